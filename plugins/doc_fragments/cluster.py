@@ -1,0 +1,30 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """Options of every module that talks to a cluster, beside those of kubernetes.core.k8s_auth_options."""
+
+    DOCUMENTATION = r"""
+options:
+  retry_seconds:
+    description:
+      - How long to ask again, in seconds, when the API server cannot be reached or says that it is overloaded or unavailable,
+        as it does for a moment when a control plane node restarts.
+      - Only what is safe to repeat is repeated. V(0) fails at once.
+    type: int
+    default: 30
+requirements:
+  - python >= 3.9
+  - kubernetes >= 29.0.0, but not 36.0.0 and 36.0.1, which lose bearer tokens
+  - PyYAML
+notes:
+  - The connection is made as by M(kubernetes.core.k8s), from the options, else from E(K8S_AUTH_KUBECONFIG), E(K8S_AUTH_HOST),
+    E(K8S_AUTH_API_KEY) and the other E(K8S_AUTH_*) variables, else from the pod's service account, else from C(~/.kube/config).
+  - A warning is given when the API server's certificate is not verified.
+seealso:
+  - module: kubernetes.core.k8s
+"""

@@ -1,0 +1,348 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The API server, spoken to with kubernetes.core's authentication.
+
+One request per question: no discovery for kinds in `resources.KNOWN`, no version check. A server that is away for a moment (a
+rolling control plane) is asked again; every other refusal is an `ApiError`.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from urllib.parse import urlsplit, urlunsplit
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN, Resource, group_version_path
+
+__all__ = ["FIELD_MANAGER", "ApiError", "Client", "Resource"]
+
+FIELD_MANAGER = "osso.scheduler"
+
+CONNECT_TIMEOUT = 10
+# The API server itself gives up after 60 s.
+READ_TIMEOUT = 70
+PAGE = 500
+
+
+class Client:
+    """Requests to one API server.
+
+    ``requests`` counts what was asked so far: ``{"read": n, "write": n, "dry_run": n}``.
+    """
+
+    def __init__(self, api_client, retry_seconds=30):
+        """``api_client`` is an authenticated ``kubernetes.client.ApiClient``."""
+        from kubernetes.dynamic import DynamicClient
+
+        # The dynamic client's `request` has the same signature in every kubernetes release; its discovery would cost two
+        # requests, so it gets none.
+        self._http = DynamicClient(api_client, discoverer=lambda client, cache_file: None)
+        self._retry_seconds = retry_seconds
+        self._resources = dict(KNOWN)
+        self._lock = threading.Lock()
+        self.requests = {"read": 0, "write": 0, "dry_run": 0}
+
+    @classmethod
+    def from_module(cls, module):
+        """The client for the authentication options of `module`, or what the environment holds where they are not set.
+
+        Warns through the module when the server's certificate is not verified. Sends no request.
+        """
+        api_client = _authenticate(module)
+        configuration = api_client.configuration
+        if configuration.host.startswith("https:") and not configuration.verify_ssl:
+            module.warn(
+                "The certificate of {0} is not verified, so anyone on the way can read and change what is sent. Give the cluster's CA "
+                "(ca_cert or K8S_AUTH_SSL_CA_CERT) and leave validate_certs on.".format(_without_userinfo(configuration.host))
+            )
+        return cls(api_client, retry_seconds=module.params.get("retry_seconds") or 0)
+
+    @property
+    def host(self):
+        """URL of the API server, without credentials."""
+        return _without_userinfo(self._http.configuration.host)
+
+    def request(self, method, path, query=None, body=None, content_type=None):
+        """Send one request and return the decoded JSON answer.
+
+        ``query`` is a dict. What is safe is asked again for up to ``retry_seconds``: a connection that was never made, an
+        overloaded (429) or unavailable (503) server, and for everything but POST also a broken connection and 504.
+        Raises `ApiError`.
+        """
+        response = self._send(method, path, query, body, content_type, READ_TIMEOUT)
+        try:
+            return json.loads(response.data)
+        except ValueError:
+            raise ApiError(
+                response.status,
+                "NotJSON",
+                "{0} answered {1} {2} with something that is not JSON; is it a Kubernetes API server?".format(self.host, method, path),
+                method=method,
+                path=path,
+            ) from None
+
+    def resource(self, api_version, kind):
+        """The `Resource` of a kind: from the table, else by one GET of its group version.
+
+        Raises `ApiError` with status 404 and reason ``NotServed`` when the server does not serve it.
+        """
+        if (api_version, kind) not in self._resources:
+            path = group_version_path(api_version)
+            try:
+                served = self.request("GET", path)["resources"]
+            except ApiError as error:
+                if error.status != 404:
+                    raise
+                served = []
+            for entry in served:
+                if "/" not in entry["name"]:
+                    self.learn(Resource(api_version, entry["kind"], entry["name"], entry["namespaced"]))
+            if (api_version, kind) not in self._resources:
+                raise _not_served("{0} {1}".format(api_version, kind), "GET", path)
+        return self._resources[api_version, kind]
+
+    def learn(self, resource):
+        """Remember where a kind is served, so that it need not be asked for."""
+        self._resources[resource.api_version, resource.kind] = resource
+
+    def get(self, resource, name, namespace=None):
+        """The object, or None when it (or its kind) does not exist."""
+        try:
+            return self.request("GET", resource.path(namespace, name))
+        except ApiError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def list(self, resource, namespace=None, label_selector=None, field_selector=None):
+        """All matching objects, each with apiVersion and kind. Reads page by page."""
+        objects = []
+        query = {"limit": PAGE, "labelSelector": label_selector, "fieldSelector": field_selector}
+        while True:
+            page = self.request("GET", resource.path(namespace), query=query)
+            for item in page.get("items") or []:
+                objects.append(dict(item, apiVersion=resource.api_version, kind=resource.kind))
+            query["continue"] = (page.get("metadata") or {}).get("continue")
+            if not query["continue"]:
+                return objects
+
+    def create(self, resource, obj, dry_run=False):
+        """POST the object and return it as stored."""
+        return self.request(
+            "POST",
+            resource.path(obj["metadata"].get("namespace")),
+            query={"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict", "dryRun": "All" if dry_run else None},
+            body=obj,
+            content_type="application/json",
+        )
+
+    def apply(self, resource, obj, force=False, dry_run=False, subresource=None):
+        """Server-side apply as `FIELD_MANAGER` with strict field validation; return the object as stored."""
+        metadata = obj["metadata"]
+        return self.request(
+            "PATCH",
+            resource.path(metadata.get("namespace"), metadata["name"], subresource),
+            query={
+                "fieldManager": FIELD_MANAGER,
+                "fieldValidation": "Strict",
+                "force": "true" if force else None,
+                "dryRun": "All" if dry_run else None,
+            },
+            body=obj,
+            content_type="application/apply-patch+yaml",
+        )
+
+    def delete(self, resource, name, namespace=None, uid=None, propagation="Background", dry_run=False, grace_period=None):
+        """Ask for deletion; return the server's answer, or None when the object does not exist.
+
+        With ``uid`` only that very object is deleted, not a namesake created since (409 otherwise). ``grace_period`` in seconds.
+        """
+        options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
+        if uid:
+            options["preconditions"] = {"uid": uid}
+        if grace_period is not None:
+            options["gracePeriodSeconds"] = grace_period
+        if dry_run:
+            options["dryRun"] = ["All"]
+        try:
+            return self.request("DELETE", resource.path(namespace, name), body=options, content_type="application/json")
+        except ApiError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def watch(self, resource, namespace=None, field_selector=None, label_selector=None, resource_version=None, timeout=60):
+        """Yield ``(type, object)`` for each change, at most ``timeout`` seconds long.
+
+        Without ``resource_version`` the present objects come first, as ``ADDED``. Ends when the time is over or the connection
+        broke: who needs more starts again. Raises `ApiError`, with status 410 when ``resource_version`` is too old.
+        """
+        path = resource.path(namespace)
+        query = {
+            "watch": "true",
+            "timeoutSeconds": max(1, int(timeout)),
+            "fieldSelector": field_selector,
+            "labelSelector": label_selector,
+            "resourceVersion": resource_version,
+        }
+        response = self._send("GET", path, query, None, None, max(1, timeout) + 1)
+        try:
+            for line in _lines(response):
+                event = json.loads(line)
+                if event["type"] == "ERROR":
+                    status = event["object"]
+                    raise ApiError(
+                        status.get("code", 500), status.get("reason", ""), status.get("message", ""), status.get("details"), "GET", path
+                    )
+                if event["type"] != "BOOKMARK":
+                    yield event["type"], event["object"]
+        finally:
+            response.close()
+
+    def _send(self, method, path, query, body, content_type, read_timeout):
+        """The raw answer (a urllib3 response) to one request, after the retries that are safe."""
+        from kubernetes.client.exceptions import ApiException
+        from urllib3.exceptions import HTTPError
+
+        query_params = [(key, value) for key, value in (query or {}).items() if value is not None]
+        self._count(method, dict(query_params), body)
+        started = time.monotonic()
+        pause = 0.1
+        while True:
+            try:
+                return self._http.request(
+                    method,
+                    path,
+                    body=body,
+                    query_params=list(query_params),
+                    content_type=content_type,
+                    serialize=False,
+                    _request_timeout=(CONNECT_TIMEOUT, read_timeout),
+                )
+            except ApiException as failure:
+                # Without a status it is the client's own word for a TLS failure.
+                error = _refused(failure, method, path) if failure.status else _unreachable(self.host, failure, method, path)
+                retry = error.status in (429, 503) or (error.status == 504 and method != "POST")
+                retry_after = (failure.headers or {}).get("Retry-After", "") if retry else ""
+                wait = float(retry_after) if retry_after.isdigit() else pause
+            except HTTPError as failure:
+                error = _unreachable(self.host, failure, method, path)
+                retry = error.reason == "Unreachable" and (method != "POST" or _never_connected(failure))
+                wait = pause
+            waited = time.monotonic() - started
+            if not retry or waited + wait > self._retry_seconds:
+                if retry and waited > 1:
+                    error.message += " (asked again for {0:.0f} s)".format(waited)
+                raise error
+            time.sleep(wait)
+            pause = min(2 * pause, 2)
+
+    def _count(self, method, query, body):
+        if method == "GET":
+            kind = "read"
+        elif query.get("dryRun") or (method == "DELETE" and (body or {}).get("dryRun")):
+            kind = "dry_run"
+        else:
+            kind = "write"
+        with self._lock:
+            self.requests[kind] += 1
+
+
+def _authenticate(module):
+    """The authenticated ApiClient that kubernetes.core makes of the module's options and the environment."""
+    try:
+        import kubernetes
+    except ImportError:
+        raise ClusterError(
+            "The Python library kubernetes is missing for {0}: pip install 'kubernetes>=29.0.0,!=36.0.0,!=36.0.1', or set "
+            "ansible_python_interpreter to a Python that has it.".format(_interpreter())
+        ) from None
+    from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client as core
+
+    try:
+        # What get_api_client does, without the two discovery requests of the dynamic client that it makes.
+        configuration = core._create_configuration(core._create_auth_spec(module))
+        configuration.retries = False
+        api_client = kubernetes.client.ApiClient(configuration)
+        for header, value in core._create_headers(module).items():
+            core._set_header(api_client, header, value)
+    except kubernetes.config.ConfigException as error:
+        raise ClusterError(
+            "No usable credentials for a cluster: {0}. Give kubeconfig, or host with api_key, or set K8S_AUTH_KUBECONFIG, or "
+            "K8S_AUTH_HOST with K8S_AUTH_API_KEY.".format(str(error).rstrip("."))
+        ) from None
+    return api_client
+
+
+def _interpreter():
+    import sys
+
+    return sys.executable
+
+
+def _without_userinfo(url):
+    """The operator's proxy puts a token-like owner reference before the host: never show it."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def _lines(response):
+    """Complete lines of a stream, until it ends or breaks."""
+    from urllib3.exceptions import HTTPError
+
+    rest = b""
+    try:
+        for chunk in response.stream(65536):
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                if line.strip():
+                    yield line
+    except (HTTPError, OSError):
+        return
+
+
+def _refused(failure, method, path):
+    """The `ApiError` of an answer that is not 2xx."""
+    try:
+        status = json.loads(failure.body)
+    except (TypeError, ValueError):
+        status = None
+    if isinstance(status, dict) and status.get("kind") == "Status":
+        return ApiError(
+            failure.status, status.get("reason") or "", status.get("message") or failure.reason, status.get("details"), method, path
+        )
+    if failure.status == 404:
+        return _not_served(path, method, path)
+    body = failure.body.decode("utf-8", "replace") if isinstance(failure.body, bytes) else failure.body
+    return ApiError(failure.status, failure.reason or "", (body or failure.reason or "").strip()[:500], None, method, path)
+
+
+def _not_served(what, method, path):
+    return ApiError(404, "NotServed", "the API server does not serve {0}; is its CustomResourceDefinition installed?".format(what), None, method, path)
+
+
+def _never_connected(failure):
+    from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
+
+    return isinstance(getattr(failure, "reason", failure), (ConnectTimeoutError, NewConnectionError))
+
+
+def _unreachable(host, failure, method, path):
+    """The `ApiError` of a request that got no answer; ``Unreachable`` is worth another try, ``Unusable`` is not."""
+    from urllib3 import exceptions
+
+    cause = getattr(failure, "reason", failure)
+    text = str(cause)
+    if "CERTIFICATE_VERIFY_FAILED" in text or "Hostname mismatch" in text:
+        remedy = "give the CA that signed it (ca_cert, K8S_AUTH_SSL_CA_CERT or certificate-authority-data in the kubeconfig)"
+        return ApiError(0, "Unusable", "the certificate of {0} could not be verified; {1}: {2}".format(host, remedy, text), None, method, path)
+    unresolved = getattr(exceptions, "NameResolutionError", ())
+    if unresolved and isinstance(cause, unresolved) or "Name or service not known" in text:
+        return ApiError(0, "Unusable", "the name of the API server in {0} cannot be resolved; check host or the kubeconfig's server".format(host), None, method, path)
+    if isinstance(cause, exceptions.ReadTimeoutError):
+        return ApiError(0, "Unreachable", "{0} gave no answer to {1} {2} within {3} s".format(host, method, path, READ_TIMEOUT), None, method, path)
+    return ApiError(0, "Unreachable", "the API server {0} cannot be reached: {1}".format(host, text), None, method, path)

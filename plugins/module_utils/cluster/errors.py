@@ -1,0 +1,43 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Failures that a user can act on. Everything else that is raised is a bug of ours."""
+
+from __future__ import annotations
+
+
+class ClusterError(Exception):
+    """A failure with one readable message.
+
+    ``result`` holds further keys for the module's result, for instance what had been done before the failure.
+    """
+
+    def __init__(self, message, **result):
+        super().__init__(message)
+        self.message = message
+        self.result = result
+
+
+class InputError(ClusterError):
+    """What the user gave cannot be used: the message names field, value and remedy."""
+
+
+class ApiError(ClusterError):
+    """The API server refused a request, or did not answer it.
+
+    - ``status`` (int): the HTTP status, 0 when there was no answer
+    - ``reason`` (str): ``Status.reason``, such as ``NotFound`` or ``Invalid``; ``NotServed`` when the server does not know the path at
+      all (the kind is not installed); ``Unreachable`` and ``Timeout`` without an answer
+    - ``message`` (str): the server's words
+    - ``details`` (dict): ``Status.details``, with ``causes`` for conflicts and invalid fields
+    - ``method``, ``path`` (str): the request
+    """
+
+    def __init__(self, status, reason, message, details=None, method="", path=""):
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.details = details or {}
+        self.method = method
+        self.path = path

@@ -1,0 +1,47 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What every module that talks to a cluster has in common: its authentication options and how it fails."""
+
+from __future__ import annotations
+
+import copy
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
+
+
+def argument_spec(**own):
+    """The options of the doc fragment ``osso.scheduler.cluster``, and the module's own."""
+    return dict(copy.deepcopy(AUTH_ARG_SPEC), retry_seconds=dict(type="int", default=30), **own)
+
+
+def cluster_module(run, **module_args):
+    """Make an AnsibleModule of ``module_args``, call ``run(module)``, and exit with the dict that it returns.
+
+    A `ClusterError` becomes one readable failure.
+    """
+    module = AnsibleModule(**module_args)
+    kubeconfig = module.params.get("kubeconfig")
+    if isinstance(kubeconfig, dict):
+        module.no_log_values.update(_credentials(kubeconfig))
+    try:
+        result = run(module)
+    except ClusterError as error:
+        module.fail_json(msg=error.message, **error.result)
+    module.exit_json(**result)
+
+
+def _credentials(kubeconfig):
+    """Every text in the user entries of an inline kubeconfig."""
+    pending = [user.get("user") for user in kubeconfig.get("users") or []]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            pending.extend(value.values())
+        elif isinstance(value, list):
+            pending.extend(value)
+        elif isinstance(value, str) and value:
+            yield value
