@@ -1,0 +1,99 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+# make VARIABLE=value ... :
+#   PYTHON      interpreter of .venv, 3.11 or newer (default: python3)
+#   KUBECONFIG  use that cluster and build none; needs REGISTRY
+#   REGISTRY    where images are pushed to and that cluster pulls them from
+#   NODES       nodes of the throwaway cluster
+#   TESTS       what pytest runs instead of the whole folder, options included
+
+ENV := tests/tools/env
+PART := $(ENV) tests/tools/part
+
+-include tests/cluster/cluster.mk
+
+##@ Start here
+.PHONY: help demo site test
+help:  ## This list
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: collections ready images  ## A cluster, the operator, a scheduler and a pod placed by it
+	@$(ENV) tests/tools/demo
+
+site: collections ready  ## The demo's site.yml once more on the running cluster
+	@$(ENV) tests/tools/demo site
+
+test: forget-times lint sanity ready images molecule  ## Everything that has to pass: all parts below but the long tests
+	@$(ENV) tests/tools/long-tests age
+	@$(ENV) pytest tests/unit tests/integration
+
+##@ The development ground
+.PHONY: env collections requirements dist format clean distclean
+env:  ## The Python environment .venv
+	@tests/tools/environment
+
+collections: env  ## kubernetes.core and this collection in .cache/collections
+	@$(ENV) tests/tools/collections
+
+requirements:  ## Pin requirements/*.in anew into requirements/*.txt
+	@tests/tools/requirements
+
+dist: env  ## The collection as a tarball in .cache/dist
+	@$(ENV) ansible-galaxy collection build --force --output-path .cache/dist
+
+format: env  ## Format the Python code
+	@$(ENV) ruff check --quiet --fix-only . && $(ENV) ruff format .
+
+clean:  ## Remove what tests and tools have written; .venv and downloads stay
+	@rm -rf .ansible .cache/ansible .cache/dist .cache/pytest .cache/ruff .cache/sanity/*/tree tests/output
+	@find . -path ./.cluster -prune -o -path ./.venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: $(if $(wildcard .cluster),cluster-clean) clean  ## Remove everything that is not in git, the cluster included
+	@rm -rf .venv .cache
+
+##@ The parts of make test
+.PHONY: lint sanity unit molecule test-integration forget-times ready
+lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and documentation checks
+	@$(PART) lint tests/tools/lint
+
+sanity: collections  ## ansible-test sanity on several ansible-core series and all Pythons found
+	@$(PART) sanity tests/tools/sanity
+
+unit: collections  ## Unit tests
+	@$(ENV) pytest $(or $(TESTS),tests/unit)
+
+images: collections ready  ## Build the operator's image and push it to the registry
+	@$(PART) images operator/image/build
+
+molecule: collections ready  ## Molecule scenarios on the cluster
+	@$(PART) molecule molecule test --all
+
+test-integration: collections ready images  ## Integration tests on the cluster
+	@$(ENV) pytest $(or $(TESTS),tests/integration)
+
+forget-times:
+	@rm -f .cache/times
+
+ifeq ($(filter-out $(CURDIR)/.cluster/kubeconfig,$(KUBECONFIG)),)
+ready:
+	@$(PART) cluster $(MAKE) cluster
+else
+ready:
+	$(if $(REGISTRY),,$(error KUBECONFIG is set: REGISTRY is needed too, a registry that this cluster pulls from, for example REGISTRY=registry.example.com/team))
+	@echo "Cluster of KUBECONFIG=$(KUBECONFIG), images in $(REGISTRY)"
+endif
+
+##@ Not part of make test
+.PHONY: test-long bench
+test-long: collections ready images  ## The second tier; its outcome goes to docs/long-tests.md
+	@$(ENV) tests/tools/long-tests run
+
+bench: collections ready images  ## Benchmarks; their outcome goes to docs/benchmarks.md
+	@$(ENV) pytest --quiet $(or $(TESTS),tests/benchmarks)
