@@ -1,0 +1,157 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The verdict about a document."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Union
+
+from .document import Node, NotYaml, Place, join, parse
+from .result import ERROR, Finding, Result
+
+API_GROUP = "kubescheduler.config.k8s.io"
+KIND = "KubeSchedulerConfiguration"
+DEFAULT_SCHEDULER_NAME = "default-scheduler"
+"""What kube-scheduler calls a profile without schedulerName when it is the only one (Kubernetes API defaults)."""
+
+
+def check(text: Union[str, bytes]) -> Result:
+    """Read one configuration and say what is wrong with it. Raises nothing for any content.
+
+    text: the content of the file that kube-scheduler gets by ``--config``, YAML or JSON (bytes: UTF-8).
+
+    Decided are: readable YAML or JSON, a mapping, no key twice, apiVersion of the group kubescheduler.config.k8s.io, kind
+    KubeSchedulerConfiguration, and a distinct, non-empty scheduler name per profile.
+    """
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = error.object[: error.start].count(b"\n") + 1
+            message = "not UTF-8: a byte that begins or continues no character"
+            return Result((Finding(ERROR, "encoding", message, line=line, column=1, hint="save the file as UTF-8"),))
+    try:
+        root, findings = parse(text)
+    except NotYaml as error:
+        return Result((error.finding,))
+    if root is None or root.entries is None:
+        return Result((*findings, _not_a_mapping(root)))
+    findings += _check_type(root)
+    scheduler_names: list[str] = []
+    # Without the right type the fields mean something else, and every further finding would mislead.
+    if not any(finding.code in ("missing-field", "wrong-type-of-document") for finding in findings):
+        scheduler_names, of_profiles = _check_profiles(root)
+        findings += of_profiles
+    return Result(tuple(findings), root.value, _string(root, "apiVersion"), tuple(scheduler_names))
+
+
+def _error(code: str, message: str, path: str, place: Place, hint: str = "") -> Finding:
+    return Finding(ERROR, code, message, path, place.line, place.column, hint)
+
+
+def _not_a_mapping(root: Optional[Node]) -> Finding:
+    hint = "it begins with apiVersion: {0}/v1 and kind: {1}".format(API_GROUP, KIND)
+    if root is None or root.value is None:
+        return _error("empty-document", "the document is empty", "", Place(1, 1), hint)
+    return _error("not-a-mapping", "the document is {0}, not a mapping".format(_name_type(root.value)), "", root.place, hint)
+
+
+def _name_type(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, (int, float)):
+        return "a number"
+    if isinstance(value, str):
+        return "a string"
+    return "a list" if isinstance(value, list) else "a mapping"
+
+
+def _string(root: Node, key: str) -> str:
+    value = root.value.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _check_type(root: Node) -> list[Finding]:
+    expected = {"apiVersion": "{0}/v1".format(API_GROUP), "kind": KIND}
+    findings = []
+    for key, example in expected.items():
+        place, node = root.entries.get(key, (root.place, None))
+        if node is None or node.value is None or node.value == "":
+            hint = "add {0}: {1}".format(key, example)
+            other = next((name for name in root.entries if name.lower() == key.lower() and name != key), None)
+            if other is not None:
+                place = root.entries[other][0]
+                hint = "write {0} instead of {1}; upper and lower case matter".format(key, other)
+            findings.append(_error("missing-field", "is missing", key, place, hint))
+        elif not isinstance(node.value, str):
+            message = "is {0}, not a string".format(_name_type(node.value))
+            findings.append(_error("wrong-type-of-document", message, key, node.place, "write {0}: {1}".format(key, example)))
+    if findings:
+        return findings
+    group, slash, version = _string(root, "apiVersion").partition("/")
+    if group != API_GROUP or not slash or not version or "/" in version:
+        message = "{0} is not a version of {1}".format(_string(root, "apiVersion"), API_GROUP)
+        hint = _hint_for_other_object(root) or "write apiVersion: {0}/v1, or the older version that the image serves".format(API_GROUP)
+        findings.append(_error("wrong-type-of-document", message, "apiVersion", root.entries["apiVersion"][1].place, hint))
+    elif _string(root, "kind") != KIND:
+        message = "{0} is not {1}".format(_string(root, "kind"), KIND)
+        hint = "write kind: {0}".format(KIND)
+        findings.append(_error("wrong-type-of-document", message, "kind", root.entries["kind"][1].place, hint))
+    return findings
+
+
+def _hint_for_other_object(root: Node) -> str:
+    kind = _string(root, "kind")
+    if kind in ("ConfigMap", "Secret"):
+        return "this is a {0}; what belongs here is the text under one of its keys, such as config.yaml".format(kind)
+    if kind == "Policy":
+        return "scheduling policies ended with Kubernetes 1.22; write them as profiles of a {0}".format(KIND)
+    return ""
+
+
+def _check_profiles(root: Node) -> tuple[list[str], list[Finding]]:
+    """The scheduler names in the order of the profiles, and what is wrong with them."""
+    place, node = root.entries.get("profiles", (root.place, None))
+    if node is None or node.value is None or node.value == []:
+        return [DEFAULT_SCHEDULER_NAME], []
+    if node.items is None:
+        message = "is {0}, not a list".format(_name_type(node.value))
+        return [], [_error("wrong-type", message, "profiles", node.place, "begin each profile with a hyphen")]
+    names: list[str] = []
+    findings: list[Finding] = []
+    for index, profile in enumerate(node.items):
+        path = join("profiles", index)
+        name, finding = _scheduler_name(profile, path, only=len(node.items) == 1)
+        if finding is None and name in names:
+            where = profile.entries["schedulerName"][1].place if profile.entries else profile.place
+            message = "{0} is also the name of profiles[{1}]".format(name, names.index(name))
+            finding = _error("duplicate-name", message, join(path, "schedulerName"), where, "each profile needs a name of its own")
+        if finding is not None:
+            findings.append(finding)
+        # An unusable name keeps its place, so that the index of a duplicate is right.
+        names.append(name)
+    return [name for name in dict.fromkeys(names) if name], findings
+
+
+def _scheduler_name(profile: Node, path: str, only: bool) -> tuple[str, Optional[Finding]]:
+    if profile.value is not None and profile.entries is None:
+        message = "is {0}, not a mapping".format(_name_type(profile.value))
+        return "", _error("wrong-type", message, path, profile.place, "write schedulerName: and the name")
+    path = join(path, "schedulerName")
+    entry = (profile.entries or {}).get("schedulerName")
+    if entry is None or entry[1].value is None:
+        if only:
+            return DEFAULT_SCHEDULER_NAME, None
+        message = "is missing; among several profiles each needs one"
+        return "", _error("missing-name", message, path, profile.place, "add schedulerName")
+    node = entry[1]
+    if not isinstance(node.value, str):
+        message = "is {0}, not a string".format(_name_type(node.value))
+        return "", _error("wrong-type", message, path, node.place, "put the name into quotes")
+    if not node.value:
+        return "", _error("missing-name", "is empty", path, node.place, "name the scheduler that pods ask for")
+    return node.value, None

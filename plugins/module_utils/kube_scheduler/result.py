@@ -1,0 +1,74 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The answer about one configuration."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Optional
+
+ERROR = "error"
+WARNING = "warning"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, or surely not meant, in a configuration.
+
+    severity: ``error`` (kube-scheduler refuses the document) or ``warning`` (it accepts it).
+    code: stable identifier in kebab-case, for tests and filters.
+    message: what is wrong; hint: what to do about it. Neither ever holds a value from a plugin's arguments.
+    path: field, such as ``profiles[0].schedulerName``; empty for the document as a whole.
+    line, column: counted from 1; None where no place in the text is meant.
+    """
+
+    severity: str
+    code: str
+    message: str
+    path: str = ""
+    line: Optional[int] = None
+    column: Optional[int] = None
+    hint: str = ""
+
+    def format(self, source: str = "", position: bool = True) -> str:
+        """One line: ``source:line:column: path: message (hint)``; parts that are unknown are left out.
+
+        position=False leaves line and column out, for a document that its author never saw as text.
+        """
+        place = [source] if source else []
+        if position and self.line is not None:
+            place += [str(self.line), str(self.column)]
+        parts = [":".join(place), self.path, self.message]
+        line = ": ".join(part for part in parts if part)
+        return "{0} ({1})".format(line, self.hint) if self.hint else line
+
+    def as_dict(self) -> dict:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What ``check`` found out about one document.
+
+    config: the document as plain Python data, None if it is not a readable mapping. A part that the document holds by
+    several aliases is one object.
+    api_version: as written, for example ``kubescheduler.config.k8s.io/v1``; empty if missing.
+    scheduler_names: the names that pods put into ``spec.schedulerName`` to be placed by this configuration, in the order
+    of the profiles.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    config: Optional[dict[str, Any]] = None
+    api_version: str = ""
+    scheduler_names: tuple[str, ...] = field(default=())
+
+    @property
+    def valid(self) -> bool:
+        """True if nothing was found for which kube-scheduler would refuse the document."""
+        return not self.errors
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.severity == ERROR)
