@@ -32,7 +32,7 @@ site: collections ready  ## The demo's site.yml once more on the running cluster
 
 test: forget-times lint sanity ready images molecule  ## Everything that has to pass: all parts below but the long tests
 	@$(ENV) tests/tools/long-tests age
-	@$(ENV) pytest tests/unit tests/integration
+	@$(ENV) pytest --parts=.cache/times tests/unit tests/integration
 
 ##@ The development ground
 .PHONY: env collections requirements dist format clean distclean

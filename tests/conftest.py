@@ -1,0 +1,62 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What all tests share: the environment of tests/tools/env, running Ansible, and the summary of times."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from support import ansible_runs
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--parts", metavar="FILE", help="times of the other parts of the tests, printed at the end")
+
+
+def pytest_configure(config):
+    """Give plain `pytest` the same environment as `make`."""
+    wanted = subprocess.run([ROOT / "tests/tools/env", "env", "-0"], capture_output=True, text=True, check=True).stdout
+    os.environ.clear()
+    os.environ.update(entry.split("=", 1) for entry in wanted.split("\0") if entry)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say where the time of `make test` went."""
+    if not config.getoption("--parts"):
+        return
+    parts = Counter()
+    for line in Path(config.getoption("--parts")).read_text().splitlines():
+        name, seconds = line.split("\t")
+        parts[name] += int(seconds)
+    for report in (report for reports in terminalreporter.stats.values() for report in reports):
+        if isinstance(report, pytest.TestReport):
+            parts["pytest " + "/".join(Path(report.location[0]).parts[:2])] += report.duration
+    terminalreporter.section("time by part")
+    for name, seconds in parts.items():
+        terminalreporter.write_line(f"{seconds:7.0f} s  {name}")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def play():
+    """`support.ansible_runs.play`: run a playbook, plays or tasks."""
+    return ansible_runs.play
+
+
+@pytest.fixture(scope="session")
+def run_module():
+    """`support.ansible_runs.run_module`: run one module."""
+    return ansible_runs.run_module

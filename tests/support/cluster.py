@@ -1,0 +1,157 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""kubectl, and the audit log of the throwaway cluster."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+
+
+class Kubectl:
+    """kubectl with one kubeconfig: call it with its arguments."""
+
+    def __init__(self, kubeconfig: Path):
+        self.kubeconfig = kubeconfig
+
+    def __call__(self, *args, stdin=None, check=True, timeout=120) -> subprocess.CompletedProcess:
+        """Run `kubectl args...`; `stdin` is text or something to send as JSON. Fails the test unless `check` is false."""
+        if stdin is not None and not isinstance(stdin, str):
+            stdin = json.dumps(stdin)
+        done = subprocess.run(
+            ["kubectl", f"--kubeconfig={self.kubeconfig}", *map(str, args)],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        assert not check or done.returncode == 0, f"kubectl {' '.join(map(str, args))}: {done.stderr or done.stdout}"
+        return done
+
+    def json(self, *args, **options):
+        """What `kubectl args... -o json` answers; None where it answers nothing (--ignore-not-found)."""
+        text = self(*args, "--output=json", **options).stdout
+        return json.loads(text) if text.strip() else None
+
+    def apply(self, *objects) -> None:
+        """Create or update objects, in this order."""
+        self("apply", "--server-side", "--filename=-", stdin={"apiVersion": "v1", "kind": "List", "items": list(objects)})
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request as the API server noted it. `namespace`, `resource` and `name` are empty where there is none."""
+
+    verb: str
+    user: str
+    agent: str
+    code: int
+    group: str
+    resource: str
+    subresource: str
+    namespace: str
+    name: str
+    dry_run: bool
+
+    @classmethod
+    def from_event(cls, event: dict) -> Request:
+        target = event.get("objectRef", {})
+        return cls(
+            verb=event["verb"],
+            user=event.get("user", {}).get("username", ""),
+            agent=event.get("userAgent", ""),
+            code=event.get("responseStatus", {}).get("code", 0),
+            group=target.get("apiGroup", ""),
+            resource=target.get("resource", ""),
+            subresource=target.get("subresource", ""),
+            namespace=target.get("namespace", ""),
+            name=target.get("name", ""),
+            dry_run="dryRun" in parse_qs(urlsplit(event["requestURI"]).query),
+        )
+
+
+class Audit:
+    """The API server's audit log between two moments.
+
+        with audit:
+            play(...)
+        assert audit.writes() == []
+
+    Both moments are requests that the log itself shows, so nothing in between is missed.
+    """
+
+    def __init__(self, log: Path, kubectl: Kubectl):
+        self._log = log
+        self._kubectl = kubectl
+        self._from = self._until = ""
+
+    def __enter__(self) -> Audit:
+        self._from, self._until = self._mark(), ""
+        return self
+
+    def __exit__(self, *_exception) -> None:
+        self._until = self._mark()
+
+    def requests(self, user: str = "", agent: str = "") -> list[Request]:
+        """Answered requests in between, of those whose user and user agent contain `user` and `agent`.
+
+        Without `user`, the cluster's own components (`system:...`) are left out.
+        """
+        assert self._until, "the audit log is read after its `with` block"
+        found = [Request.from_event(event) for event in self._between()]
+        return [
+            request
+            for request in found
+            if agent in request.agent and (user in request.user if user else not request.user.startswith("system:"))
+        ]
+
+    def writes(self, user: str = "", agent: str = "", dry_run: bool = False) -> list[Request]:
+        """Requests that meant to change something: what was persisted or refused; dry runs only where `dry_run` is true.
+
+        Access reviews and token requests create nothing that stays; they are not counted.
+        """
+        return [
+            request
+            for request in self.requests(user, agent)
+            if request.verb in WRITES
+            and (dry_run or not request.dry_run)
+            and request.group not in ("authorization.k8s.io", "authentication.k8s.io")
+            and request.subresource != "token"
+        ]
+
+    def _mark(self) -> str:
+        """Leave a line in the log that can be found again: a GET of a ConfigMap that does not exist."""
+        name = f"audit-mark-{uuid.uuid4()}"
+        size = self._log.stat().st_size if self._log.exists() else 0
+        self._kubectl("get", "configmap", name, "--namespace=default", "--ignore-not-found")
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            with self._log.open("rb") as log:
+                log.seek(min(size, self._log.stat().st_size))
+                if name.encode() in log.read():
+                    return name
+            time.sleep(0.05)
+        raise AssertionError(f"{self._log} does not show the request for {name}: is auditing on?")
+
+    def _between(self):
+        """The events between both marks; long-running requests count when they end."""
+        started = False
+        with self._log.open() as log:
+            for line in log:
+                if not started:
+                    started = self._from in line
+                elif self._until in line:
+                    return
+                elif (event := json.loads(line))["stage"] == "ResponseComplete":
+                    yield event
+        raise AssertionError(f"{self._log} was rotated between the two moments: only whole logs can be counted")
