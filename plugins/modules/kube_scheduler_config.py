@@ -181,6 +181,11 @@ resource_version:
   returned: when O(config_map) is given
   type: str
   sample: "4711"
+labels:
+  description: The labels of the ConfigMap, empty if it does not exist.
+  returned: when O(config_map) is given
+  type: dict
+  sample: {}
 """
 
 from ansible_collections.osso.scheduler.plugins.module_utils import kube_scheduler
@@ -194,7 +199,9 @@ def run(module):
     try:
         return _check(module)
     except ImportError as error:
-        raise ClusterError("{0}: install PyYAML, or set ansible_python_interpreter to a Python that has it.".format(error)) from None
+        raise ClusterError(
+            f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it."
+        ) from None
 
 
 def _check(module):
@@ -246,7 +253,7 @@ def _read(path):
             return file.read()
     except OSError as error:
         raise InputError(
-            "src: {0} cannot be read: {1}. It is a path on the host that the module runs on.".format(path, error.strerror)
+            f"src: {path} cannot be read: {error.strerror}. It is a path on the host that the module runs on."
         ) from None
 
 
@@ -256,18 +263,19 @@ def _read_config_map(module):
 
     client = Client.from_module(module)
     name, namespace, key = (module.params["config_map"][option] for option in ("name", "namespace", "key"))
-    source = "ConfigMap {0}/{1}[{2}]".format(namespace, name, key)
+    source = f"ConfigMap {namespace}/{name}[{key}]"
     config_map = client.get(client.resource("v1", "ConfigMap"), name, namespace)
     if config_map is None:
-        reason = "The ConfigMap {0} does not exist in the namespace {1}.".format(name, namespace)
-        return None, source, dict(found=False, reason=reason, resource_version="")
-    version = config_map["metadata"]["resourceVersion"]
+        reason = f"The ConfigMap {name} does not exist in the namespace {namespace}."
+        return None, source, dict(found=False, reason=reason, resource_version="", labels={})
+    metadata = config_map["metadata"]
+    about = dict(resource_version=metadata["resourceVersion"], labels=metadata.get("labels") or {})
     data = config_map.get("data") or {}
     if key not in data:
         keys = ", ".join(sorted([*data, *(config_map.get("binaryData") or {})])) or "none"
-        reason = "The ConfigMap {0}/{1} has no text under the key {2}; its keys: {3}.".format(namespace, name, key, keys)
-        return None, source, dict(found=False, reason=reason, resource_version=version)
-    return data[key], source, dict(found=True, reason="", resource_version=version)
+        reason = f"The ConfigMap {namespace}/{name} has no text under the key {key}; its keys: {keys}."
+        return None, source, dict(about, found=False, reason=reason)
+    return data[key], source, dict(about, found=True, reason="")
 
 
 def main():

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Union
+from typing import Any
 
 from .document import Node, NotYaml, Place, join, parse
 from .result import ERROR, Finding, Result
@@ -17,7 +17,7 @@ DEFAULT_SCHEDULER_NAME = "default-scheduler"
 """What kube-scheduler calls a profile without schedulerName when it is the only one (Kubernetes API defaults)."""
 
 
-def check(text: Union[str, bytes]) -> Result:
+def check(text: str | bytes) -> Result:
     """Read one configuration and say what is wrong with it. Raises nothing for any content.
 
     text: the content of the file that kube-scheduler gets by ``--config``, YAML or JSON (bytes: UTF-8).
@@ -51,11 +51,11 @@ def _error(code: str, message: str, path: str, place: Place, hint: str = "") -> 
     return Finding(ERROR, code, message, path, place.line, place.column, hint)
 
 
-def _not_a_mapping(root: Optional[Node]) -> Finding:
-    hint = "it begins with apiVersion: {0}/v1 and kind: {1}".format(API_GROUP, KIND)
+def _not_a_mapping(root: Node | None) -> Finding:
+    hint = f"it begins with apiVersion: {API_GROUP}/v1 and kind: {KIND}"
     if root is None or root.value is None:
         return _error("empty-document", "the document is empty", "", Place(1, 1), hint)
-    return _error("not-a-mapping", "the document is {0}, not a mapping".format(_name_type(root.value)), "", root.place, hint)
+    return _error("not-a-mapping", f"the document is {_name_type(root.value)}, not a mapping", "", root.place, hint)
 
 
 def _name_type(value: Any) -> str:
@@ -76,30 +76,35 @@ def _string(root: Node, key: str) -> str:
 
 
 def _check_type(root: Node) -> list[Finding]:
-    expected = {"apiVersion": "{0}/v1".format(API_GROUP), "kind": KIND}
+    expected = {"apiVersion": f"{API_GROUP}/v1", "kind": KIND}
     findings = []
     for key, example in expected.items():
         place, node = root.entries.get(key, (root.place, None))
         if node is None or node.value is None or node.value == "":
-            hint = "add {0}: {1}".format(key, example)
+            hint = f"add {key}: {example}"
             other = next((name for name in root.entries if name.lower() == key.lower() and name != key), None)
             if other is not None:
                 place = root.entries[other][0]
-                hint = "write {0} instead of {1}; upper and lower case matter".format(key, other)
+                hint = f"write {key} instead of {other}; upper and lower case matter"
             findings.append(_error("missing-field", "is missing", key, place, hint))
         elif not isinstance(node.value, str):
-            message = "is {0}, not a string".format(_name_type(node.value))
-            findings.append(_error("wrong-type-of-document", message, key, node.place, "write {0}: {1}".format(key, example)))
+            message = f"is {_name_type(node.value)}, not a string"
+            findings.append(_error("wrong-type-of-document", message, key, node.place, f"write {key}: {example}"))
     if findings:
         return findings
     group, slash, version = _string(root, "apiVersion").partition("/")
     if group != API_GROUP or not slash or not version or "/" in version:
-        message = "{0} is not a version of {1}".format(_string(root, "apiVersion"), API_GROUP)
-        hint = _hint_for_other_object(root) or "write apiVersion: {0}/v1, or the older version that the image serves".format(API_GROUP)
-        findings.append(_error("wrong-type-of-document", message, "apiVersion", root.entries["apiVersion"][1].place, hint))
+        message = "{} is not a version of {}".format(_string(root, "apiVersion"), API_GROUP)
+        hint = (
+            _hint_for_other_object(root)
+            or f"write apiVersion: {API_GROUP}/v1, or the older version that the image serves"
+        )
+        findings.append(
+            _error("wrong-type-of-document", message, "apiVersion", root.entries["apiVersion"][1].place, hint)
+        )
     elif _string(root, "kind") != KIND:
-        message = "{0} is not {1}".format(_string(root, "kind"), KIND)
-        hint = "write kind: {0}".format(KIND)
+        message = "{} is not {}".format(_string(root, "kind"), KIND)
+        hint = f"write kind: {KIND}"
         findings.append(_error("wrong-type-of-document", message, "kind", root.entries["kind"][1].place, hint))
     return findings
 
@@ -107,19 +112,19 @@ def _check_type(root: Node) -> list[Finding]:
 def _hint_for_other_object(root: Node) -> str:
     kind = _string(root, "kind")
     if kind in ("ConfigMap", "Secret"):
-        return "this is a {0}; what belongs here is the text under one of its keys, such as config.yaml".format(kind)
+        return f"this is a {kind}; what belongs here is the text under one of its keys, such as config.yaml"
     if kind == "Policy":
-        return "scheduling policies ended with Kubernetes 1.22; write them as profiles of a {0}".format(KIND)
+        return f"scheduling policies ended with Kubernetes 1.22; write them as profiles of a {KIND}"
     return ""
 
 
 def _check_profiles(root: Node) -> tuple[list[str], list[Finding]]:
     """The scheduler names in the order of the profiles, and what is wrong with them."""
-    place, node = root.entries.get("profiles", (root.place, None))
+    node = root.entries.get("profiles", (root.place, None))[1]
     if node is None or node.value is None or node.value == []:
         return [DEFAULT_SCHEDULER_NAME], []
     if node.items is None:
-        message = "is {0}, not a list".format(_name_type(node.value))
+        message = f"is {_name_type(node.value)}, not a list"
         return [], [_error("wrong-type", message, "profiles", node.place, "begin each profile with a hyphen")]
     names: list[str] = []
     findings: list[Finding] = []
@@ -128,8 +133,10 @@ def _check_profiles(root: Node) -> tuple[list[str], list[Finding]]:
         name, finding = _scheduler_name(profile, path, only=len(node.items) == 1)
         if finding is None and name in names:
             where = profile.entries["schedulerName"][1].place if profile.entries else profile.place
-            message = "{0} is also the name of profiles[{1}]".format(name, names.index(name))
-            finding = _error("duplicate-name", message, join(path, "schedulerName"), where, "each profile needs a name of its own")
+            message = f"{name} is also the name of profiles[{names.index(name)}]"
+            finding = _error(
+                "duplicate-name", message, join(path, "schedulerName"), where, "each profile needs a name of its own"
+            )
         if finding is not None:
             findings.append(finding)
         # An unusable name keeps its place, so that the index of a duplicate is right.
@@ -137,9 +144,9 @@ def _check_profiles(root: Node) -> tuple[list[str], list[Finding]]:
     return [name for name in dict.fromkeys(names) if name], findings
 
 
-def _scheduler_name(profile: Node, path: str, only: bool) -> tuple[str, Optional[Finding]]:
+def _scheduler_name(profile: Node, path: str, only: bool) -> tuple[str, Finding | None]:
     if profile.value is not None and profile.entries is None:
-        message = "is {0}, not a mapping".format(_name_type(profile.value))
+        message = f"is {_name_type(profile.value)}, not a mapping"
         return "", _error("wrong-type", message, path, profile.place, "write schedulerName: and the name")
     path = join(path, "schedulerName")
     entry = (profile.entries or {}).get("schedulerName")
@@ -150,7 +157,7 @@ def _scheduler_name(profile: Node, path: str, only: bool) -> tuple[str, Optional
         return "", _error("missing-name", message, path, profile.place, "add schedulerName")
     node = entry[1]
     if not isinstance(node.value, str):
-        message = "is {0}, not a string".format(_name_type(node.value))
+        message = f"is {_name_type(node.value)}, not a string"
         return "", _error("wrong-type", message, path, node.place, "put the name into quotes")
     if not node.value:
         return "", _error("missing-name", "is empty", path, node.place, "name the scheduler that pods ask for")

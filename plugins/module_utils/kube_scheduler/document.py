@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from .result import ERROR, WARNING, Finding
 from .scalars import resolve
@@ -41,13 +41,13 @@ class Node:
     entries: of a mapping, key -> (place of the key, Node); items: of a sequence. None for the other kinds.
     """
 
-    __slots__ = ("place", "value", "entries", "items")
+    __slots__ = ("entries", "items", "place", "value")
 
     def __init__(self, place: Place, value: Any = None):
         self.place = place
         self.value = value
-        self.entries: Optional[dict[str, tuple[Place, Node]]] = None
-        self.items: Optional[list[Node]] = None
+        self.entries: dict[str, tuple[Place, Node]] | None = None
+        self.items: list[Node] | None = None
 
 
 class NotYaml(Exception):
@@ -71,11 +71,11 @@ def place_at(text: str, index: int) -> Place:
 def join(path: str, key: Any) -> str:
     """The path of a child: a string is a key, a number an index."""
     if isinstance(key, int):
-        return "{0}[{1}]".format(path, key)
-    return "{0}.{1}".format(path, key) if path else key
+        return f"{path}[{key}]"
+    return f"{path}.{key}" if path else key
 
 
-def parse(text: str) -> tuple[Optional[Node], list[Finding]]:
+def parse(text: str) -> tuple[Node | None, list[Finding]]:
     """The first document of a text (None if it holds none) and what was noticed on the way.
 
     kube-scheduler reads the first document and ignores everything after it, errors included. Raises NotYaml.
@@ -87,7 +87,7 @@ def parse(text: str) -> tuple[Optional[Node], list[Finding]]:
     if unprintable:
         raise _not_yaml(
             "control-character",
-            "the character U+{0:04X} is not allowed in YAML".format(ord(unprintable.group())),
+            f"the character U+{ord(unprintable.group()):04X} is not allowed in YAML",
             place_at(text, unprintable.start()),
             "delete it; it is invisible in most editors",
         )
@@ -133,7 +133,7 @@ def _require_json(text: str) -> None:
         index = getattr(error, "pos", 0)
         raise _not_yaml(
             "json-syntax",
-            "not JSON: {0}".format(getattr(error, "msg", "unreadable")),
+            "not JSON: {}".format(getattr(error, "msg", "unreadable")),
             place_at(text, index),
             "a document that begins with { is read as JSON and never as YAML",
         ) from None
@@ -149,35 +149,35 @@ def _syntax_error(text: str, error: Exception) -> NotYaml:
     indentation = line[: len(line) - len(line.lstrip())]
     hint = ""
     if "\t" in indentation:
-        hint = "line {0} is indented with a tab; YAML allows spaces only".format(place.line)
+        hint = f"line {place.line} is indented with a tab; YAML allows spaces only"
     elif "\xa0" in line:
-        hint = "line {0} holds a no-break space (U+00A0), as copied from a web page; replace it by a space".format(place.line)
+        hint = f"line {place.line} holds a no-break space (U+00A0), as copied from a web page; replace it by a space"
     elif "mapping values are not allowed" in problem:
         hint = "a text with a colon and a space needs quotes, or a line before this one is indented wrongly"
     elif "block" in problem or "expected" in problem:
         hint = "compare the indentation of this line with that of the lines before it"
-    return _not_yaml("yaml-syntax", "not YAML: {0}".format(problem), place, hint)
+    return _not_yaml("yaml-syntax", f"not YAML: {problem}", place, hint)
 
 
 class _Open:
     """A mapping or sequence whose end has not been reached yet."""
 
-    __slots__ = ("node", "path", "anchor", "key", "key_place", "merge")
+    __slots__ = ("anchor", "key", "key_place", "merge", "node", "path")
 
-    def __init__(self, node: Node, path: str, anchor: Optional[str]):
+    def __init__(self, node: Node, path: str, anchor: str | None):
         self.node = node
         self.path = path
         self.anchor = anchor
         # of the mapping entry whose value comes next:
-        self.key: Optional[str] = None
-        self.key_place: Optional[Place] = None
+        self.key: str | None = None
+        self.key_place: Place | None = None
         self.merge = False
 
 
 def _compose(events) -> tuple[Node, list[Finding]]:
     """Build the tree of one document from its events, up to and including its last node."""
     findings: list[Finding] = []
-    anchors: dict[str, Optional[Node]] = {}  # None while the anchored node is still open
+    anchors: dict[str, Node | None] = {}  # None while the anchored node is still open
     stack: list[_Open] = []
     while True:
         event = next(events)
@@ -197,7 +197,7 @@ def _compose(events) -> tuple[Node, list[Finding]]:
             node = anchors.get(event.anchor)
             if node is None:
                 problem = "refers to itself" if event.anchor in anchors else "has no anchor before it"
-                raise _not_yaml("yaml-alias", "an alias {0}".format(problem), place, "a text that begins with * needs quotes")
+                raise _not_yaml("yaml-alias", f"an alias {problem}", place, "a text that begins with * needs quotes")
         else:
             node = Node(place, _scalar(event))
             merge = event.value == "<<" and not event.style
@@ -276,7 +276,9 @@ def _add(parent: _Open, node: Node, findings: list[Finding]) -> None:
     sources = list(reversed(node.items)) if node.items is not None else [node]
     for source in sources:
         if source.entries is None:
-            raise _not_yaml("yaml-merge", "<< merges a mapping or a list of mappings, nothing else", place, path=parent.path)
+            raise _not_yaml(
+                "yaml-merge", "<< merges a mapping or a list of mappings, nothing else", place, path=parent.path
+            )
         for merged, entry in source.entries.items():
             _set(parent, merged, place, entry[1], findings)
 
@@ -289,7 +291,7 @@ def _set(parent: _Open, key: str, place: Place, node: Node, findings: list[Findi
             Finding(
                 ERROR,
                 "duplicate-key",
-                "the field is there twice, first in line {0}".format(earlier[0].line),
+                f"the field is there twice, first in line {earlier[0].line}",
                 join(parent.path, key),
                 place.line,
                 place.column,

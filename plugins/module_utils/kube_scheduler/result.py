@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Optional
+from typing import Any
 
 ERROR = "error"
 WARNING = "warning"
@@ -28,8 +28,8 @@ class Finding:
     code: str
     message: str
     path: str = ""
-    line: Optional[int] = None
-    column: Optional[int] = None
+    line: int | None = None
+    column: int | None = None
     hint: str = ""
 
     def format(self, source: str = "", position: bool = True) -> str:
@@ -42,7 +42,7 @@ class Finding:
             place += [str(self.line), str(self.column)]
         parts = [":".join(place), self.path, self.message]
         line = ": ".join(part for part in parts if part)
-        return "{0} ({1})".format(line, self.hint) if self.hint else line
+        return f"{line} ({self.hint})" if self.hint else line
 
     def as_dict(self) -> dict:
         return asdict(self)
@@ -60,7 +60,7 @@ class Result:
     """
 
     findings: tuple[Finding, ...] = ()
-    config: Optional[dict[str, Any]] = None
+    config: dict[str, Any] | None = None
     api_version: str = ""
     scheduler_names: tuple[str, ...] = field(default=())
 

@@ -1,0 +1,363 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which schedulers there are, which names they serve, and which pods wait for nobody: the work of the module scheduler_info."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import DEFAULT_SCHEDULER_NAME, check
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import (
+    DEFAULT_LEASE,
+    Command,
+    ConfigMapKey,
+    Election,
+    election,
+    find_command,
+    tag,
+)
+
+# Where a default scheduler keeps its Lease and its static pods, with the label of those: kubeadm and most others, OpenShift.
+DEFAULT_SCHEDULERS = (
+    (*DEFAULT_LEASE, "component=kube-scheduler"),
+    ("openshift-kube-scheduler", "kube-scheduler", "app=openshift-kube-scheduler"),
+)
+MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
+# A Lease is taken as renewed for this much longer than it says, for clocks that differ.
+CLOCK_TOLERANCE = 10
+# A pod that its scheduler has not looked at for this long is reported.
+PATIENCE = 30
+
+
+class Survey:
+    """One look at a cluster. ``unknown`` collects what could not be read for lack of permission."""
+
+    def __init__(self, client: Client, namespaces: list[str], now: datetime | None = None):
+        self._client = client
+        self._namespaces = namespaces
+        self._now = now or datetime.now(timezone.utc)
+        self._leases: dict[tuple[str, str], dict[str, Any] | None] = {}
+        self.unknown: list[str] = []
+
+    def schedulers(self) -> list[dict[str, Any]]:
+        """All schedulers that were found, in the form that the module returns."""
+        custom_resources = self._list_here("operator.openshift.io/v1", "SecondaryScheduler")
+        namespaces = dict.fromkeys(
+            [*self._namespaces, *(resource["metadata"]["namespace"] for resource in custom_resources)]
+        )
+        found = []
+        for namespace in namespaces:
+            owned = [resource for resource in custom_resources if resource["metadata"]["namespace"] == namespace]
+            found += self._in_namespace(namespace, owned)
+        default = self._default_scheduler(found)
+        return [*([default] if default else []), *found]
+
+    def pending_pods(self, scheduler_name: str | None) -> list[dict[str, Any]]:
+        """Pods that wait for a node, of all namespaces as far as that is allowed."""
+        selector = "spec.nodeName=,status.phase=Pending"
+        if scheduler_name:
+            selector += f",spec.schedulerName={scheduler_name}"
+        return self._list_here("v1", "Pod", field_selector=selector)
+
+    def unserved(self, pods: list[dict[str, Any]], schedulers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Those of the pods that no scheduler looks after, each with the reason."""
+        found = []
+        for pod in pods:
+            seconds = self._age(pod["metadata"]["creationTimestamp"])
+            reason = why_unserved(pod, schedulers, seconds)
+            if reason:
+                entry = {key: pod["metadata"][key] for key in ("namespace", "name")}
+                found.append(
+                    {
+                        **entry,
+                        "scheduler_name": pod["spec"]["schedulerName"],
+                        "pending_seconds": seconds,
+                        "reason": reason,
+                    }
+                )
+        return found
+
+    def _in_namespace(self, namespace: str, custom_resources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        deployments = self._list("apps/v1", "Deployment", namespace)
+        found = []
+        for resource in custom_resources:
+            mine = next((deployment for deployment in deployments if is_operand(deployment, resource)), None)
+            found.append(self._secondary_scheduler(resource, mine))
+            deployments = [deployment for deployment in deployments if deployment is not mine]
+        for deployment in deployments:
+            command = find_command(deployment["spec"]["template"]["spec"])
+            if command is not None:
+                found.append(self._deployment(deployment, command))
+        return found
+
+    def _secondary_scheduler(self, resource: dict[str, Any], deployment: dict[str, Any] | None) -> dict[str, Any]:
+        spec = resource.get("spec") or {}
+        status = resource.get("status") or {}
+        config_map = ConfigMapKey(spec["schedulerConfig"], "config.yaml") if spec.get("schedulerConfig") else None
+        about = {
+            "kind": "SecondaryScheduler",
+            "namespace": resource["metadata"]["namespace"],
+            "name": resource["metadata"]["name"],
+            "conditions": status.get("conditions") or [],
+        }
+        command = find_command(deployment["spec"]["template"]["spec"]) if deployment else None
+        if command is None:
+            names, problem, _config = self._read_config(about["namespace"], config_map)
+            degraded = next(
+                (c.get("message") for c in about["conditions"] if c["type"] == "Degraded" and c["status"] == "True"),
+                None,
+            )
+            message = "; ".join(filter(None, ["it has no Deployment that runs kube-scheduler", degraded, problem]))
+            image = spec.get("schedulerImage")
+            return _entry(about, names=names, image=image, serving=False, message=message)
+        return self._workload(about, deployment, command, config_map)
+
+    def _deployment(self, deployment: dict[str, Any], command: Command) -> dict[str, Any]:
+        about = {
+            "kind": "Deployment",
+            "namespace": deployment["metadata"]["namespace"],
+            "name": deployment["metadata"]["name"],
+            "conditions": (deployment.get("status") or {}).get("conditions") or [],
+        }
+        return self._workload(about, deployment, command, command.config_map)
+
+    def _workload(
+        self, about: dict[str, Any], deployment: dict[str, Any], command: Command, config_map: ConfigMapKey | None
+    ) -> dict[str, Any]:
+        if config_map is None and command.config_path is None:
+            names, problem, config = [DEFAULT_SCHEDULER_NAME], "", None
+        else:
+            names, problem, config = self._read_config(about["namespace"], config_map)
+        name = deployment["metadata"]["name"]
+        ready = (deployment.get("status") or {}).get("readyReplicas") or 0
+        elected = election(config, command.flags)
+        lease = self._lease(elected) if elected.elect else None
+        # On the host's network a pod is called like its node.
+        holders = "" if deployment["spec"]["template"]["spec"].get("hostNetwork") else f"{name}-"
+        serving, message = self._serves(ready, elected, lease, holders)
+        return _entry(
+            about,
+            names=names,
+            workload=f"Deployment/{name}",
+            image=command.image,
+            replicas=deployment["spec"].get("replicas", 1),
+            ready=ready,
+            serving=serving,
+            leader=self._leader(lease, elected),
+            message="; ".join(filter(None, [message, problem])),
+        )
+
+    def _default_scheduler(self, found: list[dict[str, Any]]) -> dict[str, Any] | None:
+        """The cluster's own scheduler, by its static pods or, where those can't be seen, by its Lease alone."""
+        for namespace, name, selector in DEFAULT_SCHEDULERS:
+            pods = [pod for pod in self._list("v1", "Pod", namespace, label_selector=selector) if _is_static(pod)]
+            command = find_command(pods[0]["spec"]) if pods else None
+            elected = Election(election(None, command.flags if command else {}).elect, namespace, name)
+            lease = self._lease(elected)
+            if lease is not None or pods:
+                break
+        else:
+            about = {"kind": "default", "namespace": DEFAULT_LEASE[0], "name": DEFAULT_LEASE[1], "conditions": []}
+            message = "neither a Lease nor pods of it can be seen, so it is unknown whether it serves"
+            return _entry(about, names=[DEFAULT_SCHEDULER_NAME], serving=None, message=message)
+        leader = self._leader(lease, elected)
+        if any(entry["leader"] and entry["leader"] == leader and entry["serving"] for entry in found):
+            return None  # a Deployment that was found already is the default scheduler
+        ready = sum(1 for pod in pods if _is_ready(pod))
+        serving, message = self._serves(ready if pods else None, elected, lease, "")
+        return _entry(
+            {"kind": "StaticPod" if pods else "default", "namespace": namespace, "name": name, "conditions": []},
+            names=[DEFAULT_SCHEDULER_NAME],
+            workload=", ".join(f"Pod/{pod['metadata']['name']}" for pod in pods) or None,
+            image=command.image if command else None,
+            replicas=len(pods) if pods else None,
+            ready=ready if pods else None,
+            serving=serving,
+            leader=leader,
+            message=message,
+        )
+
+    def _serves(
+        self, ready: int | None, elected: Election, lease: dict[str, Any] | None, holders: str
+    ) -> tuple[bool | None, str]:
+        """Whether instances do their work, and a sentence about it.
+
+        ready: how many are ready, None if they can't be seen; holders: what the names of their hosts begin with.
+        """
+        if ready == 0:
+            return False, "no instance is ready"
+        count = f"{ready} instance{'s' if ready != 1 else ''} ready" if ready else "its instances can't be seen"
+        if not elected.elect:
+            return True, f"{count}, without leader election"
+        where = f"{elected.namespace}/{elected.name}"
+        if lease is None:
+            if any(f"Lease {where}" in finding for finding in self.unknown):
+                return (True if ready else None), f"{count}; its Lease {where} can't be read"
+            return (False if ready else None), f"{count}, but there is no Lease {where}: none leads"
+        leader = self._leader(lease, elected)
+        holder, age = leader["holder"], leader["renewed_seconds"]
+        if not holder or age is None:
+            return False, f"{count}, but nobody holds the Lease {where}"
+        if age > leader["duration_seconds"] + CLOCK_TOLERANCE:
+            return False, f"{count}, but {holder} has not renewed the Lease {where} for {age} s"
+        if not holder.startswith(holders):
+            return False, f"{count}, but it waits for the Lease {where}, which {holder} holds"
+        return True, f"{count}, {holder} leads"
+
+    def _leader(self, lease: dict[str, Any] | None, elected: Election) -> dict[str, Any] | None:
+        if lease is None:
+            return None
+        spec = lease.get("spec") or {}
+        renewed = spec.get("renewTime")
+        return {
+            "namespace": elected.namespace,
+            "lease": elected.name,
+            "holder": spec.get("holderIdentity") or "",
+            "renewed_seconds": self._age(renewed) if renewed else None,
+            "duration_seconds": spec.get("leaseDurationSeconds") or 0,
+        }
+
+    def _read_config(
+        self, namespace: str, config_map: ConfigMapKey | None
+    ) -> tuple[list[str], str, dict[str, Any] | None]:
+        """The scheduler names in a configuration, what is wrong with it, and the configuration."""
+        if config_map is None:
+            return [], "its configuration is not in a ConfigMap, so the names that it serves are unknown", None
+        where = f"ConfigMap {namespace}/{config_map.name}"
+        found = self._allowed(
+            where, lambda: self._client.get(self._client.resource("v1", "ConfigMap"), config_map.name, namespace)
+        )
+        if found is None:
+            return [], f"its {where} does not exist or can't be read", None
+        text = (found.get("data") or {}).get(config_map.key)
+        if text is None:
+            return [], f"its {where} has no key {config_map.key}", None
+        result = check(text)
+        problem = "" if result.valid else f"its {where} is not valid: {result.errors[0].format()}"
+        return list(result.scheduler_names), problem, result.config
+
+    def _lease(self, elected: Election) -> dict[str, Any] | None:
+        key = (elected.namespace, elected.name)
+        if key not in self._leases:
+            resource = self._client.resource("coordination.k8s.io/v1", "Lease")
+            read = self._allowed(
+                f"Lease {elected.namespace}/{elected.name}",
+                lambda: self._client.get(resource, elected.name, elected.namespace),
+            )
+            self._leases[key] = read
+        return self._leases[key]
+
+    def _list_here(self, api_version: str, kind: str, **selectors) -> list[dict[str, Any]]:
+        """Objects of all namespaces, or of those asked for if only that is allowed."""
+        resource = self._client.resource(api_version, kind)
+        try:
+            return self._client.list(resource, **selectors)
+        except ApiError as error:
+            if error.status == 404:
+                return []  # the kind is not served
+            if error.status != 403:
+                raise
+        objects = []
+        for namespace in self._namespaces:
+            objects += self._list(api_version, kind, namespace, **selectors)
+        self.unknown.append(
+            f"{kind}s outside of the namespaces {', '.join(self._namespaces)}: listing them everywhere is not allowed"
+        )
+        return objects
+
+    def _list(self, api_version: str, kind: str, namespace: str, **selectors) -> list[dict[str, Any]]:
+        resource = self._client.resource(api_version, kind)
+        return (
+            self._allowed(f"{kind}s in {namespace}", lambda: self._client.list(resource, namespace, **selectors)) or []
+        )
+
+    def _allowed(self, what: str, read):
+        """The answer to a question, None if it may not be asked."""
+        try:
+            return read()
+        except ApiError as error:
+            if error.status != 403:
+                raise
+            self.unknown.append(f"{what}: {error.message}")
+            return None
+
+    def _age(self, timestamp: str) -> int:
+        """Whole seconds since an RFC 3339 time of the API server."""
+        then = datetime.strptime(timestamp[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
+        return max(0, int((self._now - then).total_seconds()))
+
+
+def why_unserved(pod: dict[str, Any], schedulers: list[dict[str, Any]], seconds: int) -> str:
+    """Why nobody looks after a pod that has no node; empty if somebody does, or if it is not meant to be scheduled yet."""
+    spec = pod["spec"]
+    name = spec["schedulerName"]
+    if pod["metadata"].get("deletionTimestamp") or spec.get("schedulingGates"):
+        return ""
+    looked_at = any(
+        condition["type"] == "PodScheduled" for condition in (pod.get("status") or {}).get("conditions") or []
+    )
+    candidates = [scheduler for scheduler in schedulers if name in scheduler["scheduler_names"]]
+    if not candidates:
+        # A scheduler of another make may look after it; then it has written the condition.
+        return "" if looked_at else f"no scheduler serves the name {name}"
+    if all(scheduler["serving"] is False for scheduler in candidates):
+        told = "; ".join(
+            f"{scheduler['kind']} {scheduler['namespace']}/{scheduler['name']}: {scheduler['message']}"
+            for scheduler in candidates
+        )
+        return f"the scheduler of the name {name} does not serve: {told}"
+    if not looked_at and seconds >= PATIENCE:
+        return f"the scheduler of the name {name} seems to serve but has not looked at the pod for {seconds} s"
+    return ""
+
+
+def is_operand(deployment: dict[str, Any], resource: dict[str, Any]) -> bool:
+    """Whether an operator made the Deployment for the SecondaryScheduler."""
+    metadata = deployment["metadata"]
+    owners = metadata.get("ownerReferences") or []
+    if any(owner["uid"] == resource["metadata"]["uid"] for owner in owners):
+        return True
+    labels = metadata.get("labels") or {}
+    return (
+        labels.get("app.kubernetes.io/name") == "secondary-scheduler"
+        and labels.get("app.kubernetes.io/instance") == resource["metadata"]["name"]
+    )
+
+
+def _is_static(pod: dict[str, Any]) -> bool:
+    return MIRROR_ANNOTATION in (pod["metadata"].get("annotations") or {})
+
+
+def _is_ready(pod: dict[str, Any]) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+
+
+def _entry(
+    about: dict[str, Any],
+    *,
+    names: list[str],
+    serving: bool | None,
+    message: str,
+    workload: str | None = None,
+    image: str | None = None,
+    replicas: int | None = None,
+    ready: int | None = None,
+    leader: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    return {
+        "scheduler_names": names,
+        **about,
+        "workload": workload,
+        "image": image,
+        "version": tag(image) if image else None,
+        "replicas": replicas,
+        "ready": ready,
+        "serving": serving,
+        "leader": leader,
+        "message": message,
+    }

@@ -1,0 +1,140 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the pod template of a workload says about the kube-scheduler in it. Pure: no requests."""
+
+from __future__ import annotations
+
+import posixpath
+import shlex
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+BINARY = "kube-scheduler"
+# What kube-scheduler uses if neither configuration nor flags name a lease.
+DEFAULT_LEASE = ("kube-system", "kube-scheduler")
+
+
+class ConfigMapKey(NamedTuple):
+    """One key of a ConfigMap."""
+
+    name: str
+    key: str
+
+
+class Election(NamedTuple):
+    """Whether instances elect a leader, and the Lease by which they do."""
+
+    elect: bool
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """How a container starts kube-scheduler.
+
+    flags: name without hyphens -> value; a flag without value is ``true``.
+    config_map: where the file of ``--config`` comes from, None if not from a ConfigMap.
+    """
+
+    image: str
+    flags: dict[str, str]
+    config_map: ConfigMapKey | None
+
+    @property
+    def config_path(self) -> str | None:
+        return self.flags.get("config")
+
+
+def find_command(pod_spec: dict[str, Any]) -> Command | None:
+    """The kube-scheduler among the containers of a pod, or None."""
+    for container in pod_spec.get("containers") or []:
+        words = _words(container)
+        start = next((index for index, word in enumerate(words) if posixpath.basename(word) == BINARY), None)
+        if start is None:
+            # Without a command the image's own entry point runs, and the arguments are its flags.
+            if container.get("command") or posixpath.basename(repository(container.get("image", ""))) != BINARY:
+                continue
+            start = -1
+        flags = _flags(words[start + 1 :])
+        path = flags.get("config")
+        return Command(container.get("image", ""), flags, _config_map_of(path, container, pod_spec) if path else None)
+    return None
+
+
+def _words(container: dict[str, Any]) -> list[str]:
+    """The command line; the text of a shell's -c is split into its words."""
+    words: list[str] = []
+    for word in [*(container.get("command") or []), *(container.get("args") or [])]:
+        if " " in word or "\n" in word:
+            try:
+                words += shlex.split(word, comments=True)
+            except ValueError:
+                words += word.split()
+        else:
+            words.append(word)
+    return words
+
+
+def _flags(words: list[str]) -> dict[str, str]:
+    flags: dict[str, str] = {}
+    for index, word in enumerate(words):
+        if not word.startswith("-"):
+            continue
+        name, equals, value = word.lstrip("-").partition("=")
+        following = words[index + 1] if index + 1 < len(words) else "-"
+        # A boolean flag takes no separate value.
+        if not equals:
+            value = "true" if following.startswith("-") or name == "leader-elect" else following
+        flags[name] = value
+    return flags
+
+
+def _config_map_of(path: str, container: dict[str, Any], pod_spec: dict[str, Any]) -> ConfigMapKey | None:
+    """The ConfigMap and key that the container sees as the file at `path`."""
+    mounts = [mount for mount in container.get("volumeMounts") or [] if _is_below(path, mount["mountPath"])]
+    if not mounts:
+        return None
+    mount = max(mounts, key=lambda mount: len(mount["mountPath"]))
+    inside = posixpath.relpath(path, mount["mountPath"])
+    inside = posixpath.normpath(posixpath.join(mount.get("subPath") or "", "" if inside == "." else inside))
+    volume = next((volume for volume in pod_spec.get("volumes") or [] if volume["name"] == mount["name"]), {})
+    sources = [volume, *((volume.get("projected") or {}).get("sources") or [])]
+    for source in filter(None, (source.get("configMap") for source in sources)):
+        items = source.get("items")
+        if not items:
+            return ConfigMapKey(source["name"], inside)
+        for item in items:
+            if posixpath.normpath(item["path"]) == inside:
+                return ConfigMapKey(source["name"], item["key"])
+    return None
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def election(config: dict[str, Any] | None, flags: dict[str, str]) -> Election:
+    """How leaders are elected: by the flags, else by the configuration, else as kube-scheduler does by default."""
+    stanza = (config or {}).get("leaderElection")
+    stanza = stanza if isinstance(stanza, dict) else {}
+    elect = flags.get("leader-elect")
+    return Election(
+        elect.lower() in ("true", "1", "t") if elect is not None else stanza.get("leaderElect") is not False,
+        flags.get("leader-elect-resource-namespace") or stanza.get("resourceNamespace") or DEFAULT_LEASE[0],
+        flags.get("leader-elect-resource-name") or stanza.get("resourceName") or DEFAULT_LEASE[1],
+    )
+
+
+def repository(image: str) -> str:
+    """An image reference without tag and digest."""
+    name = image.partition("@")[0]
+    directory, slash, last = name.rpartition("/")
+    return directory + slash + last.partition(":")[0]
+
+
+def tag(image: str) -> str | None:
+    """The tag of an image reference, None if it has none."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[2] or None

@@ -1,0 +1,256 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: scheduler_probe
+short_description: Place a pod with a scheduler and report who placed it
+version_added: 1.0.0
+description:
+  - Creates a pause pod that asks for a scheduler by name, waits until a scheduler has placed it, and reports which one did, on
+    which node and after what time, or why nobody did.
+  - The pod is deleted again in every case, also when the task fails, runs out of time or is ended by a signal. Only a module that is
+    killed (SIGKILL) leaves it behind, with the label C(app.kubernetes.io/name=scheduler-probe).
+  - The pod passes the Pod Security level C(restricted) and gets no token for the API.
+author:
+  - osso.scheduler contributors (@osso-scheduler)
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - osso.scheduler.cluster
+  - osso.scheduler.attributes
+  - osso.scheduler.attributes.actiongroup_scheduler
+attributes:
+  action_group: {}
+  check_mode:
+    support: full
+    details:
+      - The API server checks the pod without storing it. No scheduler sees it, so RV(placed) is null.
+      - A namespace that does not exist is no failure in check mode, since an earlier task may create it.
+  diff_mode:
+    support: N/A
+    details:
+      - What a probe creates it deletes again.
+  idempotent:
+    support: full
+    details:
+      - Nothing stays behind but the pod's events, which expire, so RV(ignore:changed) is always V(false). Every run places a pod.
+options:
+  scheduler_name:
+    description: The C(schedulerName) that the pod asks for, that is the name of a scheduler's profile.
+    type: str
+    required: true
+  namespace:
+    description: Namespace of the pod. It must exist.
+    type: str
+    default: default
+  image:
+    description:
+      - Image of the pod. It must run without arguments, as a user that is not root, until it is ended.
+      - It is pulled only after the pod has been placed, so for a probe without O(running) it need not even exist.
+    type: str
+    default: registry.k8s.io/pause:3.10
+  timeout:
+    description: How long to wait for the pod to be placed, and running if O(running), in seconds.
+    type: int
+    default: 60
+  running:
+    description: Whether to wait until the pod is also running on its node.
+    type: bool
+    default: false
+  expect:
+    description:
+      - What makes the task succeed.
+      - V(placed) needs the pod to be placed in time. A scheduler that finds no node is given the whole O(timeout), for nodes may come.
+      - V(unplaced) needs the opposite. It ends as soon as a scheduler has refused the pod, else after O(timeout).
+    type: str
+    choices: [placed, unplaced]
+    default: placed
+  labels:
+    description: Labels of the pod, beside those that mark it as a probe.
+    type: dict
+    default: {}
+  node_selector:
+    description: Node labels that the node must have.
+    type: dict
+    default: {}
+  tolerations:
+    description: Tolerations as in a pod's C(spec.tolerations).
+    type: list
+    elements: dict
+    default: []
+  resources:
+    description:
+      - Requests and limits as in C(resources) of a container.
+      - By default the pod asks for none, as far as the namespace's LimitRange adds none. A namespace with a ResourceQuota may require
+        some.
+    type: dict
+    default: {}
+  priority_class_name:
+    description: PriorityClass of the pod. Note that a scheduler may evict pods of lower priority to place it.
+    type: str
+  image_pull_secrets:
+    description: Names of Secrets in O(namespace) to pull O(image) with.
+    type: list
+    elements: str
+    default: []
+notes:
+  - Needs the permission to create, delete, list and watch pods and to list events in the namespace.
+seealso:
+  - module: osso.scheduler.scheduler_info
+"""
+
+EXAMPLES = r"""
+- name: Show that the secondary scheduler places pods
+  osso.scheduler.scheduler_probe:
+    scheduler_name: secondary-scheduler
+  register: probe
+
+- name: Make sure that it was that scheduler and not another one
+  ansible.builtin.assert:
+    that: probe.scheduler == 'secondary-scheduler'
+
+- name: Place a pod with requests on a node of the batch pool and wait until it runs
+  osso.scheduler.scheduler_probe:
+    scheduler_name: batch
+    namespace: jobs
+    running: true
+    timeout: 120
+    resources:
+      requests:
+        cpu: 500m
+        memory: 1Gi
+    node_selector:
+      pool: batch
+    tolerations:
+      - key: batch
+        operator: Exists
+
+- name: Make sure that nobody serves a name any more
+  osso.scheduler.scheduler_probe:
+    scheduler_name: old-scheduler
+    expect: unplaced
+    timeout: 10
+"""
+
+RETURN = r"""
+placed:
+  description: Whether the pod was placed on a node. Null in check mode.
+  returned: when the API server accepted the pod
+  type: bool
+  sample: true
+scheduler:
+  description:
+    - Who placed the pod, or refused to, as the reporting component of its event says. For kube-scheduler that is the C(schedulerName)
+      of the profile.
+    - Null if nobody left an event, or if events can't be read.
+  returned: when the API server accepted the pod
+  type: str
+  sample: secondary-scheduler
+node:
+  description: The node that the pod was placed on, null if it was not placed.
+  returned: when the API server accepted the pod
+  type: str
+  sample: worker-1
+seconds:
+  description:
+    - Seconds from the request that created the pod to the news that it was placed, as measured by the module. Null if it was not
+      placed.
+  returned: when the API server accepted the pod and not in check mode
+  type: float
+  sample: 0.034
+seconds_running:
+  description: Seconds from the request that created the pod to the news that it was running, null if it was not seen running.
+  returned: when the API server accepted the pod and not in check mode
+  type: float
+  sample: 1.214
+reasons:
+  description: Why the pod was not placed, or with O(running) why it does not run. Empty if nothing is missing.
+  returned: when the API server accepted the pod
+  type: list
+  elements: str
+  sample: ["0/3 nodes are available: 3 Insufficient cpu."]
+events:
+  description: The pod's events, oldest first.
+  returned: when the API server accepted the pod
+  type: list
+  elements: dict
+  contains:
+    time:
+      description: When it happened, in RFC 3339.
+      type: str
+      sample: "2026-11-20T17:31:05.120407Z"
+    type:
+      description: V(Normal) or V(Warning).
+      type: str
+      sample: Normal
+    reason:
+      description: What kind of event it is.
+      type: str
+      sample: Scheduled
+    message:
+      description: The event in words.
+      type: str
+      sample: Successfully assigned default/osso-probe-3c1f9a7be2 to worker-1
+    component:
+      description: Who reports it, for a scheduler the C(schedulerName) of the profile.
+      type: str
+      sample: secondary-scheduler
+    instance:
+      description: Which instance of it, for a scheduler the name and its pod or host.
+      type: str
+      sample: secondary-scheduler-secondary-scheduler-7c9b7f6d5-x2x7k
+pod:
+  description: The probe pod, which does not exist any more.
+  returned: when a pod was created
+  type: dict
+  contains:
+    namespace:
+      description: Its namespace.
+      type: str
+      sample: default
+    name:
+      description: Its name.
+      type: str
+      sample: osso-probe-3c1f9a7be2
+msg:
+  description: The outcome in one sentence.
+  returned: always
+  type: str
+  sample: secondary-scheduler placed the probe pod on worker-1 after 0.034 s.
+"""
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.probe import Options, dry_run, probe
+
+OPTIONS = dict(
+    scheduler_name=dict(type="str", required=True),
+    namespace=dict(type="str", default="default"),
+    image=dict(type="str", default="registry.k8s.io/pause:3.10"),
+    timeout=dict(type="int", default=60),
+    running=dict(type="bool", default=False),
+    expect=dict(type="str", choices=["placed", "unplaced"], default="placed"),
+    labels=dict(type="dict", default={}),
+    node_selector=dict(type="dict", default={}),
+    tolerations=dict(type="list", elements="dict", default=[]),
+    resources=dict(type="dict", default={}),
+    priority_class_name=dict(type="str"),
+    image_pull_secrets=dict(type="list", elements="str", default=[], no_log=False),
+)
+
+
+def run(module):
+    options = Options(**{name: module.params[name] for name in OPTIONS})
+    work = dry_run if module.check_mode else probe
+    return dict(work(Client.from_module(module), options), changed=False)
+
+
+def main():
+    cluster_module(run, argument_spec=argument_spec(**OPTIONS), supports_check_mode=True)
+
+
+if __name__ == "__main__":
+    main()
