@@ -1,0 +1,110 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The main job on a fresh cluster: check, install, again, remove, and nothing left."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from support.site import NAMESPACE, VARIABLES, remove, site
+
+# What comes, goes and changes by itself on a cluster at rest.
+RESTLESS = {"Event", "Lease", "Node"}
+
+
+def everything(kubectl, version=False) -> set[tuple[str, ...]]:
+    """All objects of all API resources as (apiVersion, kind, namespace, name), with `version` their resourceVersion, too."""
+    listed = kubectl("api-resources", "--verbs=list", "--output=name").stdout.split()
+    columns = ["V:.apiVersion", "K:.kind", "NS:.metadata.namespace", "N:.metadata.name", *(["R:.metadata.resourceVersion"] if version else [])]
+    answer = kubectl("get", ",".join(listed), "--all-namespaces", "--no-headers", f"--output=custom-columns={','.join(columns)}")
+    rows = {tuple(line.split()) for line in answer.stdout.splitlines() if line.strip()}
+    return {row for row in rows if row[1] not in RESTLESS}
+
+
+@pytest.fixture(scope="module")
+def fresh(kubectl):
+    """A cluster without us, and without the namespaces that other tests leave to be deleted."""
+    remove()
+    deadline = time.monotonic() + 120
+    while kubectl("get", "namespaces", "--output=name").stdout.count("namespace/test-"):
+        assert time.monotonic() < deadline, "namespaces of earlier tests do not go away"
+        time.sleep(0.5)
+    return everything(kubectl)
+
+
+def test_comparison_sees_a_planted_object(fresh, kubectl):
+    kubectl("create", "clusterrole", "planted", "--verb=get", "--resource=pods")
+    try:
+        assert everything(kubectl) - fresh == {("rbac.authorization.k8s.io/v1", "ClusterRole", "<none>", "planted")}
+    finally:
+        kubectl("delete", "clusterrole", "planted")
+    assert everything(kubectl) == fresh
+
+
+def test_check_on_a_fresh_cluster_predicts_and_writes_nothing(fresh, kubectl, audit):
+    before = everything(kubectl, version=True)
+    with audit:
+        run = site(check=True, diff=True)
+    assert audit.writes() == []
+    assert everything(kubectl, version=True) == before
+    assert run.changed, "an empty cluster needs changes"
+    applied = run.task("Apply the operator").result
+    assert {item["action"] for item in applied["objects"]} == {"created"}
+    schedulers = run.task("Apply schedulers").result
+    assert {(item["kind"], item["action"]) for item in schedulers["objects"]} == {("ConfigMap", "created"), ("SecondaryScheduler", "created")}
+    assert schedulers["unvalidated"], "what could not be asked of the server has to be said"
+
+
+@pytest.fixture(scope="module")
+def installed(fresh):
+    return site()
+
+
+def test_first_run_installs_and_proves(installed, kubectl):
+    assert {"Apply the operator", "Apply schedulers"} <= {name.rpartition(" : ")[2] for name in installed.changed}
+    probe = installed.task("Prove each scheduler with a pod").result["results"][0]
+    assert probe["scheduler"] == "secondary-scheduler"
+    assert kubectl.json("get", "pods", "--namespace=default")["items"] == []
+
+
+def test_second_run_changes_nothing_and_sends_no_write(installed, audit):
+    with audit:
+        run = site()
+    assert run.changed == []
+    assert audit.writes() == []
+    assert [task.status for task in run.tasks if task.task.endswith("Prove each scheduler with a pod")] == ["skipped"]
+
+
+def test_check_of_a_change_tells_the_truth(installed, kubectl, audit):
+    scheduler = {**VARIABLES["secondary_schedulers"][0], "log_level": "Debug"}
+    with audit:
+        run = site(check=True, diff=True, variables={"secondary_schedulers": [scheduler]})
+    assert audit.writes() == []
+    result = run.task("Apply schedulers").result
+    assert {item["kind"]: item["action"] for item in result["objects"]} == {"ConfigMap": "unchanged", "SecondaryScheduler": "updated"}
+    assert "Debug" in str(result["diff"])
+
+
+def test_operator_serves_as_its_own_account(installed, kubectl):
+    (pod,) = kubectl.json("get", "pods", f"--namespace={NAMESPACE}", "--selector=app.kubernetes.io/name=osso-scheduler-operator")["items"]
+    account = f"system:serviceaccount:{NAMESPACE}:osso-scheduler-operator"
+    assert pod["spec"]["serviceAccountName"] == "osso-scheduler-operator"
+    assert pod["spec"]["containers"][0]["securityContext"]["readOnlyRootFilesystem"] is True
+    for verb, what in (("create", "clusterroles"), ("get", "secrets"), ("create", "pods"), ("*", "*")):
+        answer = kubectl("auth", "can-i", verb, what, f"--as={account}", "--namespace=default", check=False)
+        assert answer.stdout.strip() == "no", f"the operator may {verb} {what} in the namespace default"
+    assert kubectl("auth", "can-i", "create", "clusterrolebindings", f"--as={account}").stdout.strip() == "yes"
+
+
+def test_remove_leaves_nothing(installed, fresh, kubectl):
+    assert everything(kubectl) - fresh, "nothing to remove"
+    remove()
+    deadline = time.monotonic() + 60
+    while (left := everything(kubectl) - fresh) and time.monotonic() < deadline:
+        time.sleep(1)
+    assert left == set()
+    assert fresh - everything(kubectl) == set()
+    assert remove().changed == []
