@@ -7,11 +7,12 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: scheduler_info
-short_description: Tell which schedulers serve which names, and which pods wait for nobody
+short_description: Tell which schedulers serve which names, which operators there are, and which pods wait for nobody
 version_added: 1.0.0
 description:
   - Finds the schedulers of a cluster and says for each under which names it places pods, whether it does so now, and who leads.
   - Finds the pods without a node that no scheduler looks after, with the reason.
+  - Finds the operators for C(SecondaryScheduler) resources and the namespaces that they watch.
   - Three kinds of schedulers are found. First the cluster's own, by its Lease C(kube-scheduler) and its static pods in C(kube-system)
     or C(openshift-kube-scheduler). Second C(SecondaryScheduler) resources in all namespaces, with the Deployment that an operator made
     of them. Third Deployments that run C(kube-scheduler), in the namespaces of O(namespaces) and in those of SecondaryScheduler
@@ -33,17 +34,21 @@ options:
   namespaces:
     description:
       - Namespaces in which to look for Deployments that run C(kube-scheduler).
-      - For a user who must not list SecondaryScheduler resources or pods in all namespaces, also those to look for them.
+      - For a user who must not list SecondaryScheduler resources, pods or Deployments in all namespaces, also those to look for them.
     type: list
     elements: str
     default: [kube-system]
   scheduler_name:
     description: Only report schedulers that serve this name, and pods that ask for it.
     type: str
-  pods:
-    description: Whether to look for pods that nobody serves.
-    type: bool
-    default: true
+  gather:
+    description:
+      - What to look for. Less needs fewer requests.
+      - V(schedulers) fills RV(schedulers), V(pods) fills RV(unserved_pods), V(operators) fills RV(operators).
+    type: list
+    elements: str
+    choices: [schedulers, pods, operators]
+    default: [schedulers, pods]
 notes:
   - The names that a scheduler serves are read from the ConfigMap of its configuration. Those of the cluster's own scheduler can't be
     read through the API, so it is taken to serve C(default-scheduler).
@@ -69,13 +74,18 @@ EXAMPLES = r"""
     namespaces:
       - kube-system
       - batch
-    pods: false
+    gather: [schedulers]
+
+- name: Find the operators and what they watch
+  osso.scheduler.scheduler_info:
+    gather: [operators]
+  register: info
 """
 
 RETURN = r"""
 schedulers:
   description: The schedulers that were found, the cluster's own first.
-  returned: success
+  returned: success and V(schedulers) in O(gather)
   type: list
   elements: dict
   contains:
@@ -160,7 +170,7 @@ unserved_pods:
     - Pods without a node that no scheduler looks after, because none serves the name that they ask for, because the one that does is
       not working, or because it has not looked at them for 30 seconds.
     - A pod for which a scheduler found no node, and one that waits at a scheduling gate, is not among them.
-  returned: success and O(pods=true)
+  returned: success and V(pods) in O(gather)
   type: list
   elements: dict
   contains:
@@ -184,6 +194,51 @@ unserved_pods:
       description: Why nobody looks after it.
       type: str
       sample: no scheduler serves the name old-scheduler
+operators:
+  description:
+    - The operators for SecondaryScheduler resources, which are found by the names that they are installed under. One of them alone
+      can watch a namespace.
+  returned: success and V(operators) in O(gather)
+  type: list
+  elements: dict
+  contains:
+    kind:
+      description: What runs it, always V(Deployment).
+      type: str
+      sample: Deployment
+    namespace:
+      description: Namespace of the Deployment.
+      type: str
+      sample: openshift-secondary-scheduler-operator
+    name:
+      description: Name of the Deployment.
+      type: str
+      sample: osso-scheduler-operator
+    variant:
+      description: V(osso) for the operator of this collection, V(upstream) for Red Hat's Secondary Scheduler Operator.
+      type: str
+      sample: osso
+    watches:
+      description: The namespaces whose SecondaryScheduler resources it works on, V(*) alone for all.
+      type: list
+      elements: str
+      sample: [openshift-secondary-scheduler-operator]
+    image:
+      description: Its image.
+      type: str
+      sample: quay.io/osso/scheduler-operator:1.0.0
+    version:
+      description: The tag of the image, null if it has none.
+      type: str
+      sample: 1.0.0
+    replicas:
+      description: How many instances there shall be.
+      type: int
+      sample: 1
+    ready:
+      description: How many instances are ready.
+      type: int
+      sample: 1
 unknown:
   description: What could not be read for lack of permission, so that schedulers or pods may be missing from the result.
   returned: success
@@ -199,19 +254,23 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey i
 
 
 def run(module):
-    wanted = module.params["scheduler_name"]
+    wanted, gather = module.params["scheduler_name"], module.params["gather"]
     survey = Survey(Client.from_module(module), module.params["namespaces"])
+    result = {"changed": False}
     try:
-        schedulers = survey.schedulers()
+        # Whether a pod is served depends on the schedulers, asked for or not.
+        schedulers = survey.schedulers() if {"schedulers", "pods"} & set(gather) else []
     except ImportError as error:
         raise ClusterError(
             f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it."
         ) from None
-    result = {"changed": False}
-    if module.params["pods"]:
+    if "schedulers" in gather:
+        result["schedulers"] = [entry for entry in schedulers if not wanted or wanted in entry["scheduler_names"]]
+    if "pods" in gather:
         result["unserved_pods"] = survey.unserved(survey.pending_pods(wanted), schedulers)
-    shown = [scheduler for scheduler in schedulers if not wanted or wanted in scheduler["scheduler_names"]]
-    return dict(result, schedulers=shown, unknown=survey.unknown)
+    if "operators" in gather:
+        result["operators"] = survey.operators()
+    return dict(result, unknown=survey.unknown)
 
 
 def main():
@@ -220,7 +279,12 @@ def main():
         argument_spec=argument_spec(
             namespaces=dict(type="list", elements="str", default=["kube-system"]),
             scheduler_name=dict(type="str"),
-            pods=dict(type="bool", default=True),
+            gather=dict(
+                type="list",
+                elements="str",
+                choices=["schedulers", "pods", "operators"],
+                default=["schedulers", "pods"],
+            ),
         ),
         supports_check_mode=True,
     )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which schedulers there are, which names they serve, and which pods wait for nobody: the work of the module scheduler_info."""
+"""Which schedulers and operators there are, and which pods wait for nobody: the work of the module scheduler_info."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload
     election,
     find_command,
     tag,
+    watched_namespaces,
 )
 
 # Where a default scheduler keeps its Lease and its static pods, with the label of those: kubeadm and most others, OpenShift.
@@ -26,6 +27,10 @@ DEFAULT_SCHEDULERS = (
     (*DEFAULT_LEASE, "component=kube-scheduler"),
     ("openshift-kube-scheduler", "kube-scheduler", "app=openshift-kube-scheduler"),
 )
+# Name of the Deployment of an operator for SecondaryScheduler resources -> whose operator it is.
+OPERATORS = {"osso-scheduler-operator": "osso", "secondary-scheduler-operator": "upstream"}
+# Upstream's reads resources of this namespace alone, whatever its environment says.
+UPSTREAM_NAMESPACE = "openshift-secondary-scheduler-operator"
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 # A Lease is taken as renewed for this much longer than it says, for clocks that differ.
 CLOCK_TOLERANCE = 10
@@ -55,6 +60,28 @@ class Survey:
             found += self._in_namespace(namespace, owned)
         default = self._default_scheduler(found)
         return [*([default] if default else []), *found]
+
+    def operators(self) -> list[dict[str, Any]]:
+        """The operators for SecondaryScheduler resources, in the form that the module returns."""
+        found = []
+        for name, variant in OPERATORS.items():
+            for deployment in self._list_here("apps/v1", "Deployment", field_selector=f"metadata.name={name}"):
+                template = deployment["spec"]["template"]
+                image = template["spec"]["containers"][0].get("image", "")
+                found.append(
+                    {
+                        "kind": "Deployment",
+                        "namespace": deployment["metadata"]["namespace"],
+                        "name": name,
+                        "variant": variant,
+                        "watches": [UPSTREAM_NAMESPACE] if variant == "upstream" else watched_namespaces(template),
+                        "image": image,
+                        "version": tag(image),
+                        "replicas": deployment["spec"].get("replicas", 1),
+                        "ready": (deployment.get("status") or {}).get("readyReplicas") or 0,
+                    }
+                )
+        return found
 
     def pending_pods(self, scheduler_name: str | None) -> list[dict[str, Any]]:
         """Pods that wait for a node, of all namespaces as far as that is allowed."""
@@ -264,7 +291,7 @@ class Survey:
         objects = []
         for namespace in self._namespaces:
             objects += self._list(api_version, kind, namespace, **selectors)
-        self.unknown.append(
+        self._note(
             f"{kind}s outside of the namespaces {', '.join(self._namespaces)}: listing them everywhere is not allowed"
         )
         return objects
@@ -282,8 +309,12 @@ class Survey:
         except ApiError as error:
             if error.status != 403:
                 raise
-            self.unknown.append(f"{what}: {error.message}")
+            self._note(f"{what}: {error.message}")
             return None
+
+    def _note(self, finding: str) -> None:
+        if finding not in self.unknown:
+            self.unknown.append(finding)
 
     def _age(self, timestamp: str) -> int:
         """Whole seconds since an RFC 3339 time of the API server."""

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the pod template of a workload says about the kube-scheduler in it. Pure: no requests."""
+"""What the pod template of a workload says about the kube-scheduler or operator in it. Pure: no requests."""
 
 from __future__ import annotations
 
@@ -126,6 +126,22 @@ def election(config: dict[str, Any] | None, flags: dict[str, str]) -> Election:
         flags.get("leader-elect-resource-namespace") or stanza.get("resourceNamespace") or DEFAULT_LEASE[0],
         flags.get("leader-elect-resource-name") or stanza.get("resourceName") or DEFAULT_LEASE[1],
     )
+
+
+def watched_namespaces(template: dict[str, Any]) -> list[str]:
+    """The namespaces that an operator made with operator-sdk watches; ``["*"]`` for all."""
+    annotations = (template.get("metadata") or {}).get("annotations") or {}
+    for container in template["spec"]["containers"]:
+        for variable in container.get("env") or []:
+            if variable["name"] == "WATCH_NAMESPACE":
+                # OLM hands them over by an annotation that the variable refers to.
+                value = (
+                    annotations.get("olm.targetNamespaces", "")
+                    if "valueFrom" in variable
+                    else variable.get("value", "")
+                )
+                return [name.strip() for name in value.split(",") if name.strip()] or ["*"]
+    return ["*"]
 
 
 def repository(image: str) -> str:
