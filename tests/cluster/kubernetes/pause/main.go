@@ -1,0 +1,30 @@
+// Command pause does nothing, as the first process of a PID namespace: it reaps
+// the orphans that the kernel hands it and ends on SIGTERM or SIGINT. Pods have
+// it as their sandbox container, the cluster's nodes as their init.
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, syscall.SIGCHLD, syscall.SIGINT, syscall.SIGTERM)
+	for received := range signals {
+		if received != syscall.SIGCHLD {
+			return
+		}
+		// One SIGCHLD may stand for several children.
+		for {
+			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+			if err == syscall.EINTR {
+				continue
+			}
+			if err != nil || pid <= 0 {
+				break
+			}
+		}
+	}
+}
