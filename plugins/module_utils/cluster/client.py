@@ -140,14 +140,14 @@ class Client:
             content_type="application/json",
         )
 
-    def apply(self, resource, obj, force=False, dry_run=False, subresource=None):
-        """Server-side apply as `FIELD_MANAGER` with strict field validation; return the object as stored."""
+    def apply(self, resource, obj, force=False, dry_run=False, subresource=None, field_manager=FIELD_MANAGER):
+        """Server-side apply with strict field validation; return the object as stored."""
         metadata = obj["metadata"]
         return self.request(
             "PATCH",
             resource.path(metadata.get("namespace"), metadata["name"], subresource),
             query={
-                "fieldManager": FIELD_MANAGER,
+                "fieldManager": field_manager,
                 "fieldValidation": "Strict",
                 "force": "true" if force else None,
                 "dryRun": "All" if dry_run else None,

@@ -1,0 +1,62 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The controller's part of the module apply: read files and render templates where the playbook and its variables are."""
+
+from __future__ import annotations
+
+from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.plugins.action import ActionBase
+from ansible.plugins.loader import lookup_loader
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import read
+
+
+class ActionModule(ActionBase):
+    TRANSFERS_FILES = False
+    _supports_async = True
+
+    def run(self, tmp=None, task_vars=None):
+        result = super().run(tmp, task_vars)
+        args = dict(self._task.args)
+        manifests = _as_list(args.pop("manifests", None))
+        try:
+            for path in _as_list(args.pop("src", None)):
+                manifests += read(self._content(path), "src {0}".format(path))
+            for path in _as_list(args.pop("templates", None)):
+                manifests += read(self._rendered(path, task_vars), "templates {0}".format(path))
+        except InputError as error:
+            raise AnsibleActionFail(error.message) from None
+        result.update(
+            self._execute_module(
+                module_name="osso.scheduler.apply",
+                module_args=dict(args, manifests=manifests),
+                # Manifests may hold Secrets: keep the module from writing its arguments to the system log.
+                task_vars=dict(task_vars, ansible_no_target_syslog=True),
+                wrap_async=self._task.async_val,
+            )
+        )
+        return result
+
+    def _content(self, path):
+        try:
+            # Decrypts what ansible-vault encrypted
+            content, show = self._loader._get_file_contents(self._find_needle("files", path))
+            return content.decode("utf-8")
+        except (AnsibleError, UnicodeDecodeError) as error:
+            raise AnsibleActionFail("src {0}: {1}".format(path, error)) from None
+
+    def _rendered(self, path, task_vars):
+        """What the lookup plugin ``template`` makes of it: the same search path and variables in every release of ansible-core."""
+        lookup = lookup_loader.get("ansible.builtin.template", loader=self._loader, templar=self._templar)
+        try:
+            return "".join(lookup.run([path], variables=task_vars, convert_data=False))
+        except AnsibleError as error:
+            raise AnsibleActionFail("templates {0}: {1}".format(path, error)) from None
+
+
+def _as_list(value):
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]

@@ -1,0 +1,129 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Is a live object what we would apply? Answered from the object alone, so that an unchanged object costs no write.
+
+Server-side apply keeps, in ``metadata.managedFields``, the set of fields that each manager applied last (fieldsV1: ``f:name`` a field,
+``k:{...}`` a list item by its keys, ``v:...`` an item of a set, ``.`` the value itself; no children means that the value is owned as
+a whole). When another writer changes a field, it leaves our set. So an apply would change nothing when our set is exactly what we want
+to apply and the live values are the wanted ones. Where this cannot be told, the answer is "not the same": an apply that changes
+nothing costs a request, a missed change would be wrong.
+
+See https://kubernetes.io/docs/reference/using-api/server-side-apply/ and sigs.k8s.io/structured-merge-diff.
+"""
+
+from __future__ import annotations
+
+import json
+
+_ABSENT = object()
+
+# Keys of associative lists that the server defaults
+_KEY_DEFAULTS = {"protocol": "TCP"}
+
+# What the server adds inside values that are owned as a whole, by the field that holds them
+_DEFAULTS = {
+    "fieldRef": {"apiVersion": "v1"},
+    "resourceFieldRef": {"divisor": "0"},
+    "serviceAccountToken": {"expirationSeconds": 3600},
+    "ports": {"protocol": "TCP"},
+    "rules": {"scope": "*"},
+}
+
+# Fields that are, or hold, quantities: "1000m" is stored as "1"
+_QUANTITIES = {"averageValue", "capacity", "divisor", "hard", "limits", "podFixed", "requests", "sizeLimit"}
+
+
+def is_applied(desired, live, manager, subresource=None):
+    """True when applying ``desired`` as ``manager`` would leave ``live`` as it is."""
+    entries = _entries(live, manager, subresource)
+    if len(entries) > 1 or any(entry.get("apiVersion") != desired["apiVersion"] for entry in entries):
+        return False
+    owned = entries[0].get("fieldsV1", {}) if entries else {}
+    wanted = {key: value for key, value in desired.items() if key not in ("apiVersion", "kind", "metadata")}
+    metadata = {key: value for key, value in desired["metadata"].items() if key not in ("name", "namespace")}
+    if metadata:
+        wanted["metadata"] = metadata
+    if not wanted:
+        return not _children(owned)
+    return bool(owned) and _same(wanted, live, owned, ())
+
+
+def owned_fields(live, manager, subresource=None):
+    """fieldsV1 of what ``manager`` applied last; {} when it never did."""
+    entries = _entries(live, manager, subresource)
+    return entries[0].get("fieldsV1", {}) if entries else {}
+
+
+def _entries(live, manager, subresource):
+    return [
+        entry
+        for entry in live["metadata"].get("managedFields") or []
+        if entry.get("manager") == manager and entry.get("operation") == "Apply" and entry.get("subresource", "") == (subresource or "")
+    ]
+
+
+def _children(owned):
+    return {key: value for key, value in owned.items() if key != "."}
+
+
+def _same(wanted, live, owned, path):
+    children = _children(owned)
+    if not children:
+        # "." alone is the mark of an empty mapping or list among granular ones
+        return ("." not in owned or not wanted) and _equal(wanted, live, path)
+    if isinstance(wanted, dict) and isinstance(live, dict):
+        return set(children) == {"f:" + key for key in wanted} and all(
+            _same(value, live.get(key, _ABSENT), children["f:" + key], path + (key,)) for key, value in wanted.items()
+        )
+    if isinstance(wanted, list) and isinstance(live, list) and len(wanted) == len(children):
+        return _same_items(wanted, live, children, path)
+    return False
+
+
+def _same_items(wanted, live, children, path):
+    """Compare a list whose items are owned one by one: present, the same, and in the wanted order (others may stand between)."""
+    positions = []
+    for item in wanted:
+        key = next((key for key in children if _is_item(key, item)), None)
+        position = next((index for index, candidate in enumerate(live) if key and _is_item(key, candidate)), None)
+        if position is None or position in positions:
+            return False
+        if key.startswith("k:") and not _same(item, live[position], children[key], path):
+            return False
+        positions.append(position)
+    return positions == sorted(positions)
+
+
+def _is_item(key, item):
+    value = json.loads(key[2:])
+    if key.startswith("v:"):
+        return item == value
+    return key.startswith("k:") and isinstance(item, dict) and all(item.get(name, _KEY_DEFAULTS.get(name)) == part for name, part in value.items())
+
+
+def _equal(wanted, live, path):
+    """Compare values that are owned as a whole."""
+    if live is _ABSENT:
+        # The server drops what is the zero value of its type.
+        return not wanted
+    if isinstance(wanted, dict) and isinstance(live, dict):
+        defaults = _DEFAULTS.get(path[-1] if path else None, {})
+        return all(_equal(value, live.get(key, _ABSENT), path + (key,)) for key, value in wanted.items()) and all(
+            key in wanted or defaults.get(key, _ABSENT) == value for key, value in live.items()
+        )
+    if isinstance(wanted, list) and isinstance(live, list):
+        return len(wanted) == len(live) and all(_equal(left, right, path) for left, right in zip(wanted, live))
+    if wanted == live:
+        return isinstance(wanted, bool) == isinstance(live, bool)
+    return not _QUANTITIES.isdisjoint(path[-2:]) and _same_quantity(wanted, live)
+
+
+def _same_quantity(wanted, live):
+    from kubernetes.utils import parse_quantity
+
+    try:
+        return parse_quantity(wanted) == parse_quantity(live)
+    except (TypeError, ValueError):
+        return False

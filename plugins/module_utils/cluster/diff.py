@@ -1,0 +1,64 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a person sees of a change: objects without noise and without secrets."""
+
+from __future__ import annotations
+
+import copy
+
+MASK = "********"
+
+_NOISE = ("creationTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
+# Written by others on each change; the first also repeats the data of Secrets
+_NOISY_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/revision")
+
+
+def content(obj, subresource=None):
+    """An object without what the server keeps for itself; {} for None. The status stays only for ``subresource="status"``."""
+    obj = copy.deepcopy(obj or {})
+    metadata = obj.get("metadata", {})
+    for field in _NOISE:
+        metadata.pop(field, None)
+    for annotation in _NOISY_ANNOTATIONS:
+        metadata.get("annotations", {}).pop(annotation, None)
+    if not metadata.get("annotations", True):
+        del metadata["annotations"]
+    if subresource != "status":
+        obj.pop("status", None)
+    return obj
+
+
+def difference(before, after, subresource=None):
+    """``(before, after)`` for a diff; either may be None. Values of Secrets are masked: only that one changed can be seen."""
+    before, after = content(before, subresource), content(after, subresource)
+    if "Secret" in (before.get("kind"), after.get("kind")):
+        for field in ("data", "stringData"):
+            _mask(before, after, field)
+    return before, after
+
+
+def _mask(before, after, field):
+    old, new = before.get(field) or {}, after.get(field) or {}
+    changed = {key for key in old if key in new and old[key] != new[key]}
+    if old:
+        before[field] = {key: MASK + (" (before)" if key in changed else "") for key in old}
+    if new:
+        after[field] = {key: MASK + (" (after)" if key in changed else "") for key in new}
+
+
+def as_diff(title, before, after):
+    """One entry of Ansible's ``diff``, with the objects as YAML."""
+    return {
+        "before_header": title,
+        "after_header": title,
+        "before": _yaml(before),
+        "after": _yaml(after),
+    }
+
+
+def _yaml(obj):
+    import yaml
+
+    return yaml.safe_dump(obj, default_flow_style=False, sort_keys=True) if obj else ""

@@ -1,0 +1,83 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a refusal means for the person who reads it: object, field, the server's reason, remedy; never the value of a Secret."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
+
+_FORBIDDEN = re.compile(r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) resource "(?P<resource>[^"]*)"(?: in API group "(?P<group>[^"]*)")?')
+_MASK = "********"
+
+
+def refusal(error, identity, action, obj=None):
+    """The `ClusterError` for an `ApiError` that stopped ``action`` ("apply", "delete", "read") on ``identity``."""
+    text = "{0}: could not {1} it: {2}".format(identity, action, _explained(error))
+    if identity.kind == "Secret":
+        text = without_values(text, obj or {})
+    return ClusterError(text, status=error.status, reason=error.reason)
+
+
+def _explained(error):
+    causes = error.details.get("causes") or []
+    conflicts = [cause for cause in causes if cause.get("reason") == "FieldManagerConflict"]
+    if conflicts:
+        return _conflict(conflicts)
+    if error.status == 403:
+        return _forbidden(error, causes)
+    if error.status == 422 and causes:
+        return "the server finds it invalid: " + "; ".join(
+            "{0}: {1}".format(cause["field"], cause.get("message", "")) if cause.get("field") else cause.get("message", "") for cause in causes
+        )
+    if error.status == 404 and error.details.get("kind") == "namespaces":
+        return "namespace {0} does not exist; put its Namespace into the manifests or create it first".format(error.details.get("name"))
+    if error.status == 401:
+        return "the server does not accept the credentials ({0}); is the token or certificate expired?".format(error.message)
+    if error.status == 400:
+        return error.message.partition("strict decoding error: ")[2] or error.message
+    return error.message
+
+
+def _conflict(conflicts):
+    by_manager = {}
+    for cause in conflicts:
+        manager = re.sub(r"^conflict with ", "", cause.get("message", "?"))
+        by_manager.setdefault(manager, []).append(cause.get("field", "?"))
+    owners = "; ".join("{0} by {1}".format(", ".join(fields), manager) for manager, fields in by_manager.items())
+    return "conflict: managed {0}. Set force_conflicts: true to take these fields over, or leave them out of the manifest.".format(owners)
+
+
+def _forbidden(error, causes):
+    if any(cause.get("reason") == "NamespaceTerminating" for cause in causes):
+        return "{0}. Wait until the namespace is gone, create it again, then repeat.".format(error.message)
+    denied = _FORBIDDEN.search(error.message)
+    if denied:
+        return '{0}. Grant it to "{1}" with a rule for verb {2}, resource {3}, API group "{4}".'.format(
+            error.message, denied["user"], denied["verb"], denied["resource"], denied["group"] or ""
+        )
+    if "attempting to grant RBAC permissions not currently held" in error.message:
+        return error.message + ". Who applies a role must hold its permissions, or the verbs escalate and bind on it."
+    return error.message
+
+
+def without_values(text, secret):
+    """``text`` without the values of a Secret, plain or encoded."""
+    values = set()
+    for field in ("data", "stringData"):
+        for value in (secret.get(field) or {}).values():
+            values.add(str(value))
+            if field == "data":
+                try:
+                    values.add(base64.b64decode(value).decode())
+                except (binascii.Error, TypeError, ValueError):
+                    pass
+    for value in sorted(values, key=len, reverse=True):
+        if value.strip():
+            text = text.replace(value, _MASK)
+    return text

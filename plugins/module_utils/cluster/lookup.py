@@ -1,0 +1,71 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Finding and reading the objects of a set."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Resource
+
+_READERS = 4
+
+
+def learn_definitions(client, objects):
+    """Teach the client the kinds that CustomResourceDefinitions among ``objects`` define; return them as (group, kind)."""
+    kinds = set()
+    for obj in objects:
+        if obj["kind"] == "CustomResourceDefinition":
+            spec = obj.get("spec") or {}
+            try:
+                group, names = spec["group"], spec["names"]
+                for version in spec["versions"]:
+                    client.learn(
+                        Resource("{0}/{1}".format(group, version["name"]), names["kind"], names["plural"], spec["scope"] == "Namespaced")
+                    )
+                kinds.add((group, names["kind"]))
+            except (KeyError, TypeError):
+                # The server will say what is wrong with it.
+                continue
+    return kinds
+
+
+def locate(client, identity):
+    """The `Resource` of an object, or None when the server does not serve its kind. Raises `InputError` for a wrong scope."""
+    try:
+        resource = client.resource(identity.api_version, identity.kind)
+    except ApiError as error:
+        if error.status == 404:
+            return None
+        raise refusal(error, identity, "find the kind of") from None
+    if resource.namespaced and not identity.namespace:
+        raise InputError("{0}: metadata.namespace is missing; {1} objects live in a namespace.".format(identity, identity.kind))
+    if identity.namespace and not resource.namespaced:
+        raise InputError(
+            "{0}: metadata.namespace is {1}, but {2} objects are cluster-scoped; remove it.".format(identity, identity.namespace, identity.kind)
+        )
+    return resource
+
+
+def read(client, resources):
+    """The live objects of ``resources`` (a dict of identity to `Resource`), by identity; None for what does not exist."""
+
+    def get(item):
+        identity, resource = item
+        if resource is None:
+            return None
+        try:
+            return client.get(resource, identity.name, identity.namespace)
+        except ApiError as error:
+            raise refusal(error, identity, "read") from None
+
+    if len(resources) < 2:
+        found = [get(item) for item in resources.items()]
+    else:
+        with ThreadPoolExecutor(max_workers=min(_READERS, len(resources))) as readers:
+            found = list(readers.map(get, resources.items()))
+    return dict(zip(resources, found))

@@ -1,0 +1,196 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Manifests: from what a user writes to the objects that are applied."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from typing import NamedTuple, Optional
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN
+
+SET_LABEL = "osso.scheduler/set"
+
+# Set by the server; a manifest that was read from a cluster carries them.
+_SERVER_METADATA = ("creationTimestamp", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
+
+
+class Identity(NamedTuple):
+    """Which object a manifest is about; ``namespace`` is None for cluster-scoped objects."""
+
+    api_version: str
+    kind: str
+    namespace: Optional[str]
+    name: str
+
+    @classmethod
+    def of(cls, obj):
+        metadata = obj["metadata"]
+        return cls(obj["apiVersion"], obj["kind"], metadata.get("namespace"), metadata["name"])
+
+    @property
+    def group(self):
+        return self.api_version.rpartition("/")[0]
+
+    @property
+    def key(self):
+        """Equal for the same object seen in two versions of its API."""
+        return (self.group, self.kind, self.namespace, self.name)
+
+    def as_dict(self):
+        return {"apiVersion": self.api_version, "kind": self.kind, "namespace": self.namespace, "name": self.name}
+
+    def __str__(self):
+        return "{0} {1}{2}".format(self.kind, self.namespace + "/" if self.namespace else "", self.name)
+
+
+def read(manifests, source="manifests"):
+    """The objects in ``manifests``: an object, a YAML text of many documents, or a list of both.
+
+    Lists of kind ``List`` are opened, empty documents dropped. Raises `InputError` for what is no manifest and for duplicates.
+    """
+    objects = list(_objects(manifests, source))
+    seen = {}
+    for where, obj in objects:
+        key = Identity.of(obj).key
+        if key in seen:
+            raise InputError("{0} and {1} are the same object: {2}. Keep one of them.".format(seen[key], where, Identity.of(obj)))
+        seen[key] = where
+    return [obj for where, obj in objects]
+
+
+def _objects(given, where):
+    """Yield ``(where, object)`` for each checked object."""
+    if given is None:
+        return
+    if isinstance(given, str):
+        for line, document in _documents(given, where):
+            yield from _objects(document, "{0}, document at line {1}".format(where, line))
+    elif isinstance(given, (list, tuple)):
+        for index, item in enumerate(given):
+            yield from _objects(item, "{0}[{1}]".format(where, index))
+    elif isinstance(given, dict) and str(given.get("kind", "")).endswith("List") and isinstance(given.get("items"), list):
+        yield from _objects(given["items"], where + ".items")
+    else:
+        yield where, _checked(given, where)
+
+
+def _documents(text, where):
+    """Yield ``(line, document)`` of a YAML text."""
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        """Kubernetes knows no dates: ``2026-01-01`` is text."""
+
+        yaml_implicit_resolvers = {
+            first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+            for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+        }
+
+    loader = Loader(text)
+    try:
+        while loader.check_node():
+            node = loader.get_node()
+            yield node.start_mark.line + 1, loader.construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = " at line {0}, column {1}".format(mark.line + 1, mark.column + 1) if mark else ""
+        raise InputError("{0}: YAML syntax error{1}: {2}".format(where, place, error.problem or error.context)) from None
+    except yaml.YAMLError as error:
+        raise InputError("{0}: not YAML: {1}".format(where, str(error).splitlines()[0])) from None
+    finally:
+        loader.dispose()
+
+
+def _checked(obj, where):
+    if not isinstance(obj, dict):
+        raise InputError("{0} is {1} instead of a Kubernetes object (a mapping with apiVersion, kind and metadata).".format(where, _type_name(obj)))
+    metadata = obj.get("metadata")
+    for field, value, example in (
+        ("apiVersion", obj.get("apiVersion"), "apps/v1"),
+        ("kind", obj.get("kind"), "Deployment"),
+        ("metadata.name", metadata.get("name") if isinstance(metadata, dict) else None, "my-object"),
+    ):
+        if not isinstance(value, str) or not value:
+            what = "is missing" if value is None else "must be a text, not {0!r}".format(value)
+            hint = " (generateName cannot be applied)" if field == "metadata.name" and isinstance(metadata, dict) and "generateName" in metadata else ""
+            raise InputError("{0}: {1} {2}{3}; give it a value such as {4}.".format(_describe(obj, where), field, what, hint, example))
+    namespace = metadata.get("namespace")
+    if namespace is not None and (not isinstance(namespace, str) or not namespace):
+        raise InputError("{0}: metadata.namespace must be a text, not {1!r}; quote it.".format(_describe(obj, where), namespace))
+    if obj["kind"] == "Secret" and obj["apiVersion"] == "v1":
+        for field in ("data", "stringData"):
+            for key, value in (obj.get(field) or {}).items():
+                if value is not None and not isinstance(value, str):
+                    raise InputError("{0}: {1}.{2} must be a text, not {3}; quote it.".format(_describe(obj, where), field, key, _type_name(value)))
+    return obj
+
+
+def _describe(obj, where):
+    kind = obj.get("kind")
+    metadata = obj.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    known = " ".join(part for part in (kind, name) if isinstance(part, str))
+    return "{0} ({1})".format(where, known) if known else where
+
+
+def _type_name(value):
+    return {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list", dict: "a mapping"}.get(type(value), "nothing")
+
+
+def desired(obj, set_name=None, owner=None, subresource=None):
+    """What is sent to the server for a manifest.
+
+    Without nulls (they mean "not set") and what only the server sets; ``stringData`` as ``data``; with the label of the set, and a
+    reference to ``owner`` (a dict with apiVersion, kind, name, namespace, uid) when that lives in the same namespace. For
+    ``subresource="status"`` nothing but the status.
+    """
+    obj = _without_nulls(obj)
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _SERVER_METADATA}
+    if subresource == "status":
+        identity = {key: metadata[key] for key in ("name", "namespace") if key in metadata}
+        return {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": identity, "status": obj.get("status", {})}
+    if set_name:
+        metadata["labels"] = dict(metadata.get("labels") or {}, **{SET_LABEL: set_name})
+    if owner and metadata.get("namespace") == owner["namespace"]:
+        reference = {key: owner[key] for key in ("apiVersion", "kind", "name", "uid")}
+        others = [other for other in metadata.get("ownerReferences") or [] if other.get("uid") != owner["uid"]]
+        metadata["ownerReferences"] = others + [dict(reference, controller=True)]
+    obj["metadata"] = metadata
+    if (obj["apiVersion"], obj["kind"]) in KNOWN:
+        # Their status is a subresource: the server ignores it here.
+        obj.pop("status", None)
+    if obj["apiVersion"] == "v1" and obj["kind"] == "Secret":
+        data = dict(obj.get("data") or {})
+        for key, value in obj.pop("stringData", {}).items():
+            data[key] = base64.b64encode(value.encode()).decode()
+        if data:
+            obj["data"] = data
+    if obj["apiVersion"] == "v1":
+        for field in {"Secret": ("data",), "ConfigMap": ("binaryData",)}.get(obj["kind"], ()):
+            if obj.get(field):
+                obj[field] = {key: _canonical_base64(value) for key, value in obj[field].items()}
+    return obj
+
+
+def _without_nulls(value):
+    if isinstance(value, dict):
+        # JSON has text keys only; YAML's 1 and true become "1" and "true"
+        return {key if isinstance(key, str) else json.dumps(key): _without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, (list, tuple)):
+        return [_without_nulls(item) for item in value]
+    return value
+
+
+def _canonical_base64(text):
+    """As the server stores it; what is no base64 is left for the server to refuse."""
+    try:
+        return base64.b64encode(base64.b64decode(re.sub(r"\s", "", text), validate=True)).decode()
+    except (binascii.Error, TypeError, ValueError):
+        return text

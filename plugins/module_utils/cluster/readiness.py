@@ -1,0 +1,172 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Is an object ready, and if not, why? Answered from the object alone.
+
+A status speaks for the spec only once ``status.observedGeneration``, where there is one, has reached ``metadata.generation``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+PENDING, READY, FAILED = "pending", "ready", "failed"
+
+
+class Verdict(NamedTuple):
+    """``state`` is READY, PENDING or FAILED (it will not become ready by itself); ``why`` is for a person."""
+
+    state: str
+    why: str = ""
+
+
+def condition(live, type, status="True", reason=None):
+    """Has the condition ``type`` the wanted ``status`` (and ``reason``)?"""
+    found = _condition(live, type)
+    if found is None:
+        seen = ", ".join("{type}={status}".format(**one) for one in _conditions(live))
+        return Verdict(PENDING, "condition {0} is not reported{1}".format(type, " (only " + seen + ")" if seen else ""))
+    generation = live["metadata"].get("generation", 0)
+    for observer in (live.get("status", {}), found):
+        if observer.get("observedGeneration", generation) < generation:
+            return Verdict(PENDING, "its controller has not looked at the present generation yet: " + _told(found))
+    if found.get("status") != status or (reason and found.get("reason") != reason):
+        return Verdict(PENDING, _told(found))
+    return Verdict(READY)
+
+
+def established(live):
+    """Is a CustomResourceDefinition served?"""
+    rejected = _condition(live, "NamesAccepted")
+    if rejected and rejected.get("status") == "False":
+        return Verdict(FAILED, _told(rejected))
+    return condition(live, "Established")
+
+
+def rollout(live):
+    """Has a workload rolled out its present template: all replicas updated and available (for a Job: completed)?"""
+    if live.get("status", {}).get("observedGeneration", 0) < live["metadata"].get("generation", 0) and live["kind"] != "Job":
+        return Verdict(PENDING, "its controller has not looked at the present generation yet")
+    return ROLLOUTS[live["kind"]](live.get("spec", {}), live.get("status", {}), live)
+
+
+def _deployment(spec, status, live):
+    wanted = spec.get("replicas", 1)
+    updated, available, total = (status.get(key, 0) for key in ("updatedReplicas", "availableReplicas", "replicas"))
+    if updated >= wanted and total <= updated and available >= updated:
+        return Verdict(READY)
+    counts = "{0} of {1} replicas updated, {2} available".format(updated, wanted, available)
+    if total > updated:
+        counts += ", {0} old ones left".format(total - updated)
+    stuck = _condition(live, "Progressing")
+    if stuck and stuck.get("reason") == "ProgressDeadlineExceeded":
+        return Verdict(FAILED, counts + "; " + _told(stuck))
+    failure = _condition(live, "ReplicaFailure")
+    if failure and failure.get("status") == "True":
+        counts += "; " + _told(failure)
+    return Verdict(PENDING, counts)
+
+
+def _daemon_set(spec, status, live):
+    wanted = status.get("desiredNumberScheduled", 0)
+    updated, available = status.get("updatedNumberScheduled", 0), status.get("numberAvailable", 0)
+    if updated >= wanted and available >= wanted:
+        return Verdict(READY)
+    return Verdict(PENDING, "{0} of {1} nodes updated, {2} available".format(updated, wanted, available))
+
+
+def _stateful_set(spec, status, live):
+    wanted = spec.get("replicas", 1)
+    updated, available = status.get("updatedReplicas", 0), status.get("availableReplicas", 0)
+    if status.get("currentRevision") == status.get("updateRevision"):
+        updated = max(updated, status.get("currentReplicas", 0))
+    if updated >= wanted and available >= wanted:
+        return Verdict(READY)
+    return Verdict(PENDING, "{0} of {1} replicas updated, {2} available".format(updated, wanted, available))
+
+
+def _job(spec, status, live):
+    failed = _condition(live, "Failed")
+    if failed and failed.get("status") == "True":
+        return Verdict(FAILED, _told(failed))
+    done = _condition(live, "Complete")
+    if done and done.get("status") == "True":
+        return Verdict(READY)
+    return Verdict(PENDING, "{0} of {1} completions".format(status.get("succeeded", 0), spec.get("completions", 1)))
+
+
+ROLLOUTS = {"DaemonSet": _daemon_set, "Deployment": _deployment, "Job": _job, "StatefulSet": _stateful_set}
+
+
+def pod_problems(pods):
+    """Why pods do not run, one text per distinct reason, with the number of pods it holds for."""
+    counts = {}
+    for pod in pods:
+        for problem in _pod_problems(pod):
+            counts.setdefault(problem, []).append(pod["metadata"]["name"])
+    return [
+        "{0}: {1}".format("pod " + names[0] if len(names) == 1 else "{0} pods such as {1}".format(len(names), names[0]), problem)
+        for problem, names in counts.items()
+    ]
+
+
+def _pod_problems(pod):
+    status = pod.get("status", {})
+    scheduled = _condition(pod, "PodScheduled")
+    if scheduled and scheduled.get("status") == "False":
+        yield "not scheduled by {0}: {1}".format(pod.get("spec", {}).get("schedulerName", "?"), scheduled.get("message") or scheduled.get("reason", ""))
+    for container in status.get("initContainerStatuses", []) + status.get("containerStatuses", []):
+        waiting = container.get("state", {}).get("waiting", {})
+        ended = container.get("state", {}).get("terminated") or container.get("lastState", {}).get("terminated") or {}
+        if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
+            text = "container {0} is {1}".format(container["name"], waiting["reason"])
+            if waiting.get("message"):
+                text += ": " + waiting["message"]
+            if ended.get("exitCode"):
+                text += "; it ended with exit code {0}{1}".format(ended["exitCode"], ": " + ended["message"].strip() if ended.get("message") else "")
+            yield text
+        elif ended.get("exitCode"):
+            yield "container {0} ended with exit code {1} ({2})".format(container["name"], ended["exitCode"], ended.get("reason", ""))
+        elif "running" in container.get("state", {}) and not container.get("ready"):
+            yield "container {0} runs but is not ready".format(container["name"])
+    if status.get("phase") == "Failed" and not status.get("containerStatuses"):
+        yield "{0}: {1}".format(status.get("reason", "Failed"), status.get("message", ""))
+
+
+def held_by(live):
+    """What keeps an object that is being deleted."""
+    reasons = []
+    finalizers = list(live["metadata"].get("finalizers") or [])
+    if "foregroundDeletion" in finalizers:
+        finalizers.remove("foregroundDeletion")
+        reasons.append("objects that belong to it are still being deleted")
+    if finalizers:
+        reasons.append("finalizers {0}, which the controllers that put them there have to remove".format(", ".join(finalizers)))
+    if live["kind"] == "Namespace":
+        reasons += [_told(one) for one in _conditions(live) if one.get("status") == "True"]
+        if not reasons and live.get("spec", {}).get("finalizers"):
+            reasons.append("its content is still being deleted")
+    if not live["metadata"].get("deletionTimestamp"):
+        reasons.append("it is not marked for deletion any more: someone created it again")
+    elif not reasons:
+        reasons.append("no finalizer; the server has not removed it yet")
+    return "; ".join(reasons)
+
+
+def _conditions(live):
+    found = live.get("status", {}).get("conditions")
+    return [one for one in found if isinstance(one, dict) and "type" in one and "status" in one] if isinstance(found, list) else []
+
+
+def _condition(live, type):
+    return next((one for one in _conditions(live) if one["type"] == type), None)
+
+
+def _told(found):
+    text = "{0} is {1}".format(found["type"], found["status"])
+    if found.get("reason"):
+        text += " ({0})".format(found["reason"])
+    if found.get("message"):
+        text += ": " + found["message"].strip()
+    return text

@@ -1,0 +1,67 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a run did, in the shape that the module returns."""
+
+from __future__ import annotations
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import diff
+
+CREATED, UPDATED, UNCHANGED, DELETED, ABSENT = "created", "updated", "unchanged", "deleted", "absent"
+ACTIONS = (CREATED, UPDATED, UNCHANGED, DELETED, ABSENT)
+
+
+class Report:
+    """Collects one entry per object, in the order of processing."""
+
+    def __init__(self, client, with_diff, return_kinds=(), subresource=None):
+        self._client = client
+        self._with_diff = with_diff
+        self._return_kinds = return_kinds
+        self._subresource = subresource
+        self._entries = {}
+        self._diffs = []
+        self._unvalidated = []
+        self._resources = {}
+
+    def add(self, identity, action, before=None, after=None):
+        """Record ``action`` on an object, with the object ``before`` and ``after`` it (None when it did or does not exist).
+
+        Of an object that comes twice, as the inventory may, the first change counts.
+        """
+        if self._entries.get(identity, {}).get("action", UNCHANGED) != UNCHANGED:
+            return
+        self._entries[identity] = dict(identity.as_dict(), action=action)
+        uid = ((after or before or {}).get("metadata") or {}).get("uid")
+        if uid:
+            self._entries[identity]["uid"] = uid
+        self.see(identity, after)
+        if self._with_diff and action in (CREATED, UPDATED, DELETED):
+            old, new = diff.difference(before, after, self._subresource)
+            self._diffs.append(diff.as_diff(str(identity), old, new))
+
+    def see(self, identity, live):
+        """Remember the newest state of an object whose kind was asked for."""
+        if live and identity.kind in self._return_kinds:
+            metadata = {key: value for key, value in live["metadata"].items() if key != "managedFields"}
+            self._resources[identity] = dict(live, metadata=metadata)
+
+    def not_validated(self, identity, why):
+        """Record that check mode could not ask the server about an object."""
+        self._unvalidated.append(dict(identity.as_dict(), reason=why))
+
+    def result(self):
+        objects = list(self._entries.values())
+        counts = {action: sum(1 for entry in objects if entry["action"] == action) for action in ACTIONS}
+        result = {
+            "changed": any(counts[action] for action in (CREATED, UPDATED, DELETED)),
+            "objects": objects,
+            "counts": counts,
+            "requests": dict(self._client.requests),
+            "resources": list(self._resources.values()),
+            "unvalidated": self._unvalidated,
+        }
+        if self._with_diff:
+            result["diff"] = self._diffs
+        return result

@@ -1,0 +1,167 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Waiting, by watch, for objects to become ready or to be gone; everything in a run shares one deadline."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+
+# A watch is renewed this often, so that a connection which died silently is noticed.
+_WATCH_SECONDS = 60
+_POLL_SECONDS = 0.5
+_MAX_PODS_LOOKED_AT = 50
+
+
+class Deadline:
+    """A moment, so many seconds from now."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    def remaining(self):
+        return self._end - time.monotonic()
+
+
+class Target(NamedTuple):
+    """One object to wait for; ``judge(live)`` returns a `readiness.Verdict`."""
+
+    identity: Identity
+    resource: Any
+    judge: Callable
+
+
+def until_ready(client, targets, deadline, live=None):
+    """Wait until each of ``targets`` is ready, and return the objects as last seen, by identity.
+
+    ``live`` holds objects already read (a dict by identity): what is ready there costs no request. When the time is over, or one
+    fails for good, one `ClusterError` says for each object that is not ready why.
+    """
+    seen = dict(live or {})
+    for position, target in enumerate(targets):
+        verdict, obj = _until_ready(client, target, deadline, seen.get(target.identity))
+        seen[target.identity] = obj
+        if verdict.state != readiness.READY:
+            raise ClusterError(_not_ready(client, targets[position:], verdict, seen, deadline))
+    return seen
+
+
+def _until_ready(client, target, deadline, obj):
+    """``(verdict, object)``; the verdict is READY unless the time is over or the object failed."""
+    verdict = _judge(target, obj)
+    # A failure that was there before may be an old one: the object gets the chance to recover.
+    for obj in _versions(client, target, deadline) if verdict.state != readiness.READY else ():
+        verdict, before = _judge(target, obj), verdict
+        if verdict.state == readiness.READY or (verdict.state == readiness.FAILED and before.state == readiness.PENDING):
+            break
+    return verdict, obj
+
+
+def _judge(target, obj):
+    return target.judge(obj) if obj else readiness.Verdict(readiness.PENDING, "it does not exist")
+
+
+def _versions(client, target, deadline):
+    """Yield the object as it is and after each change (None when deleted), until the time is over."""
+    identity = target.identity
+    selector = "metadata.name=" + identity.name
+    may_watch = True
+    while deadline.remaining() > 0:
+        if may_watch:
+            try:
+                started = time.monotonic()
+                for event, obj in client.watch(
+                    target.resource, identity.namespace, field_selector=selector, timeout=min(_WATCH_SECONDS, deadline.remaining())
+                ):
+                    yield None if event == "DELETED" else obj
+                    if deadline.remaining() <= 0:
+                        return
+                if time.monotonic() - started < _POLL_SECONDS:
+                    time.sleep(_POLL_SECONDS)
+            except ApiError as error:
+                if error.status not in (403, 404, 405):
+                    raise
+                may_watch = False
+        else:
+            # Not allowed to watch, or the kind is not served yet
+            time.sleep(_POLL_SECONDS)
+            yield client.get(target.resource, identity.name, identity.namespace)
+
+
+def _not_ready(client, targets, verdict, seen, deadline):
+    texts = []
+    for position, target in enumerate(targets):
+        if position:
+            obj = client.get(target.resource, target.identity.name, target.identity.namespace)
+            verdict = _judge(target, obj)
+            seen[target.identity] = obj
+        if verdict.state != readiness.READY:
+            texts.append("{0}: {1}".format(target.identity, "; ".join([verdict.why] + _pod_problems(client, seen[target.identity]))))
+    if deadline.remaining() <= 0:
+        return "Not ready after {0} s (wait_timeout). {1}".format(deadline.seconds, " | ".join(texts))
+    return "Will not become ready. {0}".format(" | ".join(texts))
+
+
+def _pod_problems(client, workload):
+    """Why the pods of a workload do not run; nothing for other objects."""
+    labels = (((workload or {}).get("spec") or {}).get("selector") or {}).get("matchLabels") if workload else None
+    if not labels or workload["kind"] not in readiness.ROLLOUTS:
+        return []
+    selector = ",".join("{0}={1}".format(key, value) for key, value in sorted(labels.items()))
+    try:
+        pods = client.list(client.resource("v1", "Pod"), workload["metadata"]["namespace"], label_selector=selector)
+    except ApiError as error:
+        return ["its pods could not be read: " + error.message]
+    pods.sort(key=lambda pod: pod["metadata"].get("creationTimestamp", ""), reverse=True)
+    return readiness.pod_problems(pods[:_MAX_PODS_LOOKED_AT])
+
+
+def until_gone(client, targets, deadline):
+    """Wait until each of ``targets`` (pairs of identity, resource and uid) is deleted.
+
+    An object of the same name that was created since does not count. Raises one `ClusterError` that says what holds those which stay.
+    """
+    held = []
+    for identity, resource, uid in targets:
+        obj = _until_gone(client, identity, resource, uid, deadline)
+        if obj is not None:
+            held.append("{0}: held by {1}".format(identity, readiness.held_by(obj)))
+    if held:
+        raise ClusterError("Not deleted after {0} s (wait_timeout). {1}".format(deadline.seconds, " | ".join(held)))
+
+
+def _until_gone(client, identity, resource, uid, deadline):
+    """None once the object is gone, else the object when the time is over."""
+    may_watch = True
+    while True:
+        obj = client.get(resource, identity.name, identity.namespace)
+        if obj is None or obj["metadata"]["uid"] != uid:
+            return None
+        if deadline.remaining() <= 0:
+            return obj
+        try:
+            if not may_watch:
+                time.sleep(_POLL_SECONDS)
+                continue
+            for event, changed in client.watch(
+                resource,
+                identity.namespace,
+                field_selector="metadata.name=" + identity.name,
+                resource_version=obj["metadata"]["resourceVersion"],
+                timeout=min(_WATCH_SECONDS, deadline.remaining()),
+            ):
+                if event == "DELETED":
+                    return None
+                if deadline.remaining() <= 0:
+                    return changed
+        except ApiError as error:
+            if error.status not in (403, 404, 405, 410):
+                raise
+            may_watch = error.status == 410

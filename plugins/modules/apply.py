@@ -1,0 +1,479 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: apply
+short_description: Bring a set of Kubernetes objects to a cluster, or remove it, in one task
+version_added: 1.0.0
+author:
+  - osso.scheduler contributors (@osso)
+description:
+  - Applies any number of manifests in one task. They are sorted (namespaces, CustomResourceDefinitions, accounts and RBAC,
+    configuration, services, workloads, custom resources), applied by server-side apply, and waited for.
+  - An object that is as it should be costs one read and no write. That is decided by comparing it with the manifest and with the
+    fields that the server remembers as applied by us, so that removed fields and changes by others are noticed too.
+  - In check mode the server validates each object by a dry run. What cannot be validated, since its namespace or kind is created
+    by an earlier object, is predicted, so that check mode also works on a cluster which has none of it.
+  - With O(set_name) an inventory is kept in the cluster, so that objects which are no longer in the set can be pruned.
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - osso.scheduler.cluster
+  - osso.scheduler.attributes
+  - osso.scheduler.attributes.actiongroup_scheduler
+attributes:
+  check_mode:
+    support: full
+    details:
+      - Sends only reads and server-side dry runs; an unchanged set only reads. RV(unvalidated) lists what the server could not be
+        asked about.
+  diff_mode:
+    support: full
+    details:
+      - Values of Secrets are masked; only which of them change can be seen.
+  idempotent:
+    support: full
+    details:
+      - The second run sends no write.
+options:
+  manifests:
+    description:
+      - The objects, as a list of mappings, as one mapping, or as YAML text with any number of documents; a list may mix mappings
+        and texts.
+      - Objects of a kind C(List) are opened. Nulls mean that a field is not set. Fields that only the server sets are ignored.
+      - The manifests are never logged; the task's C(invocation) shows which objects they are about and nothing else.
+    type: raw
+  templates:
+    description:
+      - Paths of Jinja2 templates with further manifests. They are searched for as by M(ansible.builtin.template) and rendered on the
+        controller with the variables of the task.
+    type: list
+    elements: str
+  src:
+    description:
+      - Paths of files with further manifests. They are searched for as by M(ansible.builtin.copy) and read on the controller, also
+        when they are encrypted with Ansible Vault.
+    type: list
+    elements: str
+  state:
+    description:
+      - V(present) applies the set. V(absent) deletes it in the opposite order, and waits until each object is really gone before it
+        deletes what that may need for its clean-up. Objects that do not exist are fine.
+      - With O(set_name), V(absent) also deletes what the set's inventory names, and the inventory; manifests need not be given then.
+    type: str
+    choices: [present, absent]
+    default: present
+  all_of:
+    description:
+      - With O(state=absent), also deletes every object of these kinds. A kind that the cluster does not know is fine.
+    type: list
+    elements: dict
+    suboptions:
+      api_version:
+        description: API version of the kind.
+        type: str
+        required: true
+      kind:
+        description: The kind.
+        type: str
+        required: true
+      namespace:
+        description: Only objects in this namespace. Without it those of all namespaces.
+        type: str
+      label_selector:
+        description: Only objects that match this label selector.
+        type: str
+  field_manager:
+    description:
+      - The name under which the server remembers which fields were applied here. Whoever applies a set under another name shares
+        the objects but not the fields.
+    type: str
+    default: osso.scheduler
+  force_conflicts:
+    description:
+      - Take over fields that another manager has set to another value. Without it such a field is an error that names the field and
+        its manager.
+    type: bool
+    default: false
+  set_name:
+    description:
+      - Name of the set, a lower-case DNS label. Each object gets the label C(osso.scheduler/set) with this value, and the ConfigMap
+        C(osso-set-<set_name>) in O(set_namespace) records the members of the set.
+    type: str
+  set_namespace:
+    description:
+      - Namespace of the inventory; required with O(set_name). The set itself may contain this namespace.
+    type: str
+  prune:
+    description:
+      - Delete what an earlier run applied under the same O(set_name) and the manifests no longer contain. Only objects in the
+        inventory that still carry the label of the set are deleted.
+      - A namespace, or a CustomResourceDefinition of which foreign objects exist, is never pruned, as that would delete what others
+        put there; a warning says so.
+      - Without it such objects stay in the cluster and in the inventory.
+    type: bool
+    default: false
+  owner:
+    description:
+      - The object that owns the set. Objects in its namespace get an owner reference to it, so that they are deleted with it. Objects
+        elsewhere get none, since an owner must live in the same namespace.
+    type: dict
+    suboptions:
+      apiVersion:
+        description: API version of the owner.
+        type: str
+        required: true
+        aliases: [api_version]
+      kind:
+        description: Kind of the owner.
+        type: str
+        required: true
+      name:
+        description: Name of the owner.
+        type: str
+        required: true
+      namespace:
+        description: Namespace of the owner.
+        type: str
+        required: true
+      uid:
+        description: C(metadata.uid) of the owner.
+        type: str
+        required: true
+  subresource:
+    description:
+      - Apply the C(status) of the manifests, and nothing else of them, to the status subresource of objects that exist.
+    type: str
+    choices: [status]
+  wait:
+    description:
+      - Wait until the workloads of the set (Deployment, DaemonSet, StatefulSet, Job) have rolled out.
+      - CustomResourceDefinitions are always waited for, and so is deletion.
+    type: bool
+    default: false
+  wait_for:
+    description:
+      - What else to wait for. The objects need not be part of the set, nor exist yet. Nothing is waited for in check mode.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      api_version:
+        description: API version of the object. May be left out for kinds in the manifests and for common kinds of Kubernetes.
+        type: str
+        aliases: [apiVersion]
+      kind:
+        description: Kind of the object.
+        type: str
+        required: true
+      name:
+        description: Name of the object.
+        type: str
+        required: true
+      namespace:
+        description: Namespace of the object, unless it is cluster-scoped.
+        type: str
+      condition:
+        description:
+          - The condition in C(status.conditions) to wait for. Where the status has an C(observedGeneration), the condition counts
+            only once that has reached C(metadata.generation).
+        type: dict
+        suboptions:
+          type:
+            description: Type of the condition.
+            type: str
+            required: true
+          status:
+            description: Status that it must have.
+            type: str
+            choices: ["True", "False", "Unknown"]
+            default: "True"
+          reason:
+            description: Reason that it must have; any when not given.
+            type: str
+      rollout:
+        description: Wait until the workload has rolled out.
+        type: bool
+        default: false
+  wait_timeout:
+    description:
+      - Seconds until waiting is given up. This is one limit for everything that the task waits for.
+    type: int
+    default: 300
+  return_kinds:
+    description:
+      - Kinds of which RV(resources) returns the objects as they are in the cluster at the end. V(Secret) is refused.
+    type: list
+    elements: str
+    default: []
+"""
+
+EXAMPLES = r"""
+- name: Apply what a template renders, and wait until it runs
+  osso.scheduler.apply:
+    templates: scheduler.yaml.j2
+    wait: true
+
+- name: Keep exactly these objects, and remove what an earlier version of the set had
+  osso.scheduler.apply:
+    src: crd.yaml
+    templates:
+      - namespace.yaml.j2
+      - operator.yaml.j2
+    set_name: my-operator
+    set_namespace: my-operator
+    prune: true
+    wait: true
+    wait_timeout: 120
+
+- name: Apply a custom resource and wait for its condition
+  osso.scheduler.apply:
+    manifests:
+      apiVersion: operator.openshift.io/v1
+      kind: SecondaryScheduler
+      metadata:
+        name: cluster
+        namespace: openshift-secondary-scheduler-operator
+      spec:
+        managementState: Managed
+        schedulerConfig: secondary-scheduler-config
+        schedulerImage: registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7
+    wait_for:
+      - kind: SecondaryScheduler
+        name: cluster
+        namespace: openshift-secondary-scheduler-operator
+        condition:
+          type: Available
+
+- name: Remove the set, custom resources first
+  osso.scheduler.apply:
+    state: absent
+    set_name: my-operator
+    set_namespace: my-operator
+    all_of:
+      - api_version: operator.openshift.io/v1
+        kind: SecondaryScheduler
+"""
+
+RETURN = r"""
+changed:
+  description: Whether anything was written, or would be in check mode.
+  returned: always
+  type: bool
+objects:
+  description:
+    - One entry per object, in the order of processing, the set's inventory included. After a failure, the objects that were done.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    apiVersion:
+      description: API version of the object.
+      type: str
+    kind:
+      description: Kind of the object.
+      type: str
+    namespace:
+      description: Namespace of the object, V(null) when it is cluster-scoped.
+      type: str
+    name:
+      description: Name of the object.
+      type: str
+    uid:
+      description: C(metadata.uid), where the object exists or existed.
+      type: str
+    action:
+      description:
+        - V(created), V(updated) or V(unchanged) when it was applied; V(deleted), or V(absent) when it was to be deleted and did not
+          exist.
+      type: str
+  sample:
+    - apiVersion: v1
+      kind: ConfigMap
+      namespace: my-operator
+      name: settings
+      uid: 5a0b6c4e-5d9d-4d39-8c68-7a8f9b1a2c3d
+      action: updated
+counts:
+  description: Number of objects for each action.
+  returned: always
+  type: dict
+  sample: {"created": 0, "updated": 1, "unchanged": 12, "deleted": 0, "absent": 0}
+requests:
+  description: Number of requests sent, by what they do. Only a C(write) can change something.
+  returned: always
+  type: dict
+  sample: {"read": 13, "write": 1, "dry_run": 0}
+resources:
+  description: The objects of the kinds in O(return_kinds), without C(managedFields).
+  returned: always
+  type: list
+  elements: dict
+unvalidated:
+  description: In check mode, the objects that the server could not be asked about, each with a C(reason).
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - apiVersion: v1
+      kind: ConfigMap
+      namespace: my-operator
+      name: settings
+      reason: its namespace is created by this set
+status:
+  description: HTTP status with which the API server refused; V(0) when it did not answer.
+  returned: when the API server refused
+  type: int
+reason:
+  description: The server's machine-readable reason.
+  returned: when the API server refused
+  type: str
+  sample: Conflict
+"""
+
+import re
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.apply import Options, Run
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import FIELD_MANAGER, Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity, read
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.report import Report
+
+# "osso-set-" and the name must fit into a label value and an object's name
+_SET_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,52}[a-z0-9])?")
+
+
+def main():
+    condition = dict(
+        type=dict(type="str", required=True),
+        status=dict(type="str", choices=["True", "False", "Unknown"], default="True"),
+        reason=dict(type="str"),
+    )
+    cluster_module(
+        run,
+        argument_spec=argument_spec(
+            manifests=dict(type="raw"),
+            templates=dict(type="list", elements="str"),
+            src=dict(type="list", elements="str"),
+            state=dict(type="str", choices=["present", "absent"], default="present"),
+            all_of=dict(
+                type="list",
+                elements="dict",
+                options=dict(
+                    api_version=dict(type="str", required=True),
+                    kind=dict(type="str", required=True),
+                    namespace=dict(type="str"),
+                    label_selector=dict(type="str"),
+                ),
+            ),
+            field_manager=dict(type="str", default=FIELD_MANAGER),
+            force_conflicts=dict(type="bool", default=False),
+            set_name=dict(type="str"),
+            set_namespace=dict(type="str"),
+            prune=dict(type="bool", default=False),
+            owner=dict(
+                type="dict",
+                options=dict(
+                    apiVersion=dict(type="str", required=True, aliases=["api_version"]),
+                    kind=dict(type="str", required=True),
+                    name=dict(type="str", required=True),
+                    namespace=dict(type="str", required=True),
+                    uid=dict(type="str", required=True),
+                ),
+            ),
+            subresource=dict(type="str", choices=["status"]),
+            wait=dict(type="bool", default=False),
+            wait_for=dict(
+                type="list",
+                elements="dict",
+                default=[],
+                options=dict(
+                    api_version=dict(type="str", aliases=["apiVersion"]),
+                    kind=dict(type="str", required=True),
+                    name=dict(type="str", required=True),
+                    namespace=dict(type="str"),
+                    condition=dict(type="dict", options=condition),
+                    rollout=dict(type="bool", default=False),
+                ),
+            ),
+            wait_timeout=dict(type="int", default=300),
+            return_kinds=dict(type="list", elements="str", default=[]),
+        ),
+        supports_check_mode=True,
+    )
+
+
+def run(module):
+    params = module.params
+    given = params["manifests"]
+    params["manifests"] = None
+    objects = read(given)
+    # The invocation is part of the result
+    params["manifests"] = [str(Identity.of(obj)) for obj in objects]
+    _check(params, objects)
+    client = Client.from_module(module)
+    report = Report(client, with_diff=module._diff, return_kinds=params["return_kinds"], subresource=params["subresource"])
+    options = Options(
+        manifests=objects,
+        check=module.check_mode,
+        field_manager=params["field_manager"],
+        force_conflicts=params["force_conflicts"],
+        set_name=params["set_name"],
+        set_namespace=params["set_namespace"],
+        prune=params["prune"],
+        owner=params["owner"],
+        subresource=params["subresource"],
+        wait=params["wait"],
+        wait_for=params["wait_for"],
+        wait_timeout=params["wait_timeout"],
+        all_of=params["all_of"] or [],
+    )
+    try:
+        run = Run(client, options, report, module.warn)
+        if params["state"] == "present":
+            run.present()
+        else:
+            run.absent()
+    except ClusterError as error:
+        error.result = dict(report.result(), **error.result)
+        raise
+    return report.result()
+
+
+def _check(params, objects):
+    """Refuse options that do not go together or cannot be meant."""
+    present = params["state"] == "present"
+    if params["templates"] or params["src"]:
+        raise InputError("templates and src are read on the controller by the action plugin osso.scheduler.apply; use the module by that name.")
+    if present and not objects:
+        raise InputError("manifests, templates and src hold no object; give at least one. To remove a set, use state: absent.")
+    if not (present or objects or params["set_name"] or params["all_of"]):
+        raise InputError("state is absent, but nothing says of what; give manifests, templates, src, set_name or all_of.")
+    if params["set_name"] is not None and not _SET_NAME.fullmatch(params["set_name"]):
+        raise InputError("set_name is {0!r}; it must be at most 54 lower-case letters, digits and hyphens, such as my-operator.".format(params["set_name"]))
+    if params["set_name"] and not params["set_namespace"]:
+        raise InputError("set_name is {0} but set_namespace is missing; name the namespace for the set's inventory.".format(params["set_name"]))
+    if params["prune"] and not params["set_name"]:
+        raise InputError("prune is true but set_name is missing; name the set, so that what belongs to it can be known.")
+    if present and params["all_of"]:
+        raise InputError("all_of deletes every object of a kind; it goes with state: absent only.")
+    if not present and (params["wait_for"] or params["subresource"]):
+        raise InputError("wait_for and subresource go with state: present only; remove them.")
+    if params["subresource"] and (params["set_name"] or params["owner"]):
+        raise InputError("subresource: status applies nothing but the status; remove set_name and owner.")
+    if "Secret" in params["return_kinds"]:
+        raise InputError("return_kinds contains Secret; Secrets are never returned, remove it.")
+    for entry in params["wait_for"]:
+        if not entry["condition"] and not entry["rollout"]:
+            raise InputError("wait_for: {kind} {name} has neither condition nor rollout; give one of them.".format(**entry))
+    for field in ("wait_timeout", "retry_seconds"):
+        if params[field] < 0:
+            raise InputError("{0} is {1}; give a number of seconds of at least 0.".format(field, params[field]))
+
+
+if __name__ == "__main__":
+    main()
