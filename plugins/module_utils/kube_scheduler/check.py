@@ -37,14 +37,19 @@ def check(text: str | bytes) -> Result:
     except NotYaml as error:
         return Result((error.finding,))
     if root is None or root.entries is None:
-        return Result((*findings, _not_a_mapping(root)))
+        return Result(_sorted([*findings, _not_a_mapping(root)]))
     findings += _check_type(root)
     scheduler_names: list[str] = []
     # Without the right type the fields mean something else, and every further finding would mislead.
     if not any(finding.code in ("missing-field", "wrong-type-of-document") for finding in findings):
         scheduler_names, of_profiles = _check_profiles(root)
         findings += of_profiles
-    return Result(tuple(findings), root.value, _string(root, "apiVersion"), tuple(scheduler_names))
+    return Result(_sorted(findings), root.value, _string(root, "apiVersion"), tuple(scheduler_names))
+
+
+def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:
+    """In the order of the text."""
+    return tuple(sorted(findings, key=lambda finding: (finding.line or 0, finding.column or 0)))
 
 
 def _error(code: str, message: str, path: str, place: Place, hint: str = "") -> Finding:

@@ -24,6 +24,8 @@ except ImportError:  # reported by check(): this file must stay importable
     yaml = None
 
 _NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Far beyond any configuration, and few enough for PyYAML's own parser, whose time grows with the square of the depth.
+MAX_DEPTH = 200
 _STRING_TAGS = ("!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:binary")
 
 
@@ -184,6 +186,8 @@ def _compose(events) -> tuple[Node, list[Finding]]:
         place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
         merge = False
         if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+            if len(stack) == MAX_DEPTH:
+                raise _not_yaml("too-deep", f"nested more than {MAX_DEPTH} levels deep", place, "flatten it")
             if event.anchor is not None:
                 anchors[event.anchor] = None
             stack.append(_Open(_collection(event, place), _path_of_next(stack, place), event.anchor))

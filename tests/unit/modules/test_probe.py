@@ -1,0 +1,129 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The probe pod, and what is reported of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.probe import (
+    Observation,
+    Options,
+    manifest,
+    report,
+)
+
+
+def observation(options, seconds=None, running=None, events=(), deleted=False, status=None, **spec) -> Observation:
+    pod = manifest(options, "osso-probe-1")
+    pod["spec"].update(spec)
+    pod["status"] = status or {}
+    return Observation(pod, seconds, running, deleted, list(events))
+
+
+def event(reason, message="", component="s", kind="Normal") -> dict:
+    return {"time": "", "type": kind, "reason": reason, "message": message, "component": component, "instance": ""}
+
+
+def refusal(message="0/1 nodes are available") -> dict:
+    return {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}]}
+
+
+def test_own_labels_win():
+    pod = manifest(Options("s", labels={"a": "b", "app.kubernetes.io/name": "x"}), "osso-probe-1")
+    assert pod["metadata"]["labels"]["a"] == "b"
+    assert pod["metadata"]["labels"]["app.kubernetes.io/name"] == "scheduler-probe"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"), [({"scheduler_name": ""}, "scheduler_name is empty"), ({"timeout": 0}, "timeout is 0")]
+)
+def test_unusable_options(options, says):
+    with pytest.raises(InputError, match=says):
+        Options(**{"scheduler_name": "s", **options})
+
+
+@pytest.mark.parametrize(
+    ("seen", "options", "expected", "says"),
+    [
+        (
+            {"nodeName": "n", "seconds": 0.1, "events": [event("Scheduled")]},
+            {},
+            True,
+            "s placed the probe pod on n after 0.1 s.",
+        ),
+        ({"nodeName": "n", "seconds": 0.1}, {}, True, "a scheduler that left no event placed"),
+        ({"nodeName": "n", "seconds": 0.1}, {"expect": "unplaced"}, False, "expected not to be placed"),
+        ({"nodeName": "n", "seconds": 0.1, "running": 1.5}, {"running": True}, True, "running after 1.5 s"),
+        (
+            {
+                "nodeName": "n",
+                "status": {
+                    "containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull", "message": "gone"}}}]
+                },
+            },
+            {"running": True},
+            False,
+            "ErrImagePull: gone. Its events: kubectl -n default get events --field-selector involvedObject.name=osso-probe-1",
+        ),
+        (
+            {"nodeName": "n", "status": {"phase": "Failed", "reason": "OutOfcpu", "message": "no cpu"}},
+            {"running": True},
+            False,
+            "OutOfcpu: no cpu",
+        ),
+        (
+            {},
+            {},
+            False,
+            "no scheduler serves the name s, for nobody has looked at the pod. See who serves which name: ansible localhost",
+        ),
+        ({}, {"expect": "unplaced"}, True, "no scheduler serves the name s"),
+        ({"status": refusal()}, {"expect": "unplaced"}, True, "s did not place the probe pod: 0/1 nodes are available"),
+        ({"status": refusal()}, {}, False, "Its events: kubectl"),
+        ({"events": [event("FailedScheduling", "no room", "other")]}, {}, False, "no room"),
+        ({"schedulerName": "x"}, {}, False, "an admission webhook changed schedulerName to x"),
+        ({"deleted": True}, {}, False, "somebody else deleted the pod"),
+    ],
+)
+def test_report(seen, options, expected, says):
+    options = Options("s", **options)
+    result = report(observation(options, **seen), options)
+    assert result["as_expected"] is expected
+    assert says in result["msg"]
+    assert result["placed"] is ("nodeName" in seen)
+
+
+def test_same_reason_once():
+    options = Options("s")
+    result = report(
+        observation(
+            options,
+            status=refusal("full"),
+            events=[event("FailedScheduling", "full"), event("FailedScheduling", "fuller")],
+        ),
+        options,
+    )
+    assert result["reasons"] == ["full", "fuller"]
+
+
+@pytest.mark.parametrize(
+    ("seen", "options", "finished"),
+    [
+        ({}, {}, False),
+        ({"nodeName": "n"}, {}, True),
+        ({"nodeName": "n"}, {"running": True}, False),
+        ({"nodeName": "n", "running": 1.0}, {"running": True}, True),
+        ({"nodeName": "n", "status": {"phase": "Failed"}}, {"running": True}, True),
+        ({"status": refusal()}, {}, False),
+        ({"status": refusal()}, {"expect": "unplaced"}, True),
+        ({"nodeName": "n"}, {"expect": "unplaced"}, True),
+        ({"deleted": True}, {}, True),
+    ],
+)
+def test_when_waiting_ends(seen, options, finished):
+    options = Options("s", **options)
+    assert observation(options, **seen).finished(options) is finished
