@@ -194,6 +194,11 @@ options:
           reason:
             description: Reason that it must have; any when not given.
             type: str
+      fields:
+        description:
+          - Paths of fields in the object, each with the text that it must have, such as
+            C({status.generations[0].hash: 3f1f5a9c07be}). A condition in the same entry has to hold at the same time.
+        type: dict
       rollout:
         description: Wait until the workload has rolled out.
         type: bool
@@ -397,6 +402,7 @@ def main():
                     name=dict(type="str", required=True),
                     namespace=dict(type="str"),
                     condition=dict(type="dict", options=condition),
+                    fields=dict(type="dict"),
                     rollout=dict(type="bool", default=False),
                 ),
             ),
@@ -468,8 +474,8 @@ def _check(params, objects):
     if "Secret" in params["return_kinds"]:
         raise InputError("return_kinds contains Secret; Secrets are never returned, remove it.")
     for entry in params["wait_for"]:
-        if not entry["condition"] and not entry["rollout"]:
-            raise InputError("wait_for: {kind} {name} has neither condition nor rollout; give one of them.".format(**entry))
+        if not (entry["condition"] or entry["fields"] or entry["rollout"]):
+            raise InputError("wait_for: {kind} {name} has neither condition nor fields nor rollout; give one of them.".format(**entry))
     for field in ("wait_timeout", "retry_seconds"):
         if params[field] < 0:
             raise InputError("{0} is {1}; give a number of seconds of at least 0.".format(field, params[field]))

@@ -305,7 +305,7 @@ def test_deletion_removes_everything_that_was_made(absent_scheduler, kubectl):
     eventually(lambda: made() == set())
     eventually(lambda: not kubectl.json("get", "pods,replicasets", f"--namespace={NAMESPACE}", f"--selector=app={scheduler.workload}")["items"])
     assert scheduler.get("configmap", scheduler.name), "the user's ConfigMap stays"
-    assert not scheduler.get("configmap", f"osso-set-{scheduler.workload}")
+    assert not scheduler.get("configmap", f"osso-set-operand-{scheduler.name}")
 
 
 def test_template_in_a_resource_is_text(absent_scheduler):

@@ -290,8 +290,8 @@ class Run:
             identity = self._named(entry)
             if entry.get("rollout") and (identity, readiness.rollout) not in targets:
                 targets.append((identity, readiness.rollout))
-            if entry.get("condition"):
-                targets.append((identity, _has_condition(**entry["condition"])))
+            if entry.get("condition") or entry.get("fields"):
+                targets.append((identity, _as_told(entry.get("condition"), entry.get("fields"))))
         return targets
 
     def _named(self, entry):
@@ -352,9 +352,11 @@ class Run:
         return self._client.list(self._client.resource(api_version, definition["spec"]["names"]["kind"]))
 
 
-def _has_condition(type, status, reason):
-    return lambda live: readiness.condition(live, type, status, reason)
+def _as_told(condition, fields):
+    """The judge of one entry of ``wait_for``: condition and fields have to hold at the same time."""
 
+    def judge(live):
+        verdict = readiness.condition(live, **condition) if condition else readiness.Verdict(readiness.READY)
+        return readiness.fields(live, fields) if fields and verdict.state == readiness.READY else verdict
 
-def _version(live):
-    return live["metadata"].get("resourceVersion")
+    return judge

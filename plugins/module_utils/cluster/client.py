@@ -193,6 +193,9 @@ class Client:
         try:
             for line in _lines(response):
                 event = json.loads(line)
+                if "object" not in event:
+                    # The operator's proxy answers a watch of one object that it has in its cache with the object.
+                    raise ApiError(405, "NotStreamed", "{0} answers with an object instead of a stream".format(self.host), None, "GET", path)
                 if event["type"] == "ERROR":
                     status = event["object"]
                     raise ApiError(

@@ -9,6 +9,7 @@ A status speaks for the spec only once ``status.observedGeneration``, where ther
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 PENDING, READY, FAILED = "pending", "ready", "failed"
@@ -33,6 +34,15 @@ def condition(live, type, status="True", reason=None):
             return Verdict(PENDING, "its controller has not looked at the present generation yet: " + _told(found))
     if found.get("status") != status or (reason and found.get("reason") != reason):
         return Verdict(PENDING, _told(found))
+    return Verdict(READY)
+
+
+def fields(live, wanted):
+    """Has each path of ``wanted``, such as ``status.generations[0].hash``, the text that it should have?"""
+    for path, value in wanted.items():
+        found = _at(live, path)
+        if found is None or str(found) != str(value):
+            return Verdict(PENDING, "{0} is {1} and should be {2}".format(path, "not set" if found is None else found, value))
     return Verdict(READY)
 
 
@@ -152,6 +162,16 @@ def held_by(live):
     elif not reasons:
         reasons.append("no finalizer; the server has not removed it yet")
     return "; ".join(reasons)
+
+
+def _at(live, path):
+    """The value at a path of names and list positions, None where there is none."""
+    for step in re.findall(r"[^.\[\]]+", path):
+        try:
+            live = live[int(step)] if isinstance(live, list) else live[step]
+        except (IndexError, KeyError, TypeError, ValueError):
+            return None
+    return live
 
 
 def _conditions(live):

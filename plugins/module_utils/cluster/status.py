@@ -9,8 +9,10 @@ The shape of the status is that of OpenShift's operators (openshift/api, operato
 
 from __future__ import annotations
 
-# The longest name whose Deployment, `secondary-scheduler-NAME`, is still a valid label value (63 characters).
-LONGEST_NAME = 43
+import re
+
+# `secondary-scheduler-NAME` has to be a DNS label.
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,41}[a-z0-9])?")
 
 
 def decide(resource, config=None):
@@ -27,12 +29,12 @@ def decide(resource, config=None):
         return _decision("remove", "Removed", "spec.managementState is Removed.")
     if state == "Unmanaged":
         return _decision("leave", "Unmanaged", "spec.managementState is Unmanaged: the scheduler is left as it is.")
-    if len(metadata["name"]) > LONGEST_NAME:
+    if not _NAME.fullmatch(metadata["name"]):
         return _decision(
             "hold",
-            "NameTooLong",
-            "metadata.name has {0} characters; at most {1} fit into the names of what is made for it. Create it anew under a shorter "
-            "name.".format(len(metadata["name"]), LONGEST_NAME),
+            "NameUnusable",
+            "metadata.name is {0}; it must be at most 43 lower-case letters, digits and hyphens, to fit into the names of what is made "
+            "for it. Create it anew under another name.".format(metadata["name"]),
         )
     for field, what in (("schedulerImage", "the pull specification of the scheduler's image"), ("schedulerConfig", "the name of a ConfigMap")):
         if not spec.get(field):

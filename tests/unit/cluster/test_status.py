@@ -63,10 +63,11 @@ def test_message_names_field_and_remedy():
     assert "so so" not in message
 
 
-def test_longest_name_still_makes_a_label_value():
+def test_name_has_to_fit_into_the_names_of_what_is_made():
     assert decide(resource(name="n" * 43), CONFIG)["action"] == "apply"
     assert len("secondary-scheduler-" + "n" * 43) == 63
-    assert decide(resource(name="n" * 44), CONFIG)["reason"] == "NameTooLong"
+    for name in ("n" * 44, "a.b"):
+        assert decide(resource(name=name), CONFIG)["reason"] == "NameUnusable"
 
 
 def test_old_configurations_go_only_when_this_one_serves():
