@@ -176,6 +176,11 @@ reason:
   returned: when O(config_map) is given
   type: str
   sample: ""
+labels:
+  description: The labels of the ConfigMap, empty if it does not exist.
+  returned: when O(config_map) is given
+  type: dict
+  sample: {"team": "batch"}
 resource_version:
   description: The C(resourceVersion) of the ConfigMap, empty if it does not exist.
   returned: when O(config_map) is given
@@ -266,16 +271,21 @@ def _read_config_map(module):
     source = f"ConfigMap {namespace}/{name}[{key}]"
     config_map = client.get(client.resource("v1", "ConfigMap"), name, namespace)
     if config_map is None:
-        reason = f"The ConfigMap {name} does not exist in the namespace {namespace}."
-        return None, source, dict(found=False, reason=reason, resource_version="", labels={})
-    metadata = config_map["metadata"]
-    about = dict(resource_version=metadata["resourceVersion"], labels=metadata.get("labels") or {})
+        return None, source, _origin("The ConfigMap {0} does not exist in the namespace {1}.".format(name, namespace))
     data = config_map.get("data") or {}
     if key not in data:
         keys = ", ".join(sorted([*data, *(config_map.get("binaryData") or {})])) or "none"
-        reason = f"The ConfigMap {namespace}/{name} has no text under the key {key}; its keys: {keys}."
-        return None, source, dict(about, found=False, reason=reason)
-    return data[key], source, dict(about, found=True, reason="")
+        reason = "The ConfigMap {0}/{1} has no text under the key {2}; its keys: {3}.".format(namespace, name, key, keys)
+        return None, source, _origin(reason, config_map["metadata"])
+    return data[key], source, _origin("", config_map["metadata"])
+
+
+def _origin(reason, metadata=None):
+    """The part of the result about the ConfigMap; `reason` says why it gave no text."""
+    metadata = metadata or {}
+    return dict(
+        found=not reason, reason=reason, labels=metadata.get("labels") or {}, resource_version=metadata.get("resourceVersion", "")
+    )
 
 
 def main():
