@@ -1,0 +1,202 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""scheduler_probe on a real cluster with its default scheduler."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+MODULE = "scheduler_probe"
+NOWHERE = {"osso.scheduler/test": "no-node-has-this"}
+
+
+def probes(kubectl, namespace) -> list[str]:
+    """Names of the probe pods that exist."""
+    pods = kubectl.json("get", "pods", f"--namespace={namespace}", "--selector=app.kubernetes.io/name=scheduler-probe")
+    return [pod["metadata"]["name"] for pod in pods["items"]]
+
+
+@pytest.fixture
+def probe(run_module, kubectl, namespace):
+    """Probe in a namespace that enforces Pod Security `restricted`; nothing may be left there afterwards."""
+    kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
+
+    def run(check=False, **options):
+        result = run_module(
+            MODULE,
+            {"scheduler_name": "default-scheduler", "namespace": namespace, "timeout": 30, **options},
+            check=check,
+        )
+        assert result["changed"] is False
+        assert probes(kubectl, namespace) == []
+        return result
+
+    return run
+
+
+def test_says_who_placed_the_pod_where_and_in_what_time(probe, kubectl):
+    result = probe(running=True, labels={"a": "b"}, resources={"requests": {"cpu": "1m"}})
+    assert not result["failed"], result["msg"]
+    assert (result["placed"], result["scheduler"], result["reasons"]) == (True, "default-scheduler", [])
+    assert result["node"] in [node["metadata"]["name"] for node in kubectl.json("get", "nodes")["items"]]
+    assert 0 < result["seconds"] < result["seconds_running"] < 30
+    assert "Scheduled" in [event["reason"] for event in result["events"]]
+
+
+def test_an_image_that_cannot_be_pulled(probe):
+    image = "registry.invalid/does/not:exist"
+    assert probe(image=image)["placed"]
+    result = probe(image=image, running=True, timeout=5)
+    assert result["failed"]
+    assert (result["placed"], result["seconds_running"]) == (True, None)
+    assert "was not running within 5 s" in result["msg"]
+    assert "registry.invalid" in " ".join(result["reasons"])
+
+
+def test_a_name_that_nobody_serves(probe):
+    result = probe(scheduler_name="nobody", timeout=2)
+    assert result["failed"]
+    assert (result["placed"], result["scheduler"], result["node"], result["seconds"]) == (False, None, None, None)
+    assert result["reasons"] == ["no scheduler serves the name nobody, for nobody has looked at the pod"]
+    assert "scheduler_info -a scheduler_name=nobody" in result["msg"]
+    assert not probe(scheduler_name="nobody", timeout=1, expect="unplaced")["failed"]
+
+
+def test_a_scheduler_that_finds_no_node(probe):
+    started = time.monotonic()
+    result = probe(node_selector=NOWHERE, expect="unplaced", timeout=60)
+    assert not result["failed"]
+    assert time.monotonic() - started < 30, "it waited though the scheduler had refused"
+    assert result["scheduler"] == "default-scheduler"
+    assert "node affinity/selector" in result["reasons"][0]
+    result = probe(node_selector=NOWHERE, timeout=2)
+    assert result["failed"]
+    assert "node affinity/selector" in result["msg"]
+
+
+def test_placed_though_expected_not_to_be(probe):
+    result = probe(expect="unplaced")
+    assert result["failed"]
+    assert "expected not to be placed" in result["msg"]
+
+
+def test_check_mode_asks_the_server_and_stores_nothing(probe):
+    result = probe(check=True)
+    assert (result["failed"], result["placed"]) == (False, None)
+    refused = probe(check=True, resources={"requests": {"cpu": "a lot"}})
+    assert refused["failed"]
+    assert "quantities" in refused["msg"]
+    assert not probe(check=True, namespace="does-not-exist-yet")["failed"]
+
+
+def test_a_pod_that_is_not_admitted(probe, kubectl, namespace):
+    kubectl("create", "quota", "all", "--hard=requests.cpu=100m", f"--namespace={namespace}")
+    result = probe()
+    assert result["failed"]
+    assert f"could not be created in the namespace {namespace}" in result["msg"]
+    assert "must specify requests.cpu" in result["msg"]
+    assert probe(resources={"requests": {"cpu": "50m"}})["placed"]
+
+
+def test_a_missing_namespace(run_module):
+    result = run_module(MODULE, {"scheduler_name": "default-scheduler", "namespace": "does-not-exist"})
+    assert result["failed"]
+    assert 'namespaces "does-not-exist" not found' in result["msg"]
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_signal_leaves_no_pod(kubectl, namespace, name):
+    options = {"scheduler_name": "nobody", "namespace": namespace, "timeout": 100}
+    command = ["ansible", "localhost", "--module-name=osso.scheduler.scheduler_probe", f"--args={json.dumps(options)}"]
+    ansible = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        deadline = time.monotonic() + 30
+        while not probes(kubectl, namespace):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        module = descendants(ansible.pid, "AnsiballZ_scheduler_probe")
+        assert module
+        os.kill(module[-1], signal.Signals[name])
+        output = ansible.communicate(timeout=30)[0]
+    finally:
+        ansible.kill()
+    assert f"The probe was ended by {name}." in output
+    assert probes(kubectl, namespace) == []
+
+
+def descendants(pid, word) -> list[int]:
+    """Process ids below `pid` whose command line holds `word`, children after their parents."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            if word in Path(f"/proc/{child}/cmdline").read_text():
+                found.append(int(child))
+            found += descendants(child, word)
+    return found
+
+
+@pytest.fixture
+def robot(kubectl, namespace):
+    """Give a new ServiceAccount these rules in the namespace; returns the options to be it."""
+
+    def make(*rules) -> dict:
+        about = {"name": "robot", "namespace": namespace}
+        kubectl.apply(
+            {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": about},
+            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": about, "rules": list(rules)},
+            {
+                "apiVersion": "rbac.authorization.k8s.io/v1",
+                "kind": "RoleBinding",
+                "metadata": about,
+                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "robot"},
+                "subjects": [{"kind": "ServiceAccount", **about}],
+            },
+        )
+        cluster = kubectl.json("config", "view", "--minify", "--raw")["clusters"][0]["cluster"]
+        token = kubectl("create", "token", "robot", f"--namespace={namespace}").stdout
+        user = {"name": "robot", "user": {"token": token}}
+        context = {"name": "robot", "context": {"cluster": "c", "user": "robot"}}
+        return {
+            "kubeconfig": {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "clusters": [{"name": "c", "cluster": cluster}],
+                "users": [user],
+                "contexts": [context],
+                "current-context": "robot",
+            }
+        }
+
+    return make
+
+
+PODS = {"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "delete", "list", "watch"]}
+EVENTS = {"apiGroups": [""], "resources": ["events"], "verbs": ["list"]}
+
+
+def test_the_documented_permissions_suffice(probe, robot):
+    assert probe(**robot(PODS, EVENTS))["scheduler"] == "default-scheduler"
+
+
+def test_without_events_nobody_knows_who_it_was(probe, robot):
+    result = probe(**robot(PODS))
+    assert (result["failed"], result["placed"], result["scheduler"]) == (False, True, None)
+    assert "events" in result["warnings"][0]
+
+
+def test_a_pod_that_cannot_be_deleted_is_named(run_module, kubectl, namespace, robot):
+    access = robot({**PODS, "verbs": ["create", "list", "watch"]}, EVENTS)
+    result = run_module(MODULE, {"scheduler_name": "default-scheduler", "namespace": namespace, **access})
+    assert result["failed"]
+    assert "placed the probe pod on" in result["msg"]
+    (left,) = probes(kubectl, namespace)
+    assert f"kubectl -n {namespace} delete pod {left} --grace-period=0" in result["msg"]
