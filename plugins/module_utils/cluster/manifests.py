@@ -70,8 +70,9 @@ def _objects(given, where):
     if given is None:
         return
     if isinstance(given, str):
-        for line, document in _documents(given, where):
-            yield from _objects(document, "{0}, document at line {1}".format(where, line))
+        for line, document in list(_documents(given, where)):
+            place = "{0}, document at line {1}".format(where, line)
+            yield from [(place, _checked(document, place))] if isinstance(document, str) else _objects(document, place)
     elif isinstance(given, (list, tuple)):
         for index, item in enumerate(given):
             yield from _objects(item, "{0}[{1}]".format(where, index))

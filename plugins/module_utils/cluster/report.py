@@ -15,8 +15,9 @@ ACTIONS = (CREATED, UPDATED, UNCHANGED, DELETED, ABSENT)
 class Report:
     """Collects one entry per object, in the order of processing."""
 
-    def __init__(self, client, with_diff, return_kinds=(), subresource=None):
+    def __init__(self, client, check, with_diff, return_kinds=(), subresource=None):
         self._client = client
+        self._check = check
         self._with_diff = with_diff
         self._return_kinds = return_kinds
         self._subresource = subresource
@@ -33,8 +34,8 @@ class Report:
         if self._entries.get(identity, {}).get("action", UNCHANGED) != UNCHANGED:
             return
         self._entries[identity] = dict(identity.as_dict(), action=action)
-        uid = ((after or before or {}).get("metadata") or {}).get("uid")
-        if uid:
+        uid = (before or after or {}).get("metadata", {}).get("uid")
+        if uid and not (self._check and action == CREATED):
             self._entries[identity]["uid"] = uid
         self.see(identity, after)
         if self._with_diff and action in (CREATED, UPDATED, DELETED):

@@ -1,0 +1,55 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a person sees of a change."""
+
+from __future__ import annotations
+
+import json
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.diff import as_diff, content, difference
+
+
+def secret(**data):
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "type": "Opaque", "data": data}
+
+
+def test_secret_values_are_masked_so_that_a_change_shows():
+    before, after = difference(secret(same="AAAA", other="BBBB", gone="CCCC"), secret(same="AAAA", other="DDDD", new="EEEE"))
+    assert before["data"]["same"] == after["data"]["same"]
+    assert before["data"]["other"] != after["data"]["other"]
+    assert set(before["data"]) == {"same", "other", "gone"} and set(after["data"]) == {"same", "other", "new"}
+    assert before["type"] == "Opaque"
+    for value in ("AAAA", "BBBB", "CCCC", "DDDD", "EEEE"):
+        assert value not in json.dumps([before, after])
+
+
+def test_created_and_deleted_secrets_are_masked_too():
+    for before, after in (difference(None, secret(a="AAAA")), difference(secret(a="AAAA"), None)):
+        assert "AAAA" not in json.dumps([before, after])
+        assert {} in (before, after)
+
+
+def test_secrets_repeated_in_an_annotation_are_not_shown():
+    obj = secret(a="AAAA")
+    obj["metadata"]["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(secret(a="AAAA"))}
+    assert "AAAA" not in json.dumps(difference(None, obj))
+
+
+def test_the_original_is_left_alone():
+    obj = secret(a="AAAA")
+    difference(obj, obj)
+    assert obj == secret(a="AAAA")
+
+
+def test_noise_is_left_out():
+    obj = {"kind": "Pod", "metadata": {"name": "a", "uid": "u", "managedFields": [], "labels": {"l": "1"}}, "spec": {}, "status": {"x": 1}}
+    assert content(obj) == {"kind": "Pod", "metadata": {"name": "a", "labels": {"l": "1"}}, "spec": {}}
+    assert content(obj, "status")["status"] == {"x": 1}
+    assert content(None) == {}
+
+
+def test_a_diff_is_yaml():
+    entry = as_diff("ConfigMap b/a", {}, {"data": {"a": "b"}})
+    assert entry == {"before_header": "ConfigMap b/a", "after_header": "ConfigMap b/a", "before": "", "after": "data:\n  a: b\n"}
