@@ -2,17 +2,22 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What all tests share: the environment of tests/tools/env, running Ansible, and the summary of times."""
+"""What all tests share: the environment of tests/tools/env, running Ansible, the cluster, and the summary of times.
+
+The cluster is the throwaway one (make cluster), or the one of KUBECONFIG.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import uuid
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from support import ansible_runs
+from support.cluster import Audit, Kubectl
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -26,6 +31,12 @@ def pytest_configure(config):
     wanted = subprocess.run([ROOT / "tests/tools/env", "env", "-0"], capture_output=True, text=True, check=True).stdout
     os.environ.clear()
     os.environ.update(entry.split("=", 1) for entry in wanted.split("\0") if entry)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if ROOT / "tests/integration" in item.path.parents:
+            item.add_marker("integration")
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -60,3 +71,49 @@ def play():
 def run_module():
     """`support.ansible_runs.run_module`: run one module."""
     return ansible_runs.run_module
+
+
+@pytest.fixture(scope="session")
+def kubeconfig() -> Path:
+    """Path of the kubeconfig, of a cluster that answers."""
+    path = Path(os.environ["KUBECONFIG"])
+    if not path.exists():
+        pytest.fail(
+            f"No cluster: {path} does not exist. Start one with `make cluster` or name yours in KUBECONFIG.",
+            pytrace=False,
+        )
+    ready = Kubectl(path)("get", "--raw=/readyz", check=False, timeout=30)
+    if ready.returncode:
+        pytest.fail(
+            f"The cluster of {path} does not answer: {ready.stderr.strip()}. See `make cluster-status`.", pytrace=False
+        )
+    return path
+
+
+@pytest.fixture(scope="session")
+def kubectl(kubeconfig) -> Kubectl:
+    """kubectl("get", "nodes"), kubectl.json("get", "nodes"), kubectl.apply(object, ...)."""
+    return Kubectl(kubeconfig)
+
+
+@pytest.fixture
+def namespace(kubectl) -> str:
+    """A new namespace of its own; its deletion is not waited for."""
+    name = f"test-{uuid.uuid4().hex[:10]}"
+    kubectl("create", "namespace", name)
+    yield name
+    kubectl("delete", "namespace", name, "--wait=false", "--ignore-not-found")
+
+
+@pytest.fixture(scope="session")
+def own_cluster(root, kubeconfig) -> Path:
+    """The folder of the throwaway cluster; skips on any other cluster."""
+    if kubeconfig.resolve() != root / ".cluster/kubeconfig":
+        pytest.skip(f"needs the inside of the throwaway cluster; KUBECONFIG={kubeconfig} is another one")
+    return root / ".cluster"
+
+
+@pytest.fixture
+def audit(own_cluster, kubectl) -> Audit:
+    """`with audit: ...`, then `audit.writes()` are the write requests in between."""
+    return Audit(own_cluster / "logs/audit.log", kubectl)

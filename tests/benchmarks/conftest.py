@@ -13,7 +13,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from integration.conftest import audit, kubeconfig, kubectl, own_cluster  # noqa: F401  the same cluster as the tests'
 
 PAGE = Path(__file__).parents[2] / "docs/benchmarks.md"
 HEAD = """# Benchmarks
