@@ -186,11 +186,6 @@ resource_version:
   returned: when O(config_map) is given
   type: str
   sample: "4711"
-labels:
-  description: The labels of the ConfigMap, empty if it does not exist.
-  returned: when O(config_map) is given
-  type: dict
-  sample: {}
 """
 
 from ansible_collections.osso.scheduler.plugins.module_utils import kube_scheduler
@@ -275,7 +270,9 @@ def _read_config_map(module):
     data = config_map.get("data") or {}
     if key not in data:
         keys = ", ".join(sorted([*data, *(config_map.get("binaryData") or {})])) or "none"
-        reason = "The ConfigMap {0}/{1} has no text under the key {2}; its keys: {3}.".format(namespace, name, key, keys)
+        reason = "The ConfigMap {0}/{1} has no text under the key {2}; its keys: {3}.".format(
+            namespace, name, key, keys
+        )
         return None, source, _origin(reason, config_map["metadata"])
     return data[key], source, _origin("", config_map["metadata"])
 
@@ -284,7 +281,10 @@ def _origin(reason, metadata=None):
     """The part of the result about the ConfigMap; `reason` says why it gave no text."""
     metadata = metadata or {}
     return dict(
-        found=not reason, reason=reason, labels=metadata.get("labels") or {}, resource_version=metadata.get("resourceVersion", "")
+        found=not reason,
+        reason=reason,
+        labels=metadata.get("labels") or {},
+        resource_version=metadata.get("resourceVersion", ""),
     )
 
 

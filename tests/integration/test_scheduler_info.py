@@ -258,15 +258,8 @@ def test_secondary_scheduler_and_its_operator(run_module):
     assert entry["scheduler_names"]
     assert entry["leader"]["namespace"] == NAMESPACE
     assert {condition["type"] for condition in entry["conditions"]} >= {"Available", "Progressing", "Degraded"}
-    assert (
-        len(
-            [
-                entry
-                for entry in result["schedulers"]
-                if entry["workload"] == entry["workload"] and entry["namespace"] == NAMESPACE
-            ]
-        )
-        == 1
-    )
+    assert [entry["kind"] for entry in result["schedulers"] if entry["namespace"] == NAMESPACE] == [
+        "SecondaryScheduler"
+    ]
     (operator,) = (operator for operator in result["operators"] if operator["namespace"] == NAMESPACE)
     assert (operator["variant"], operator["watches"]) == ("osso", [NAMESPACE])
