@@ -266,13 +266,11 @@ def _read_config_map(module):
     source = f"ConfigMap {namespace}/{name}[{key}]"
     config_map = client.get(client.resource("v1", "ConfigMap"), name, namespace)
     if config_map is None:
-        return None, source, _origin("The ConfigMap {0} does not exist in the namespace {1}.".format(name, namespace))
+        return None, source, _origin(f"The ConfigMap {name} does not exist in the namespace {namespace}.")
     data = config_map.get("data") or {}
     if key not in data:
         keys = ", ".join(sorted([*data, *(config_map.get("binaryData") or {})])) or "none"
-        reason = "The ConfigMap {0}/{1} has no text under the key {2}; its keys: {3}.".format(
-            namespace, name, key, keys
-        )
+        reason = f"The ConfigMap {namespace}/{name} has no text under the key {key}; its keys: {keys}."
         return None, source, _origin(reason, config_map["metadata"])
     return data[key], source, _origin("", config_map["metadata"])
 

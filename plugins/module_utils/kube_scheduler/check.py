@@ -29,7 +29,7 @@ def check(text: str | bytes) -> Result:
         try:
             text = text.decode("utf-8")
         except UnicodeDecodeError as error:
-            line = error.object[: error.start].count(b"\n") + 1
+            line = text.count(b"\n", 0, error.start) + 1
             message = "not UTF-8: a byte that begins or continues no character"
             return Result((Finding(ERROR, "encoding", message, line=line, column=1, hint="save the file as UTF-8"),))
     try:
