@@ -422,9 +422,7 @@ def run(module):
     params["manifests"] = [str(Identity.of(obj)) for obj in objects]
     _check(params, objects)
     client = Client.from_module(module)
-    report = Report(
-        client, with_diff=module._diff, return_kinds=params["return_kinds"], subresource=params["subresource"]
-    )
+    report = Report(client, module.check_mode, module._diff, return_kinds=params["return_kinds"], subresource=params["subresource"])
     options = Options(
         manifests=objects,
         check=module.check_mode,
@@ -460,13 +458,9 @@ def _check(params, objects):
             "templates and src are read on the controller by the action plugin osso.scheduler.apply; use the module by that name."
         )
     if present and not objects:
-        raise InputError(
-            "manifests, templates and src hold no object; give at least one. To remove a set, use state: absent."
-        )
+        raise InputError("manifests, templates and src hold no object; give at least one. To remove a set, use state: absent.")
     if not (present or objects or params["set_name"] or params["all_of"]):
-        raise InputError(
-            "state is absent, but nothing says of what; give manifests, templates, src, set_name or all_of."
-        )
+        raise InputError("state is absent, but nothing says of what; give manifests, templates, src, set_name or all_of.")
     if params["set_name"] is not None and not _SET_NAME.fullmatch(params["set_name"]):
         raise InputError(
             "set_name is {0!r}; it must be at most 54 lower-case letters, digits and hyphens, such as my-operator.".format(
@@ -475,14 +469,10 @@ def _check(params, objects):
         )
     if params["set_name"] and not params["set_namespace"]:
         raise InputError(
-            "set_name is {0} but set_namespace is missing; name the namespace for the set's inventory.".format(
-                params["set_name"]
-            )
+            "set_name is {0} but set_namespace is missing; name the namespace for the set's inventory.".format(params["set_name"])
         )
     if params["prune"] and not params["set_name"]:
-        raise InputError(
-            "prune is true but set_name is missing; name the set, so that what belongs to it can be known."
-        )
+        raise InputError("prune is true but set_name is missing; name the set, so that what belongs to it can be known.")
     if present and params["all_of"]:
         raise InputError("all_of deletes every object of a kind; it goes with state: absent only.")
     if not present and (params["wait_for"] or params["subresource"]):
@@ -493,11 +483,7 @@ def _check(params, objects):
         raise InputError("return_kinds contains Secret; Secrets are never returned, remove it.")
     for entry in params["wait_for"]:
         if not (entry["condition"] or entry["fields"] or entry["rollout"]):
-            raise InputError(
-                "wait_for: {kind} {name} has neither condition nor fields nor rollout; give one of them.".format(
-                    **entry
-                )
-            )
+            raise InputError("wait_for: {kind} {name} has neither condition nor fields nor rollout; give one of them.".format(**entry))
     for field in ("wait_timeout", "retry_seconds"):
         if params[field] < 0:
             raise InputError("{0} is {1}; give a number of seconds of at least 0.".format(field, params[field]))
