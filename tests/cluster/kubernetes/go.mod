@@ -5,7 +5,6 @@ go 1.25.0
 require (
 	github.com/spf13/cobra v1.9.1
 	go.etcd.io/etcd/server/v3 v3.6.4
-	k8s.io/apiserver v0.34.7
 	k8s.io/component-base v0.34.7
 	k8s.io/kubectl v0.34.4
 	k8s.io/kubernetes v1.34.7
@@ -182,6 +181,7 @@ require (
 	k8s.io/api v0.34.7 // indirect
 	k8s.io/apiextensions-apiserver v0.34.7 // indirect
 	k8s.io/apimachinery v0.34.7 // indirect
+	k8s.io/apiserver v0.34.7 // indirect
 	k8s.io/cli-runtime v0.34.4 // indirect
 	k8s.io/client-go v0.34.7 // indirect
 	k8s.io/cloud-provider v0.34.7 // indirect

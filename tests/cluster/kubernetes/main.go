@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.etcd.io/etcd/server/v3/etcdmain"
-	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
@@ -33,7 +33,7 @@ var components = map[string]func() *cobra.Command{
 	"kube-scheduler":          newSchedulerCommand,
 	"kube-proxy":              proxy.NewProxyCommand,
 	"kubelet": func() *cobra.Command {
-		return kubelet.NewKubeletCommand(genericapiserver.SetupSignalContext())
+		return kubelet.NewKubeletCommand(context.Background())
 	},
 }
 

@@ -1,0 +1,157 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Programs made out of Go modules, each only when its sources changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .layout import CHECKOUT, KUBERNETES, SOURCE, Layout, digest
+from .prerequisites import check_go
+from .progress import ClusterError, Progress, run_logged
+
+
+@dataclass(frozen=True)
+class Program:
+    """`package` of the Go module in directory `module`; `links` are the names it is called by."""
+
+    name: str
+    module: str
+    package: str = "."
+    links: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+
+    @property
+    def directory(self) -> Path:
+        return SOURCE / self.module
+
+    @property
+    def ldflags(self) -> str:
+        return " ".join(["-s", "-w", *(f"-X {variable}" for variable in self.variables)])
+
+
+def _kubernetes_version() -> tuple[str, ...]:
+    major, minor, _ = KUBERNETES.removeprefix("v").split(".")
+    return tuple(
+        f"{package}.{variable}={value}"
+        for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
+        for variable, value in {"gitVersion": KUBERNETES, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}.items()
+    )
+
+
+KUBERNETES_PROGRAM = Program(
+    "kubernetes",
+    module="kubernetes",
+    links=("etcd", "kube-apiserver", "kube-controller-manager", "kube-proxy", "kube-scheduler", "kubectl", "kubelet"),
+    variables=_kubernetes_version(),
+)
+
+PROGRAMS = {
+    program.name: program
+    for program in (
+        KUBERNETES_PROGRAM,
+        Program("pause", module="kubernetes", package="./pause", links=("node-init",)),
+        Program("coredns", module="coredns"),
+        Program("ansible-operator", module="tools", package="github.com/operator-framework/ansible-operator-plugins/cmd/ansible-operator"),
+    )
+}
+
+REQUIRED = ("kubernetes", "pause", "coredns")
+
+
+def ensure(layout: Layout, progress: Progress, names: Iterable[str] = REQUIRED) -> None:
+    """Build those of the programs that are missing or out of date."""
+    for name in names:
+        if name not in PROGRAMS:
+            raise ClusterError(f"there is no program {name}: choose from {', '.join(sorted(PROGRAMS))}")
+    wanted = [PROGRAMS[name] for name in names]
+    hashes = {program: _inputs(program) for program in wanted}
+    stale = [program for program in wanted if not _current(layout, program, hashes[program])]
+    if not stale:
+        return
+    layout.bin.mkdir(parents=True, exist_ok=True)
+    layout.inputs.mkdir(exist_ok=True)
+    for program in stale:
+        if not _take_from_checkout(layout, program, hashes[program]):
+            check_go([program.directory / "go.mod"])
+            _compile(layout, progress, program)
+        for link in program.links:
+            (layout.bin / link).unlink(missing_ok=True)
+            (layout.bin / link).symlink_to(program.name)
+        _mark(layout, program).write_text(hashes[program])
+
+
+def built(layout: Layout, name: str) -> str:
+    """The hash of what the program was made of."""
+    return _mark(layout, PROGRAMS[name]).read_text()
+
+
+def _mark(layout: Layout, program: Program) -> Path:
+    return layout.inputs / f"program-{program.name}"
+
+
+def _inputs(program: Program) -> str:
+    sources = sorted(path for path in program.directory.rglob("*") if path.suffix == ".go" or path.name in ("go.mod", "go.sum"))
+    return digest(program, *sources)
+
+
+def _current(layout: Layout, program: Program, inputs: str) -> bool:
+    mark = _mark(layout, program)
+    return (layout.bin / program.name).exists() and mark.exists() and mark.read_text() == inputs
+
+
+def _take_from_checkout(layout: Layout, program: Program, inputs: str) -> bool:
+    """A cluster with a state directory of its own uses what the checkout's has built: linking alone takes a while."""
+    own = Layout(CHECKOUT / ".cluster")
+    if own == layout or not _current(own, program, inputs):
+        return False
+    target = layout.bin / program.name
+    target.unlink(missing_ok=True)
+    try:
+        os.link(own.bin / program.name, target)
+    except OSError:
+        shutil.copy2(own.bin / program.name, target)
+    return True
+
+
+def _compile(layout: Layout, progress: Progress, program: Program) -> None:
+    target = layout.bin / program.name
+    new = target.with_name(f".{program.name}.new")  # a running program's file cannot be written to
+    env = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly"}
+    flags = ["-trimpath", "-buildvcs=false", "-ldflags", program.ldflags]
+    log = layout.logs / f"build-{program.name}.log"
+    failure = f"building {program.name} failed"
+    with progress.step(f"build {program.name}") as step:
+        step.detail = "modules"
+        fetched = 0
+
+        def on_module(line: str) -> None:
+            nonlocal fetched
+            fetched += line.startswith("go: downloading")
+            step.detail = f"{fetched} modules fetched"
+
+        listing = ["go", "list", "-deps", *flags, "-f", "{{if .Stale}}{{.ImportPath}}{{end}}", program.package]
+        stale: set[str] = set()
+
+        def on_listed(line: str) -> None:
+            if line.startswith("go: "):
+                on_module(line)
+            elif line:
+                stale.add(line)
+
+        run_logged(listing, log, failure, on_line=on_listed, env=env, cwd=program.directory)
+        compiled = 0
+
+        def on_package(line: str) -> None:
+            nonlocal compiled
+            compiled += line in stale
+            step.detail = f"{compiled} of {len(stale)} packages" if compiled < len(stale) else "linking"
+
+        run_logged(["go", "build", "-v", *flags, "-o", new, program.package], log, failure, on_line=on_package, env=env, cwd=program.directory)
+        new.replace(target)

@@ -1,0 +1,135 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Container images: built by buildah out of scratch and static programs, pushed to the cluster's registry."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import build
+from .layout import COREDNS, SCHEDULER_PLUGINS, SOURCE, Layout, Record, digest
+from .prerequisites import SEARCH_PATH, find
+from .progress import ClusterError, Progress, run_logged
+
+
+@dataclass(frozen=True)
+class Image:
+    """`files` come into the build's context beside the Containerfile `images/<containerfile>`: name -> program or path."""
+
+    name: str
+    containerfile: str
+    files: Mapping[str, str | Path] = field(default_factory=dict, hash=False)
+
+
+IMAGES = {
+    image.name.split(":")[0]: image
+    for image in (
+        Image("pause:3.10", "pause", {"pause": "pause"}),
+        Image(f"coredns:{COREDNS}", "coredns", {"coredns": "coredns"}),
+        Image(f"scheduler-plugins/kube-scheduler:{SCHEDULER_PLUGINS}", "kube-scheduler", {"kube-scheduler": "kubernetes"}),
+        # A toolbox for tests: shell, wget, nc, nslookup.
+        Image("busybox:1", "busybox", {"busybox": Path("/bin/busybox")}),
+    )
+}
+
+REQUIRED = tuple(IMAGES)
+
+
+def ensure(layout: Layout, record: Record, progress: Progress, names: Iterable[str] = REQUIRED) -> None:
+    """Build and push those of the images whose ingredients changed or that the registry does not have."""
+    for name in names:
+        image = IMAGES[name]
+        inputs = _inputs(layout, image)
+        mark = layout.inputs / f"image-{name.replace('/', '_')}"
+        if mark.exists() and mark.read_text() == inputs and _in_registry(record, image.name):
+            continue
+        with progress.step(f"image {image.name}"):
+            context = layout.containers / "context"
+            shutil.rmtree(context, ignore_errors=True)
+            context.mkdir(parents=True)
+            try:
+                for target, source in image.files.items():
+                    _provide(layout.bin / source if isinstance(source, str) else source, context / target)
+                build_and_push(layout, context, f"{record.registry}/{image.name}", ["--file", str(_containerfile(image))])
+            finally:
+                shutil.rmtree(context)
+        mark.write_text(inputs)
+
+
+def build_and_push(layout: Layout, context: Path, name: str, arguments: Iterable[str] = ()) -> None:
+    """Build the image `name` (with its registry) and push it there over plain HTTP."""
+    log = layout.logs / "images.log"
+    buildah(layout, ["bud", "--isolation", "chroot", "--tag", name, *arguments, str(context)], log, f"building the image {name} failed")
+    buildah(layout, ["push", "--tls-verify=false", name], log, f"pushing the image {name} failed: is its registry up?")
+
+
+def buildah(layout: Layout, arguments: list[str], log: Path, failure: str) -> None:
+    """Run buildah so that it leaves nothing on the machine: storage is in the state directory, its mounts in a namespace."""
+    for name in ("root", "run", "tmp"):
+        (layout.containers / name).mkdir(parents=True, exist_ok=True)
+    storage = ["--root", layout.containers / "root", "--runroot", layout.containers / "run", "--storage-driver", "overlay"]
+    env = {**os.environ, "PATH": SEARCH_PATH, "TMPDIR": str(layout.containers / "tmp")}
+    # buildah keeps a cache below /var/lib/containers whatever the storage's place.
+    script = 'set -e; mkdir -p "$0"; mount --bind "$0" /var/lib/containers; exec "$@"'
+    cache = layout.containers / "cache"
+    shared = Path("/var/lib/containers")
+    made = not shared.exists()
+    if made:
+        shared.mkdir()
+    try:
+        argv = [find("unshare"), "--mount", "sh", "-c", script, cache, find("buildah"), *storage, *arguments]
+        run_logged(argv, log, failure, env=env)
+    finally:
+        if made:
+            shared.rmdir()
+
+
+def _containerfile(image: Image) -> Path:
+    return SOURCE / "images" / image.containerfile
+
+
+def _inputs(layout: Layout, image: Image) -> str:
+    parts: list[object] = [image.name, _containerfile(image)]
+    for target, source in sorted(image.files.items()):
+        parts += [target, build.built(layout, source) if isinstance(source, str) else source]
+    return digest(*parts)
+
+
+def _provide(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def _in_registry(record: Record, name: str) -> bool:
+    repository, tag = name.rsplit(":", 1)
+    host, port = record.registry.split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=5)
+    try:
+        accept = "application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json"
+        connection.request("HEAD", f"/v2/{repository}/manifests/{tag}", headers={"Accept": accept})
+        return connection.getresponse().status == 200
+    except OSError as error:
+        raise ClusterError(f"the registry {record.registry} does not answer: {error}", None) from error
+    finally:
+        connection.close()
+
+
+def registry_ready(record: Record) -> bool:
+    host, port = record.registry.split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=5)
+    try:
+        connection.request("GET", "/v2/")
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()

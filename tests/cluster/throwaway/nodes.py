@@ -1,0 +1,206 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Nodes: namespaces of their own, with containerd, kubelet and kube-proxy inside.
+
+A node is one process tree. Its first process (`node-init`) holds the PID namespace: when that process ends, the kernel ends
+every other one of the node, containers included, and with the last one the mounts and network links go.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from subprocess import Popen
+
+from . import build, cgroups, network
+from .layout import DNS_IP, DOMAIN, SOURCE, Layout, Record, digest, write, write_json
+from .prerequisites import cni_directory, find
+from .processes import Daemon, Process, owned_processes, running, spawn, stop
+from .progress import ClusterError
+
+COMPONENTS = ("containerd", "kubelet", "kube-proxy")
+
+# Names of other registries that nodes look for in the cluster's own: it is the only one they can reach.
+MIRRORED = ("registry.k8s.io", "quay.io", "docker.io")
+
+PAUSE_IMAGE = "pause:3.10"
+
+
+def ensure(layout: Layout, record: Record, node: str) -> int:
+    """See that the node's namespaces exist; the pid of its first process. Of a node that has lost it nothing remains."""
+    script = SOURCE / "node.sh"
+    inputs = digest(script, build.built(layout, "pause"), record.node_address(node))
+    component = f"node-init.{node}"
+    present = running(layout).get(component)
+    if present and present.inputs != inputs:
+        remove(layout, node)
+        present = None
+    if present:
+        return present.pid
+
+    directory = layout.node(node)
+    for name in ("run", "containerd", "kubelet", "log"):
+        (directory / name).mkdir(parents=True, exist_ok=True)
+    cgroups.ensure(layout, node)
+    namespaces = ["--fork", "--kill-child", "--mount", "--propagation=slave", "--mount-proc", "--net", "--pid", "--uts", "--ipc"]
+    wrapper = spawn(layout, component, [find("unshare"), *namespaces, "--", "sh", str(script), str(layout.state), node], inputs)
+    first = _wait_for_first_process(layout, component, wrapper)
+    network.connect(record, node, first.pid)
+    return first.pid
+
+
+def _wait_for_first_process(layout: Layout, component: str, wrapper: Popen) -> Process:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if process := running(layout).get(component):
+            return process
+        if wrapper.poll() is not None:
+            break
+        time.sleep(0.02)
+    raise ClusterError(f"the namespaces of {component.split('.')[1]} could not be set up", layout.logs / f"{component}.log")
+
+
+def remove(layout: Layout, node: str) -> None:
+    """End the node's first process, and with it the node."""
+    ours = [process for process in owned_processes(layout.state) if process.component.endswith(f".{node}")]
+    stop([process for process in ours if process.command == "node-init"], grace=0)
+    stop([process for process in owned_processes(layout.state) if process.component.endswith(f".{node}")], grace=0)
+
+
+def forget(layout: Layout, node: str) -> None:
+    """Remove a node that is no longer wanted, with its files."""
+    remove(layout, node)
+    shutil.rmtree(layout.node(node), ignore_errors=True)
+
+
+def containerd(layout: Layout, record: Record, node: str, pid: int) -> Daemon:
+    directory = layout.node(node)
+    inside = layout.in_node(directory)
+    config = directory / "containerd.toml"
+    certificates = directory / "registries"
+    write(
+        config,
+        f"""\
+version = 2
+root = "/var/lib/containerd"
+state = "/run/containerd"
+disabled_plugins = [
+  "io.containerd.internal.v1.opt", "io.containerd.snapshotter.v1.aufs", "io.containerd.snapshotter.v1.btrfs",
+  "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs", "io.containerd.tracing.processor.v1.otlp",
+]
+
+[grpc]
+  address = "/run/containerd/containerd.sock"
+
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "{record.registry}/{PAUSE_IMAGE}"
+  # Without CAP_SYS_RESOURCE a negative score is refused, and with it the sandbox.
+  restrict_oom_score_adj = true
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = "overlayfs"
+    default_runtime_name = "runc"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+      runtime_type = "io.containerd.runc.v2"
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "{cni_directory()}"
+    conf_dir = "{inside / "cni"}"
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "{inside / "registries"}"
+""",
+    )
+    for name in (record.registry, *MIRRORED):
+        write(
+            certificates / name / "hosts.toml",
+            f'server = "http://{record.registry}"\n\n[host."http://{record.registry}"]\n  capabilities = ["pull", "resolve"]\n',
+        )
+    cni = write_json(
+        directory / "cni" / "10-bridge.conflist",
+        {
+            "cniVersion": "0.4.0",
+            "name": "pods",
+            "plugins": [
+                {
+                    "type": "bridge",
+                    "bridge": "pods",
+                    "isGateway": True,
+                    "hairpinMode": True,
+                    "ipMasq": False,
+                    "ipam": {
+                        "type": "host-local",
+                        "dataDir": "/run/cni/networks",
+                        "ranges": [[{"subnet": record.node_pod_cidr(node)}]],
+                        "routes": [{"dst": "0.0.0.0/0"}],
+                    },
+                }
+            ],
+        },
+    )
+    return Daemon(f"containerd.{node}", (f"--config={layout.in_node(config)}",), Path(find("containerd")), inputs=(config, cni), node_pid=pid)
+
+
+def kubelet(layout: Layout, record: Record, node: str, pid: int) -> Daemon:
+    directory = layout.node(node)
+    pki = layout.in_node(layout.pki)
+    resolver = directory / "resolv.conf"
+    write(resolver, "# Names outside the cluster do not resolve.\n")
+    config = write_json(
+        directory / "kubelet.json",
+        {
+            "apiVersion": "kubelet.config.k8s.io/v1beta1",
+            "kind": "KubeletConfiguration",
+            "address": record.node_address(node),
+            "authentication": {"anonymous": {"enabled": False}, "webhook": {"enabled": True}, "x509": {"clientCAFile": str(pki / "ca.crt")}},
+            "authorization": {"mode": "Webhook"},
+            "tlsCertFile": str(pki / f"{node}.crt"),
+            "tlsPrivateKeyFile": str(pki / f"{node}.key"),
+            "readOnlyPort": 0,
+            "cgroupDriver": "cgroupfs",
+            "cgroupRoot": cgroups.node_root(layout, node),
+            "failCgroupV1": False,
+            "clusterDNS": [DNS_IP],
+            "clusterDomain": DOMAIN,
+            "containerRuntimeEndpoint": "unix:///run/containerd/containerd.sock",
+            "resolvConf": str(layout.in_node(resolver)),
+            "volumePluginDir": "/var/lib/kubelet/volume-plugins",
+            "makeIPTablesUtilChains": False,
+            "serializeImagePulls": False,
+            # The machine may have swap and little free disk; neither is a reason to evict a test's pods or images.
+            "failSwapOn": False,
+            "evictionHard": {"memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%", "nodefs.inodesFree": "1%"},
+            "imageGCHighThresholdPercent": 100,
+        },
+    )
+    flags = (
+        f"--config={layout.in_node(config)}",
+        f"--kubeconfig={pki / node}.kubeconfig",
+        f"--hostname-override={node}",
+        f"--node-ip={record.node_address(node)}",
+        "--root-dir=/var/lib/kubelet",
+    )
+    inputs = (build.built(layout, "kubernetes"), config, resolver, layout.pki / f"{node}.crt", layout.pki / f"{node}.kubeconfig")
+    return Daemon(f"kubelet.{node}", flags, layout.in_node(layout.bin / "kubelet"), inputs=inputs, node_pid=pid)
+
+
+def kube_proxy(layout: Layout, record: Record, node: str, pid: int) -> Daemon:
+    kubeconfig = layout.pki / "kube-proxy.kubeconfig"
+    config = write_json(
+        layout.node(node) / "kube-proxy.json",
+        {
+            "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
+            "kind": "KubeProxyConfiguration",
+            "clientConnection": {"kubeconfig": str(layout.in_node(kubeconfig))},
+            "mode": "nftables",
+            "clusterCIDR": record.pod_cidr,
+            "hostnameOverride": node,
+            "healthzBindAddress": "127.0.0.1:10256",
+            "metricsBindAddress": "127.0.0.1:10249",
+            # The kernel's limit belongs to the machine.
+            "conntrack": {"maxPerCore": 0, "min": 0},
+        },
+    )
+    flags = (f"--config={layout.in_node(config)}",)
+    inputs = (build.built(layout, "kubernetes"), config, kubeconfig)
+    return Daemon(f"kube-proxy.{node}", flags, layout.in_node(layout.bin / "kube-proxy"), inputs=inputs, node_pid=pid)

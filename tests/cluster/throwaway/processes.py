@@ -1,0 +1,170 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Daemons: started detached, found again by the environment variables they carry, stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from .layout import COMPONENT_VARIABLE, INPUTS_VARIABLE, OWNER_VARIABLE, Layout, digest
+from .prerequisites import SEARCH_PATH, find
+from .progress import ClusterError
+
+
+@dataclass(frozen=True)
+class Process:
+    """A live process that belongs to a cluster. `component` is inherited by its children."""
+
+    pid: int
+    command: str
+    component: str
+    inputs: str
+
+    @property
+    def in_namespace(self) -> list[int]:
+        """Its pid in each nested PID namespace, outermost first."""
+        return [int(pid) for pid in _status(self.pid, "NSpid").split()]
+
+    @property
+    def memory(self) -> int:
+        """Resident bytes."""
+        return int((_status(self.pid, "VmRSS") or "0").split()[0]) * 1024
+
+
+@dataclass(frozen=True)
+class Daemon:
+    """A component to run. Its name begins with the command's name; `.node-1` follows for one of a node.
+
+    `inputs` are texts and files whose change asks for a restart; `node_pid` is the first process of its node.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    path: Path
+    inputs: tuple[object, ...] = ()
+    node_pid: int | None = None
+
+    @property
+    def argv(self) -> list[str]:
+        inside = [find("nsenter"), f"--target={self.node_pid}", "--mount", "--net", "--pid", "--uts", "--ipc", "--"]
+        return [*(inside if self.node_pid else []), str(self.path), *self.arguments]
+
+    @property
+    def hash(self) -> str:
+        return digest(*self.argv, *self.inputs)
+
+    def log(self, layout: Layout) -> Path:
+        return layout.logs / f"{self.name}.log"
+
+
+def owned_processes(owner: str | Path) -> list[Process]:
+    """All live processes of the cluster whose state directory is `owner`, those in its nodes and pods' shims included."""
+    wanted = f"{OWNER_VARIABLE}={owner}".encode()
+    found = []
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit():
+            continue
+        try:
+            environment = Path(entry.path, "environ").read_bytes().split(b"\0")
+            if wanted not in environment:
+                continue
+            variables = dict(line.decode(errors="replace").split("=", 1) for line in environment if b"=" in line)
+            command = Path(entry.path, "comm").read_text().rstrip("\n")
+        except OSError:  # ended meanwhile
+            continue
+        found.append(Process(int(entry.name), command, variables.get(COMPONENT_VARIABLE, ""), variables.get(INPUTS_VARIABLE, "")))
+    return found
+
+
+def running(layout: Layout) -> dict[str, Process]:
+    """The daemons that run, by component. Wrappers and children carry the same variables, but have other commands."""
+    return {process.component: process for process in owned_processes(layout.state) if process.command == command_of(process.component)}
+
+
+def command_of(component: str) -> str:
+    """The command of a component's process, as the kernel shows it: cut to 15 bytes."""
+    return component.split(".")[0][:15]
+
+
+def start(layout: Layout, daemon: Daemon) -> bool:
+    """See that the daemon runs with its present inputs; whether it had to be started."""
+    present = running(layout).get(daemon.name)
+    if present and present.inputs == daemon.hash:
+        return False
+    if present:
+        stop([present])
+    spawn(layout, daemon.name, daemon.argv, daemon.hash)
+    return True
+
+
+def spawn(layout: Layout, component: str, argv: list[str], inputs: str) -> subprocess.Popen:
+    layout.logs.mkdir(exist_ok=True)
+    with (layout.logs / f"{component}.log").open("ab") as log:
+        return subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            cwd="/",
+            env=environment(layout, component, inputs),
+            start_new_session=True,
+        )
+
+
+def stop(processes: Iterable[Process], grace: float = 5) -> None:
+    """End processes: SIGTERM, and SIGKILL to those that are still there after `grace` seconds."""
+    remaining = {process.pid for process in processes}
+    for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, 5)):
+        if number == signal.SIGTERM and not grace:
+            continue
+        for pid in remaining:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+        deadline = time.monotonic() + seconds
+        while remaining and time.monotonic() < deadline:
+            remaining = {pid for pid in remaining if _alive(pid)}
+            time.sleep(0.02)
+    if remaining:
+        raise ClusterError(f"these processes do not end, even by SIGKILL: {', '.join(map(str, sorted(remaining)))}")
+
+
+def stop_all(layout: Layout) -> None:
+    """End everything of the cluster at once, nodes first: with a node's first process the kernel ends all others of it."""
+    ours = owned_processes(layout.state)
+    stop([process for process in ours if process.command == "node-init"], grace=0)
+    stop(owned_processes(layout.state), grace=0)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return not _status(pid, "State").startswith(("Z", "X"))
+    except OSError:
+        return False
+
+
+def _status(pid: int, key: str) -> str:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(f"{key}:"):
+            return line.split(":", 1)[1].strip()
+    return ""
+
+
+def environment(layout: Layout, component: str, inputs: str) -> dict[str, str]:
+    """A clean one: the proxy variables of the user's shell are not for the cluster."""
+    return {
+        "PATH": SEARCH_PATH,
+        "HOME": "/",
+        "LANG": "C.UTF-8",
+        OWNER_VARIABLE: str(layout.state),
+        COMPONENT_VARIABLE: component,
+        INPUTS_VARIABLE: inputs,
+    }

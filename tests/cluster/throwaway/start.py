@@ -1,0 +1,92 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""`cluster start`: bring the cluster to the wanted state from whatever state it is in."""
+
+from __future__ import annotations
+
+import os
+
+from . import addons, build, control_plane, images, network, nodes, pki, prerequisites, processes
+from .api import Api, wait
+from .layout import Layout, Record, write
+from .processes import Daemon
+from .progress import ClusterError, Progress
+
+MOST_NODES = 100
+DEFAULT_NODES = 3
+
+
+def wanted_nodes(recorded: Record | None) -> int:
+    """NODES, else as many as the cluster has, else three."""
+    text = os.environ.get("NODES", "")
+    if not text:
+        return recorded.nodes if recorded else DEFAULT_NODES
+    if not text.isdigit() or not 1 <= int(text) <= MOST_NODES:
+        raise ClusterError(f"NODES={text}: must be a whole number from 1 to {MOST_NODES}")
+    return int(text)
+
+
+def start(layout: Layout, progress: Progress) -> None:
+    recorded = Record.load(layout)
+    count = wanted_nodes(recorded)
+    prerequisites.ensure_packages(layout, progress)
+    prerequisites.check_namespaces()
+    build.ensure(layout, progress)
+
+    record = Record(network.choose(layout, recorded), count)
+    if recorded and recorded.index != record.index:
+        print(f"the network {recorded.network} is in use by others now: a new cluster in {record.network}")
+        control_plane.forget(layout)
+        recorded = None
+    record.save(layout)
+    network.ensure_bridge(layout, record)
+    pki.ensure(layout, record)
+    pki.kubeconfig(layout, record, "admin", layout.kubeconfig)
+    write(layout.registry_file, record.registry + "\n")
+
+    api = Api(layout, record)
+    started = _start_servers(layout, record)
+    pids = {node: nodes.ensure(layout, record, node) for node in record.node_names()}
+    started += _start(layout, [nodes.containerd(layout, record, node, pid) for node, pid in pids.items()])
+    if started:
+        network.route(record, pids)
+        with progress.step("API server ready") as step:
+            wait(layout, api.ready, "the API server is ready", [control_plane.ETCD, control_plane.API_SERVER], 60, step)
+    started += _start(layout, [control_plane.controller_manager(layout, record), control_plane.scheduler(layout, record)])
+    for node, pid in pids.items():
+        started += _start(layout, [nodes.kubelet(layout, record, node, pid), nodes.kube_proxy(layout, record, node, pid)])
+    for node in set(recorded.node_names() if recorded else ()) - set(record.node_names()):
+        nodes.forget(layout, node)
+        api.request("DELETE", f"/api/v1/nodes/{node}")
+
+    wait(layout, lambda: images.registry_ready(record), "the registry answers", [control_plane.REGISTRY], 10)
+    images.ensure(layout, record, progress)
+    applied = [name for name in addons.REQUIRED if addons.apply(layout, record, name)]
+    _await(layout, record, api, progress, bool(started or applied))
+
+
+def _start_servers(layout: Layout, record: Record) -> list[str]:
+    return _start(layout, [make(layout, record) for make in (control_plane.registry, control_plane.etcd, control_plane.api_server)])
+
+
+def _start(layout: Layout, daemons: list[Daemon]) -> list[str]:
+    """See that the daemons run; the names of those that had to be started."""
+    return [daemon.name for daemon in daemons if processes.start(layout, daemon)]
+
+
+def _await(layout: Layout, record: Record, api: Api, progress: Progress, something_new: bool) -> None:
+    wanted = set(record.node_names())
+
+    def nodes_ready() -> bool:
+        return wanted <= api.ready_nodes()
+
+    kubelets = [f"kubelet.{node}" for node in record.node_names()]
+    if something_new or not nodes_ready():
+        with progress.step(f"{record.nodes} nodes ready") as step:
+            wait(layout, nodes_ready, "all nodes are Ready", kubelets, 120, step)
+    for name in addons.REQUIRED:
+        if something_new or not addons.works(layout, record, name):
+            with progress.step(f"add-on {name} ready") as step:
+                addons.await_ready(layout, record, name, step)
