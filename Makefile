@@ -17,8 +17,6 @@ MAKEFLAGS += --no-print-directory
 ENV := tests/tools/env
 PART := $(ENV) tests/tools/part
 
--include tests/cluster/cluster.mk
-
 ##@ Start here
 .PHONY: help demo site test
 help:  ## This list
@@ -97,3 +95,6 @@ test-long: collections ready images  ## The second tier; its outcome goes to doc
 
 bench: collections ready images  ## Benchmarks; their outcome goes to docs/benchmarks.md
 	@$(ENV) pytest --quiet $(or $(TESTS),tests/benchmarks)
+
+##@ The throwaway cluster
+-include tests/cluster/cluster.mk

@@ -1,0 +1,131 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What holds for the repository as a whole."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import tarfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+SPDX = "SPDX-License-Identifier: GPL-3.0-or-later"
+GALAXY = yaml.safe_load((ROOT / "galaxy.yml").read_text())
+RUNTIME = yaml.safe_load((ROOT / "meta/runtime.yml").read_text())
+MODULES = sorted((ROOT / "plugins/modules").glob("*.py"))
+
+
+def files() -> list[Path]:
+    """What is in git or would be added to it, binary files excepted."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    paths = [ROOT / name for name in names if name and (ROOT / name).is_file()]
+    return [path for path in paths if b"\0" not in path.read_bytes()[:8000]]
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def documentation(module: Path) -> dict:
+    for node in ast.parse(module.read_text()).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "DOCUMENTATION":
+            return yaml.safe_load(ast.literal_eval(node.value))
+    raise AssertionError(f"{relative(module)} has no DOCUMENTATION")
+
+
+def test_programs_name_their_licence():
+    def is_program(path):
+        return path.suffix in (".py", ".go", ".sh") or path.read_bytes().startswith(b"#!")
+
+    # An empty __init__.py holds nothing to license.
+    programs = [path for path in files() if is_program(path) and path.read_text().strip()]
+    assert len(programs) > 30
+    assert [relative(path) for path in programs if SPDX not in path.read_text()[:1000]] == []
+
+
+def test_action_group_holds_every_module_with_authentication_options():
+    with_options = [path.stem for path in MODULES if "osso.scheduler.cluster" in documentation(path)["extends_documentation_fragment"]]
+    assert with_options
+    assert sorted(RUNTIME["action_groups"]["scheduler"]) == with_options
+
+
+def test_modules_of_the_action_group_say_so():
+    fragment = "osso.scheduler.attributes.actiongroup_scheduler"
+    saying = [path.stem for path in MODULES if fragment in documentation(path)["extends_documentation_fragment"]]
+    assert saying == sorted(RUNTIME["action_groups"]["scheduler"])
+
+
+def test_one_version():
+    """Wherever a version of ours stands in a name, it is galaxy.yml's."""
+    found = {}
+    for path in files():
+        for version in re.findall(r"(?:osso/scheduler-operator:|osso-scheduler-)(\d+\.\d+\.\d+)", path.read_text()):
+            found.setdefault(version, set()).add(relative(path))
+    assert found.keys() == {GALAXY["version"]}, found
+
+
+def test_changes_are_written_down():
+    """The version under way has fragments, or is released and in the changelog."""
+    changelog = ROOT / "changelogs/changelog.yaml"
+    released = yaml.safe_load(changelog.read_text())["releases"] if changelog.exists() else {}
+    fragments = list((ROOT / "changelogs/fragments").glob("*.yml"))
+    assert fragments or GALAXY["version"] in released
+
+
+def test_nothing_points_to_a_machine():
+    """No path or host of the machine where a file was written: somebody else has another one."""
+    hosts = {urlsplit(value).hostname for name, value in os.environ.items() if re.search("(?i)proxy|index_url|mirror", name)}
+    public = {"pypi.org", "proxy.golang.org", "sum.golang.org", "localhost", "127.0.0.1", None}
+    patterns = [re.escape(f"{ROOT}/"), r"/root/", r"/home/\w+/", *map(re.escape, hosts - public)]
+    local = re.compile("|".join(patterns))
+    # The pattern finds what it is meant to find.
+    assert local.search(f"see {ROOT}/galaxy.yml")
+    here = relative(Path(__file__))
+    found = [f"{relative(path)}: {match[0]}" for path in files() if relative(path) != here for match in local.finditer(path.read_text())]
+    assert found == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "requirements").glob("*.txt")), ids=lambda path: path.name)
+def test_requirements_are_pinned_and_hashed(path):
+    lines = path.read_text().replace("\\\n", " ").splitlines()
+    requirements = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    assert requirements
+    assert [line for line in requirements if not re.match(r"[a-z0-9-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", line)] == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "requirements").glob("*.in")), ids=lambda path: path.name)
+def test_requirements_are_compiled_from_their_source(path):
+    wanted = re.findall(r"^[a-z0-9-]+", path.read_text(), re.MULTILINE)
+    compiled = re.findall(r"^[a-z0-9-]+(?===)", path.with_suffix(".txt").read_text(), re.MULTILINE)
+    assert set(wanted) <= set(compiled), "run make requirements"
+
+
+def test_tarball_holds_what_users_need_and_nothing_else(tmp_path):
+    command = ["ansible-galaxy", "collection", "build", "--output-path", tmp_path]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    (tarball,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(tarball) as archive:
+        names = {name for name in archive.getnames() if archive.getmember(name).isfile()}
+        collection = json.load(archive.extractfile("MANIFEST.json"))["collection_info"]
+    assert (collection["namespace"], collection["name"]) == ("osso", "scheduler")
+
+    shipped = {"plugins", "roles", "playbooks", "meta", "docs", "changelogs"}
+    at_top = {"README.md", "LICENSE", "CHANGELOG.md", "MANIFEST.json", "FILES.json"}
+    assert [name for name in names if name.partition("/")[0] not in shipped | at_top] == []
+    in_use = {relative(path) for path in files() if relative(path).startswith(("plugins/", "roles/", "playbooks/", "meta/"))}
+    assert sorted(in_use - names) == []
+
+
+def test_sanity_has_nothing_to_ignore():
+    assert sorted(ROOT.glob("tests/sanity/ignore*")) == []
