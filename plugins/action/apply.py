@@ -23,9 +23,9 @@ class ActionModule(ActionBase):
         manifests = _as_list(args.pop("manifests", None))
         try:
             for path in _as_list(args.pop("src", None)):
-                manifests += read(self._content(path), "src {0}".format(path))
+                manifests += read(self._content(path), f"src {path}")
             for path in _as_list(args.pop("templates", None)):
-                manifests += read(self._rendered(path, task_vars), "templates {0}".format(path))
+                manifests += read(self._rendered(path, task_vars), f"templates {path}")
         except InputError as error:
             raise AnsibleActionFail(error.message) from None
         result.update(
@@ -42,10 +42,10 @@ class ActionModule(ActionBase):
     def _content(self, path):
         try:
             # Decrypts what ansible-vault encrypted
-            content, show = self._loader._get_file_contents(self._find_needle("files", path))
+            content, _show = self._loader._get_file_contents(self._find_needle("files", path))
             return content.decode("utf-8")
         except (AnsibleError, UnicodeDecodeError) as error:
-            raise AnsibleActionFail("src {0}: {1}".format(path, error)) from None
+            raise AnsibleActionFail(f"src {path}: {error}") from None
 
     def _rendered(self, path, task_vars):
         """What the lookup plugin ``template`` makes of it: the same search path and variables in every release of ansible-core."""
@@ -53,7 +53,7 @@ class ActionModule(ActionBase):
         try:
             return "".join(lookup.run([path], variables=task_vars, convert_data=False))
         except AnsibleError as error:
-            raise AnsibleActionFail("templates {0}: {1}".format(path, error)) from None
+            raise AnsibleActionFail(f"templates {path}: {error}") from None
 
 
 def _as_list(value):

@@ -486,7 +486,7 @@ def _check(params, objects):
             raise InputError("wait_for: {kind} {name} has neither condition nor fields nor rollout; give one of them.".format(**entry))
     for field in ("wait_timeout", "retry_seconds"):
         if params[field] < 0:
-            raise InputError("{0} is {1}; give a number of seconds of at least 0.".format(field, params[field]))
+            raise InputError(f"{field} is {params[field]}; give a number of seconds of at least 0.")
 
 
 if __name__ == "__main__":

@@ -7,14 +7,14 @@
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import diff, inventory, lookup, order, readiness, wait
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import report as action
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import FIELD_MANAGER
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import is_applied, owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity, desired
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN
@@ -31,15 +31,15 @@ class Options(NamedTuple):
     check: bool = False
     field_manager: str = FIELD_MANAGER
     force_conflicts: bool = False
-    set_name: Optional[str] = None
-    set_namespace: Optional[str] = None
+    set_name: str | None = None
+    set_namespace: str | None = None
     prune: bool = False
-    owner: Optional[dict] = None
-    subresource: Optional[str] = None
+    owner: dict | None = None
+    subresource: str | None = None
     wait: bool = False
-    wait_for: list = []
+    wait_for: list = ()
     wait_timeout: int = 300
-    all_of: list = []
+    all_of: list = ()
 
 
 class Run:
@@ -127,8 +127,8 @@ class Run:
         for identity, resource in self._resources.items():
             if resource is None:
                 raise InputError(
-                    "{0}: the API server does not serve {1} {2}. Install its CustomResourceDefinition first, or put it into the "
-                    "manifests.".format(identity, identity.api_version, identity.kind)
+                    f"{identity}: the API server does not serve {identity.api_version} {identity.kind}. "
+                    "Install its CustomResourceDefinition first, or put it into the manifests."
                 )
 
     def _recorded(self):
@@ -154,10 +154,11 @@ class Run:
 
     def _apply(self, identity, wanted, force):
         options, live = self._options, self._live[identity]
-        if live and live["metadata"].get("deletionTimestamp") and not options.check:
+        dying = bool(live) and "deletionTimestamp" in live["metadata"]
+        if dying and not options.check:
             wait.until_gone(self._client, [(identity, self._resources[identity], live["metadata"]["uid"])], self._deadline)
             live = self._live[identity] = None
-        if live and is_applied(wanted, live, options.field_manager, options.subresource):
+        if live and not dying and is_applied(wanted, live, options.field_manager, options.subresource):
             self._report.add(identity, action.UNCHANGED, live, live)
         elif options.check:
             self._predict(identity, wanted, force, live)
@@ -235,12 +236,12 @@ class Run:
         if live and live["metadata"].get("deletionTimestamp"):
             return "it is being deleted"
         if self._resources[identity] is None:
-            self._warn_once_about("kind {0} {1}".format(identity.api_version, identity.kind))
-            return "the API server does not serve {0} {1}".format(identity.api_version, identity.kind)
+            self._warn_once_about(f"kind {identity.api_version} {identity.kind}")
+            return f"the API server does not serve {identity.api_version} {identity.kind}"
         if identity.namespace and Identity("v1", "Namespace", None, identity.namespace) in self._predicted:
             return "its namespace is created by this set"
         if identity.namespace in self._missing_namespaces:
-            return "namespace {0} does not exist".format(identity.namespace)
+            return f"namespace {identity.namespace} does not exist"
         return None
 
     def _missing(self, error, identity):
@@ -250,24 +251,24 @@ class Run:
         if error.reason == "NotServed" and self._is_own_kind(identity):
             return "its kind is defined by this set"
         if error.reason == "NotServed":
-            self._warn_once_about("kind {0} {1}".format(identity.api_version, identity.kind))
-            return "the API server does not serve {0} {1}".format(identity.api_version, identity.kind)
+            self._warn_once_about(f"kind {identity.api_version} {identity.kind}")
+            return f"the API server does not serve {identity.api_version} {identity.kind}"
         if error.details.get("kind") == "namespaces":
             self._missing_namespaces.add(identity.namespace)
-            self._warn_once_about("namespace {0}".format(identity.namespace))
-            return "namespace {0} does not exist".format(identity.namespace)
+            self._warn_once_about(f"namespace {identity.namespace}")
+            return f"namespace {identity.namespace} does not exist"
         for other in self._predicted:
             resource = self._resources[other]
             if resource and other.name == error.details.get("name") and resource.plural == error.details.get("kind"):
-                return "it refers to {0}, which is created by this set".format(other)
+                return f"it refers to {other}, which is created by this set"
         return None
 
     def _warn_once_about(self, what):
         if what not in self._warned:
             self._warned.add(what)
             self._warn(
-                "Check mode: {0} does not exist and is not part of the manifests. What needs it is predicted as created without having "
-                "been validated; a real run fails unless something creates it first.".format(what)
+                f"Check mode: {what} does not exist and is not part of the manifests. What needs it is predicted as "
+                "created without having been validated; a real run fails unless something creates it first."
             )
 
     def _differs(self, before, after):
@@ -296,17 +297,23 @@ class Run:
 
     def _named(self, entry):
         """The identity that an entry of ``wait_for`` means; without api_version it is looked up by kind."""
-        versions = {entry["api_version"]} if entry.get("api_version") else {one.api_version for one in self._wanted if one.kind == entry["kind"]}
+        versions = (
+            {entry["api_version"]} if entry.get("api_version") else {one.api_version for one in self._wanted if one.kind == entry["kind"]}
+        )
         versions = versions or {version for version, kind in KNOWN if kind == entry["kind"]}
         if len(versions) != 1:
             raise InputError(
                 "wait_for: api_version of {0} {1} is not known ({2}); set it.".format(
-                    entry["kind"], entry["name"], "could be " + " or ".join(sorted(versions)) if versions else "no such kind in the manifests"
+                    entry["kind"],
+                    entry["name"],
+                    "could be " + " or ".join(sorted(versions)) if versions else "no such kind in the manifests",
                 )
             )
         identity = Identity(versions.pop(), entry["kind"], entry.get("namespace"), entry["name"])
         if entry.get("rollout") and identity.kind not in readiness.ROLLOUTS:
-            raise InputError("wait_for: {0} has no rollout; use condition, or rollout with {1}.".format(identity, ", ".join(readiness.ROLLOUTS)))
+            raise InputError(
+                "wait_for: {0} has no rollout; use condition, or rollout with {1}.".format(identity, ", ".join(readiness.ROLLOUTS))
+            )
         return identity
 
     def _wait(self, targets):
@@ -340,7 +347,7 @@ class Run:
             what = "objects of its kind exist and would be deleted too"
         else:
             return False
-        self._warn("{0} is no longer in set {1} but is not pruned: {2}. Delete it by hand.".format(one.identity, self._options.set_name, what))
+        self._warn(f"{one.identity} is no longer in set {self._options.set_name} but is not pruned: {what}. Delete it by hand.")
         return True
 
     def _instances(self, definition):
@@ -360,3 +367,11 @@ def _as_told(condition, fields):
         return readiness.fields(live, fields) if fields and verdict.state == readiness.READY else verdict
 
     return judge
+
+
+def _has_condition(type, status, reason):
+    return lambda live: readiness.condition(live, type, status, reason)
+
+
+def _version(live):
+    return live["metadata"].get("resourceVersion")

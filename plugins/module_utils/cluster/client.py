@@ -56,8 +56,9 @@ class Client:
         configuration = api_client.configuration
         if configuration.host.startswith("https:") and not configuration.verify_ssl:
             module.warn(
-                "The certificate of {0} is not verified, so anyone on the way can read and change what is sent. Give the cluster's CA "
-                "(ca_cert or K8S_AUTH_SSL_CA_CERT) and leave validate_certs on.".format(_without_userinfo(configuration.host))
+                f"The certificate of {_without_userinfo(configuration.host)} is not verified, so anyone on the way can "
+                "read and change what is sent. Give the cluster's CA (ca_cert or K8S_AUTH_SSL_CA_CERT) and leave "
+                "validate_certs on."
             )
         return cls(api_client, retry_seconds=module.params.get("retry_seconds") or 0)
 
@@ -80,7 +81,7 @@ class Client:
             raise ApiError(
                 response.status,
                 "NotJSON",
-                "{0} answered {1} {2} with something that is not JSON; is it a Kubernetes API server?".format(self.host, method, path),
+                f"{self.host} answered {method} {path} with something that is not JSON; is it a Kubernetes API server?",
                 method=method,
                 path=path,
             ) from None
@@ -102,7 +103,7 @@ class Client:
                 if "/" not in entry["name"]:
                     self.learn(Resource(api_version, entry["kind"], entry["name"], entry["namespaced"]))
             if (api_version, kind) not in self._resources:
-                raise _not_served("{0} {1}".format(api_version, kind), "GET", path)
+                raise _not_served(f"{api_version} {kind}", "GET", path)
         return self._resources[api_version, kind]
 
     def learn(self, resource):
@@ -195,7 +196,7 @@ class Client:
                 event = json.loads(line)
                 if "object" not in event:
                     # The operator's proxy answers a watch of one object that it has in its cache with the object.
-                    raise ApiError(405, "NotStreamed", "{0} answers with an object instead of a stream".format(self.host), None, "GET", path)
+                    raise ApiError(405, "NotStreamed", f"{self.host} answers with an object instead of a stream", None, "GET", path)
                 if event["type"] == "ERROR":
                     status = event["object"]
                     raise ApiError(
@@ -239,7 +240,7 @@ class Client:
             waited = time.monotonic() - started
             if not retry or waited + wait > self._retry_seconds:
                 if retry and waited > 1:
-                    error.message += " (asked again for {0:.0f} s)".format(waited)
+                    error.message += f" (asked again for {waited:.0f} s)"
                 raise error
             time.sleep(wait)
             pause = min(2 * pause, 2)
@@ -261,8 +262,8 @@ def _authenticate(module):
         import kubernetes
     except ImportError:
         raise ClusterError(
-            "The Python library kubernetes is missing for {0}: pip install 'kubernetes>=29.0.0,!=36.0.0,!=36.0.1', or set "
-            "ansible_python_interpreter to a Python that has it.".format(_interpreter())
+            f"The Python library kubernetes is missing for {_interpreter()}: pip install 'kubernetes>=29.0.0,!=36.0.0,!=36.0.1', or set "
+            "ansible_python_interpreter to a Python that has it."
         ) from None
     from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client as core
 
@@ -325,7 +326,9 @@ def _refused(failure, method, path):
 
 
 def _not_served(what, method, path):
-    return ApiError(404, "NotServed", "the API server does not serve {0}; is its CustomResourceDefinition installed?".format(what), None, method, path)
+    return ApiError(
+        404, "NotServed", f"the API server does not serve {what}; is its CustomResourceDefinition installed?", None, method, path
+    )
 
 
 def _never_connected(failure):
@@ -342,10 +345,17 @@ def _unreachable(host, failure, method, path):
     text = str(cause)
     if "CERTIFICATE_VERIFY_FAILED" in text or "Hostname mismatch" in text:
         remedy = "give the CA that signed it (ca_cert, K8S_AUTH_SSL_CA_CERT or certificate-authority-data in the kubeconfig)"
-        return ApiError(0, "Unusable", "the certificate of {0} could not be verified; {1}: {2}".format(host, remedy, text), None, method, path)
+        return ApiError(0, "Unusable", f"the certificate of {host} could not be verified; {remedy}: {text}", None, method, path)
     unresolved = getattr(exceptions, "NameResolutionError", ())
-    if unresolved and isinstance(cause, unresolved) or "Name or service not known" in text:
-        return ApiError(0, "Unusable", "the name of the API server in {0} cannot be resolved; check host or the kubeconfig's server".format(host), None, method, path)
+    if (unresolved and isinstance(cause, unresolved)) or "Name or service not known" in text:
+        return ApiError(
+            0,
+            "Unusable",
+            f"the name of the API server in {host} cannot be resolved; check host or the kubeconfig's server",
+            None,
+            method,
+            path,
+        )
     if isinstance(cause, exceptions.ReadTimeoutError):
-        return ApiError(0, "Unreachable", "{0} gave no answer to {1} {2} within {3} s".format(host, method, path, READ_TIMEOUT), None, method, path)
-    return ApiError(0, "Unreachable", "the API server {0} cannot be reached: {1}".format(host, text), None, method, path)
+        return ApiError(0, "Unreachable", f"{host} gave no answer to {method} {path} within {READ_TIMEOUT} s", None, method, path)
+    return ApiError(0, "Unreachable", f"the API server {host} cannot be reached: {text}", None, method, path)

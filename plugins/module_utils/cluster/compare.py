@@ -100,7 +100,11 @@ def _is_item(key, item):
     value = json.loads(key[2:])
     if key.startswith("v:"):
         return item == value
-    return key.startswith("k:") and isinstance(item, dict) and all(item.get(name, _KEY_DEFAULTS.get(name)) == part for name, part in value.items())
+    return (
+        key.startswith("k:")
+        and isinstance(item, dict)
+        and all(item.get(name, _KEY_DEFAULTS.get(name)) == part for name, part in value.items())
+    )
 
 
 def _equal(wanted, live, path):

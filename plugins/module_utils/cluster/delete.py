@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import order, report as action
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import order
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import report as action
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity

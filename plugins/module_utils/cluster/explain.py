@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import re
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
@@ -18,7 +19,11 @@ _MASK = "********"
 
 def refusal(error, identity, action, obj=None):
     """The `ClusterError` for an `ApiError` that stopped ``action`` ("apply", "delete", "read") on ``identity``."""
-    text = "{0}: could not {1} it: {2}".format(identity, action, _explained(error))
+    if error.reason == "NotServed":
+        why = f"the API server does not serve {identity.api_version} {identity.kind}; install its CustomResourceDefinition first"
+    else:
+        why = _explained(error)
+    text = f"{identity}: could not {action} it: {why}"
     if identity.kind == "Secret":
         text = without_values(text, obj or {})
     return ClusterError(text, status=error.status, reason=error.reason)
@@ -33,15 +38,17 @@ def _explained(error):
         return _forbidden(error, causes)
     if error.status == 422 and causes:
         return "the server finds it invalid: " + "; ".join(
-            "{0}: {1}".format(cause["field"], cause.get("message", "")) if cause.get("field") else cause.get("message", "") for cause in causes
+            "{0}: {1}".format(cause["field"], cause.get("message", "")) if cause.get("field") else cause.get("message", "")
+            for cause in causes
         )
     if error.status == 404 and error.details.get("kind") == "namespaces":
         return "namespace {0} does not exist; put its Namespace into the manifests or create it first".format(error.details.get("name"))
     if error.status == 401:
-        return "the server does not accept the credentials ({0}); is the token or certificate expired?".format(error.message)
+        return f"the server does not accept the credentials ({error.message}); is the token or certificate expired?"
     if error.status == 400:
         return error.message.partition("strict decoding error: ")[2] or error.message
-    return error.message
+    # What structured-merge-diff prints for a value of the wrong type
+    return re.sub(r"&value\.valueUnstructured\{Value:(.*?)\}", r"\1", error.message)
 
 
 def _conflict(conflicts):
@@ -49,13 +56,16 @@ def _conflict(conflicts):
     for cause in conflicts:
         manager = re.sub(r"^conflict with ", "", cause.get("message", "?"))
         by_manager.setdefault(manager, []).append(cause.get("field", "?"))
-    owners = "; ".join("{0} by {1}".format(", ".join(fields), manager) for manager, fields in by_manager.items())
-    return "conflict: managed {0}. Set force_conflicts: true to take these fields over, or leave them out of the manifest.".format(owners)
+    owners = "; ".join(
+        "{0} {1} managed by {2}".format(", ".join(fields), "is" if len(fields) == 1 else "are", manager)
+        for manager, fields in by_manager.items()
+    )
+    return f"conflict: {owners}. Set force_conflicts: true to take these fields over, or leave them out of the manifest."
 
 
 def _forbidden(error, causes):
     if any(cause.get("reason") == "NamespaceTerminating" for cause in causes):
-        return "{0}. Wait until the namespace is gone, create it again, then repeat.".format(error.message)
+        return f"{error.message}. Wait until the namespace is gone, create it again, then repeat."
     denied = _FORBIDDEN.search(error.message)
     if denied:
         return '{0}. Grant it to "{1}" with a rule for verb {2}, resource {3}, API group "{4}".'.format(
@@ -73,10 +83,8 @@ def without_values(text, secret):
         for value in (secret.get(field) or {}).values():
             values.add(str(value))
             if field == "data":
-                try:
+                with contextlib.suppress(binascii.Error, TypeError, ValueError):
                     values.add(base64.b64decode(value).decode())
-                except (binascii.Error, TypeError, ValueError):
-                    pass
     for value in sorted(values, key=len, reverse=True):
         if value.strip():
             text = text.replace(value, _MASK)

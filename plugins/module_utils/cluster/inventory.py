@@ -46,8 +46,8 @@ def members(config_map):
         return [Identity(entry["apiVersion"], entry["kind"], entry["namespace"], entry["name"]) for entry in entries]
     except (KeyError, TypeError, ValueError):
         raise ClusterError(
-            "{0} does not hold the inventory of a set (data.{1}, one JSON object a line). Restore it, or delete it and run again: then "
-            "what was applied earlier and is no longer in the set stays in the cluster.".format(Identity.of(config_map), _KEY)
+            f"{Identity.of(config_map)} does not hold the inventory of a set (data.{_KEY}, one JSON object a line). "
+            "Restore it, or delete it and run again: then what was applied earlier and is no longer in the set stays in the cluster."
         ) from None
 
 

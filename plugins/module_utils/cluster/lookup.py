@@ -43,10 +43,10 @@ def locate(client, identity):
             return None
         raise refusal(error, identity, "find the kind of") from None
     if resource.namespaced and not identity.namespace:
-        raise InputError("{0}: metadata.namespace is missing; {1} objects live in a namespace.".format(identity, identity.kind))
+        raise InputError(f"{identity}: metadata.namespace is missing; {identity.kind} objects live in a namespace.")
     if identity.namespace and not resource.namespaced:
         raise InputError(
-            "{0}: metadata.namespace is {1}, but {2} objects are cluster-scoped; remove it.".format(identity, identity.namespace, identity.kind)
+            f"{identity}: metadata.namespace is {identity.namespace}, but {identity.kind} objects are cluster-scoped; remove it."
         )
     return resource
 

@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 import re
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN
@@ -26,7 +26,7 @@ class Identity(NamedTuple):
 
     api_version: str
     kind: str
-    namespace: Optional[str]
+    namespace: str | None
     name: str
 
     @classmethod
@@ -60,7 +60,7 @@ def read(manifests, source="manifests"):
     for where, obj in objects:
         key = Identity.of(obj).key
         if key in seen:
-            raise InputError("{0} and {1} are the same object: {2}. Keep one of them.".format(seen[key], where, Identity.of(obj)))
+            raise InputError(f"{seen[key]} and {where} are the same object: {Identity.of(obj)}. Keep one of them.")
         seen[key] = where
     return [obj for where, obj in objects]
 
@@ -71,11 +71,11 @@ def _objects(given, where):
         return
     if isinstance(given, str):
         for line, document in list(_documents(given, where)):
-            place = "{0}, document at line {1}".format(where, line)
+            place = f"{where}, document at line {line}"
             yield from [(place, _checked(document, place))] if isinstance(document, str) else _objects(document, place)
     elif isinstance(given, (list, tuple)):
         for index, item in enumerate(given):
-            yield from _objects(item, "{0}[{1}]".format(where, index))
+            yield from _objects(item, f"{where}[{index}]")
     elif isinstance(given, dict) and str(given.get("kind", "")).endswith("List") and isinstance(given.get("items"), list):
         yield from _objects(given["items"], where + ".items")
     else:
@@ -89,11 +89,10 @@ def _documents(text, where):
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         """Kubernetes knows no dates: ``2026-01-01`` is text."""
 
-        yaml_implicit_resolvers = {
-            first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-            for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-        }
-
+    Loader.yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in Loader.yaml_implicit_resolvers.items()
+    }
     loader = Loader(text)
     try:
         while loader.check_node():
@@ -101,17 +100,17 @@ def _documents(text, where):
             yield node.start_mark.line + 1, loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = " at line {0}, column {1}".format(mark.line + 1, mark.column + 1) if mark else ""
-        raise InputError("{0}: YAML syntax error{1}: {2}".format(where, place, error.problem or error.context)) from None
+        place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise InputError(f"{where}: YAML syntax error{place}: {error.problem or error.context}") from None
     except yaml.YAMLError as error:
-        raise InputError("{0}: not YAML: {1}".format(where, str(error).splitlines()[0])) from None
+        raise InputError(f"{where}: not YAML: {str(error).splitlines()[0]}") from None
     finally:
         loader.dispose()
 
 
 def _checked(obj, where):
     if not isinstance(obj, dict):
-        raise InputError("{0} is {1} instead of a Kubernetes object (a mapping with apiVersion, kind and metadata).".format(where, _type_name(obj)))
+        raise InputError(f"{where} is {_type_name(obj)} instead of a Kubernetes object (a mapping with apiVersion, kind and metadata).")
     metadata = obj.get("metadata")
     for field, value, example in (
         ("apiVersion", obj.get("apiVersion"), "apps/v1"),
@@ -119,17 +118,21 @@ def _checked(obj, where):
         ("metadata.name", metadata.get("name") if isinstance(metadata, dict) else None, "my-object"),
     ):
         if not isinstance(value, str) or not value:
-            what = "is missing" if value is None else "must be a text, not {0!r}".format(value)
-            hint = " (generateName cannot be applied)" if field == "metadata.name" and isinstance(metadata, dict) and "generateName" in metadata else ""
-            raise InputError("{0}: {1} {2}{3}; give it a value such as {4}.".format(_describe(obj, where), field, what, hint, example))
+            what = "is missing" if value is None else f"must be a text, not {value!r}"
+            hint = (
+                " (generateName cannot be applied)"
+                if field == "metadata.name" and isinstance(metadata, dict) and "generateName" in metadata
+                else ""
+            )
+            raise InputError(f"{_describe(obj, where)}: {field} {what}{hint}; give it a value such as {example}.")
     namespace = metadata.get("namespace")
     if namespace is not None and (not isinstance(namespace, str) or not namespace):
-        raise InputError("{0}: metadata.namespace must be a text, not {1!r}; quote it.".format(_describe(obj, where), namespace))
+        raise InputError(f"{_describe(obj, where)}: metadata.namespace must be a text, not {namespace!r}; quote it.")
     if obj["kind"] == "Secret" and obj["apiVersion"] == "v1":
         for field in ("data", "stringData"):
             for key, value in (obj.get(field) or {}).items():
                 if value is not None and not isinstance(value, str):
-                    raise InputError("{0}: {1}.{2} must be a text, not {3}; quote it.".format(_describe(obj, where), field, key, _type_name(value)))
+                    raise InputError(f"{_describe(obj, where)}: {field}.{key} must be a text, not {_type_name(value)}; quote it.")
     return obj
 
 
@@ -138,11 +141,13 @@ def _describe(obj, where):
     metadata = obj.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     known = " ".join(part for part in (kind, name) if isinstance(part, str))
-    return "{0} ({1})".format(where, known) if known else where
+    return f"{where} ({known})" if known else where
 
 
 def _type_name(value):
-    return {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list", dict: "a mapping"}.get(type(value), "nothing")
+    return {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list", dict: "a mapping"}.get(
+        type(value), "nothing"
+    )
 
 
 def desired(obj, set_name=None, owner=None, subresource=None):

@@ -66,9 +66,9 @@ def _deployment(spec, status, live):
     updated, available, total = (status.get(key, 0) for key in ("updatedReplicas", "availableReplicas", "replicas"))
     if updated >= wanted and total <= updated and available >= updated:
         return Verdict(READY)
-    counts = "{0} of {1} replicas updated, {2} available".format(updated, wanted, available)
+    counts = f"{updated} of {wanted} replicas updated, {available} available"
     if total > updated:
-        counts += ", {0} old ones left".format(total - updated)
+        counts += f", {total - updated} old ones left"
     stuck = _condition(live, "Progressing")
     if stuck and stuck.get("reason") == "ProgressDeadlineExceeded":
         return Verdict(FAILED, counts + "; " + _told(stuck))
@@ -83,7 +83,7 @@ def _daemon_set(spec, status, live):
     updated, available = status.get("updatedNumberScheduled", 0), status.get("numberAvailable", 0)
     if updated >= wanted and available >= wanted:
         return Verdict(READY)
-    return Verdict(PENDING, "{0} of {1} nodes updated, {2} available".format(updated, wanted, available))
+    return Verdict(PENDING, f"{updated} of {wanted} nodes updated, {available} available")
 
 
 def _stateful_set(spec, status, live):
@@ -93,7 +93,7 @@ def _stateful_set(spec, status, live):
         updated = max(updated, status.get("currentReplicas", 0))
     if updated >= wanted and available >= wanted:
         return Verdict(READY)
-    return Verdict(PENDING, "{0} of {1} replicas updated, {2} available".format(updated, wanted, available))
+    return Verdict(PENDING, f"{updated} of {wanted} replicas updated, {available} available")
 
 
 def _job(spec, status, live):
@@ -116,7 +116,7 @@ def pod_problems(pods):
         for problem in _pod_problems(pod):
             counts.setdefault(problem, []).append(pod["metadata"]["name"])
     return [
-        "{0}: {1}".format("pod " + names[0] if len(names) == 1 else "{0} pods such as {1}".format(len(names), names[0]), problem)
+        "{0}: {1}".format("pod " + names[0] if len(names) == 1 else f"{len(names)} pods such as {names[0]}", problem)
         for problem, names in counts.items()
     ]
 
@@ -125,7 +125,9 @@ def _pod_problems(pod):
     status = pod.get("status", {})
     scheduled = _condition(pod, "PodScheduled")
     if scheduled and scheduled.get("status") == "False":
-        yield "not scheduled by {0}: {1}".format(pod.get("spec", {}).get("schedulerName", "?"), scheduled.get("message") or scheduled.get("reason", ""))
+        yield "not scheduled by {0}: {1}".format(
+            pod.get("spec", {}).get("schedulerName", "?"), scheduled.get("message") or scheduled.get("reason", "")
+        )
     for container in status.get("initContainerStatuses", []) + status.get("containerStatuses", []):
         waiting = container.get("state", {}).get("waiting", {})
         ended = container.get("state", {}).get("terminated") or container.get("lastState", {}).get("terminated") or {}
@@ -134,7 +136,9 @@ def _pod_problems(pod):
             if waiting.get("message"):
                 text += ": " + waiting["message"]
             if ended.get("exitCode"):
-                text += "; it ended with exit code {0}{1}".format(ended["exitCode"], ": " + ended["message"].strip() if ended.get("message") else "")
+                text += "; it ended with exit code {0}{1}".format(
+                    ended["exitCode"], ": " + ended["message"].strip() if ended.get("message") else ""
+                )
             yield text
         elif ended.get("exitCode"):
             yield "container {0} ended with exit code {1} ({2})".format(container["name"], ended["exitCode"], ended.get("reason", ""))

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 from urllib.parse import quote
 
 
@@ -18,7 +18,7 @@ class Resource(NamedTuple):
     plural: str
     namespaced: bool
 
-    def path(self, namespace: Optional[str] = None, name: Optional[str] = None, subresource: Optional[str] = None) -> str:
+    def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
         """The URL path of the collection, of one object (``name``) or of a subresource of it."""
         parts = [group_version_path(self.api_version)]
         if self.namespaced and namespace:

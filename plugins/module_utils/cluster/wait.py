@@ -114,7 +114,7 @@ def _pod_problems(client, workload):
     labels = (((workload or {}).get("spec") or {}).get("selector") or {}).get("matchLabels") if workload else None
     if not labels or workload["kind"] not in readiness.ROLLOUTS:
         return []
-    selector = ",".join("{0}={1}".format(key, value) for key, value in sorted(labels.items()))
+    selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
     try:
         pods = client.list(client.resource("v1", "Pod"), workload["metadata"]["namespace"], label_selector=selector)
     except ApiError as error:
@@ -132,7 +132,7 @@ def until_gone(client, targets, deadline):
     for identity, resource, uid in targets:
         obj = _until_gone(client, identity, resource, uid, deadline)
         if obj is not None:
-            held.append("{0}: held by {1}".format(identity, readiness.held_by(obj)))
+            held.append(f"{identity}: held by {readiness.held_by(obj)}")
     if held:
         raise ClusterError("Not deleted after {0} s (wait_timeout). {1}".format(deadline.seconds, " | ".join(held)))
 

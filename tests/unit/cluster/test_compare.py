@@ -27,10 +27,22 @@ def wanted(content, api_version="apps/v1", kind="Deployment"):
     return {"apiVersion": api_version, "kind": kind, **content, "metadata": {"name": "a", "namespace": "b", **content.get("metadata", {})}}
 
 
-CONTAINER = {"name": "main", "image": "x", "args": ["a", "b"], "ports": [{"containerPort": 80}], "resources": {"requests": {"cpu": "1000m"}}}
+CONTAINER = {
+    "name": "main",
+    "image": "x",
+    "args": ["a", "b"],
+    "ports": [{"containerPort": 80}],
+    "resources": {"requests": {"cpu": "1000m"}},
+}
 SPEC = {
     "metadata": {"labels": {"l": "1"}, "finalizers": ["example.com/f"]},
-    "spec": {"replicas": 1, "hostNetwork": False, "nodeSelector": {"n": "1"}, "containers": [CONTAINER], "volumes": [{"name": "v", "emptyDir": {}}]},
+    "spec": {
+        "replicas": 1,
+        "hostNetwork": False,
+        "nodeSelector": {"n": "1"},
+        "containers": [CONTAINER],
+        "volumes": [{"name": "v", "emptyDir": {}}],
+    },
 }
 LIVE = {
     "metadata": {"labels": {"l": "1", "foreign": "2"}, "finalizers": ["other.com/f", "example.com/f"], "uid": "u", "generation": 3},

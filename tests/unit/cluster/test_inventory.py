@@ -28,7 +28,9 @@ def test_the_order_of_members_does_not_change_the_text():
     assert inventory.manifest("mine", "home", [A, B]) == inventory.manifest("mine", "home", [B, A])
 
 
-@pytest.mark.parametrize("broken", [{}, {"data": None}, {"data": {"objects": "nonsense"}}, {"data": {"objects": "{}"}}, {"data": {"objects": "1"}}])
+@pytest.mark.parametrize(
+    "broken", [{}, {"data": None}, {"data": {"objects": "nonsense"}}, {"data": {"objects": "{}"}}, {"data": {"objects": "1"}}]
+)
 def test_an_unreadable_inventory_is_one_clear_error(broken):
     with pytest.raises(ClusterError, match="ConfigMap home/osso-set-mine does not hold the inventory"):
         inventory.members({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "osso-set-mine", "namespace": "home"}, **broken})

@@ -49,7 +49,10 @@ def test_dates_stay_text():
         ("a: 1\n---\n- b: [\n", ["manifests: YAML syntax error", "line 4"]),
         ("text", ["manifests, document at line 1", "is"]),
         ([config_map(), config_map(data={})], ["manifests[0] and manifests[1]", "ConfigMap b/a"]),
-        ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\nkind: ConfigMap\nmetadata: {name: b}", ["document at line 5 (ConfigMap b)"]),
+        (
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\nkind: ConfigMap\nmetadata: {name: b}",
+            ["document at line 5 (ConfigMap b)"],
+        ),
     ],
 )
 def test_what_is_no_manifest_is_refused_with_its_place(given, words):
@@ -60,7 +63,9 @@ def test_what_is_no_manifest_is_refused_with_its_place(given, words):
 
 
 def test_one_object_in_two_versions_of_its_group_is_a_duplicate():
-    objects = [{"apiVersion": "autoscaling/" + version, "kind": "HorizontalPodAutoscaler", "metadata": {"name": "a"}} for version in ("v1", "v2")]
+    objects = [
+        {"apiVersion": "autoscaling/" + version, "kind": "HorizontalPodAutoscaler", "metadata": {"name": "a"}} for version in ("v1", "v2")
+    ]
     with pytest.raises(InputError, match="same object"):
         read(objects)
 
@@ -91,7 +96,13 @@ def test_desired_status_is_nothing_but_the_status():
 
 
 def test_desired_puts_string_data_over_data_and_normalises_base64():
-    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": {"a": "b2xk", "b": "YWJj\nZGVm\n"}, "stringData": {"a": "new"}}
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "a"},
+        "data": {"a": "b2xk", "b": "YWJj\nZGVm\n"},
+        "stringData": {"a": "new"},
+    }
     assert desired(secret) == {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": {"a": "bmV3", "b": "YWJjZGVm"}}
 
 

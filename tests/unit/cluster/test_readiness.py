@@ -12,7 +12,12 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.readiness i
 
 
 def obj(kind, spec=None, generation=2, **status):
-    return {"kind": kind, "metadata": {"name": "a", "generation": generation}, "spec": spec or {}, "status": {"observedGeneration": 2, **status}}
+    return {
+        "kind": kind,
+        "metadata": {"name": "a", "generation": generation},
+        "spec": spec or {},
+        "status": {"observedGeneration": 2, **status},
+    }
 
 
 def one(type, status="True", **more):
@@ -30,7 +35,8 @@ def test_a_condition_counts_with_the_wanted_status_and_reason():
 def test_a_condition_of_an_earlier_generation_does_not_count():
     live = obj("Thing", generation=3, conditions=[one("Available")])
     verdict = readiness.condition(live, "Available")
-    assert verdict.state == PENDING and "generation" in verdict.why
+    assert verdict.state == PENDING
+    assert "generation" in verdict.why
     live = obj("Thing", conditions=[one("Available", observedGeneration=1)])
     assert readiness.condition(live, "Available").state == PENDING
 
@@ -41,16 +47,20 @@ def test_a_condition_without_observed_generation_counts():
     assert readiness.condition(live, "Available").state == READY
 
 
-@pytest.mark.parametrize("status", [{}, {"conditions": None}, {"conditions": "text"}, {"conditions": [{"type": "Other", "status": "True"}, 5]}])
+@pytest.mark.parametrize(
+    "status", [{}, {"conditions": None}, {"conditions": "text"}, {"conditions": [{"type": "Other", "status": "True"}, 5]}]
+)
 def test_a_missing_condition_is_named(status):
     verdict = readiness.condition({"kind": "Thing", "metadata": {}, "status": status}, "Available")
-    assert verdict.state == PENDING and "Available is not reported" in verdict.why
+    assert verdict.state == PENDING
+    assert "Available is not reported" in verdict.why
 
 
 def test_a_definition_whose_names_are_taken_will_not_be_established():
     live = obj("CustomResourceDefinition", conditions=[one("NamesAccepted", "False", message="taken"), one("Established", "False")])
     verdict = readiness.established(live)
-    assert verdict.state == FAILED and "taken" in verdict.why
+    assert verdict.state == FAILED
+    assert "taken" in verdict.why
 
 
 @pytest.mark.parametrize(
@@ -70,7 +80,12 @@ def test_rolled_out(kind, spec, status):
 @pytest.mark.parametrize(
     ("kind", "spec", "status", "why"),
     [
-        ("Deployment", {"replicas": 2}, {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 1}, "2 of 2 replicas updated, 1 available"),
+        (
+            "Deployment",
+            {"replicas": 2},
+            {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 1},
+            "2 of 2 replicas updated, 1 available",
+        ),
         ("Deployment", {}, {"replicas": 2, "updatedReplicas": 1, "availableReplicas": 2}, "1 old ones left"),
         ("Deployment", {}, {"conditions": [one("ReplicaFailure", message="quota")]}, "quota"),
         ("DaemonSet", {}, {"desiredNumberScheduled": 3, "updatedNumberScheduled": 3, "numberAvailable": 2}, "2 available"),
@@ -81,7 +96,8 @@ def test_rolled_out(kind, spec, status):
 )
 def test_not_rolled_out_yet(kind, spec, status, why):
     verdict = readiness.rollout(obj(kind, spec, **status))
-    assert verdict.state == PENDING and why in verdict.why
+    assert verdict.state == PENDING
+    assert why in verdict.why
 
 
 @pytest.mark.parametrize(
@@ -90,7 +106,8 @@ def test_not_rolled_out_yet(kind, spec, status, why):
 )
 def test_failed_for_good(kind, condition):
     verdict = readiness.rollout(obj(kind, conditions=[condition]))
-    assert verdict.state == FAILED and condition["reason"] in verdict.why
+    assert verdict.state == FAILED
+    assert condition["reason"] in verdict.why
 
 
 def pod(name, **status):

@@ -16,7 +16,12 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources i
         ("v1", "ConfigMap", {"namespace": "n", "name": "a"}, "/api/v1/namespaces/n/configmaps/a"),
         ("v1", "ConfigMap", {}, "/api/v1/configmaps"),
         ("v1", "Namespace", {"name": "a"}, "/api/v1/namespaces/a"),
-        ("apps/v1", "Deployment", {"namespace": "n", "name": "a", "subresource": "status"}, "/apis/apps/v1/namespaces/n/deployments/a/status"),
+        (
+            "apps/v1",
+            "Deployment",
+            {"namespace": "n", "name": "a", "subresource": "status"},
+            "/apis/apps/v1/namespaces/n/deployments/a/status",
+        ),
         (
             "rbac.authorization.k8s.io/v1",
             "ClusterRole",
@@ -24,7 +29,12 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources i
             "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:kube-scheduler",
         ),
         ("networking.k8s.io/v1", "NetworkPolicy", {"namespace": "n"}, "/apis/networking.k8s.io/v1/namespaces/n/networkpolicies"),
-        ("rbac.authorization.k8s.io/v1", "Role", {"namespace": "n", "name": "a/b?c"}, "/apis/rbac.authorization.k8s.io/v1/namespaces/n/roles/a%2Fb%3Fc"),
+        (
+            "rbac.authorization.k8s.io/v1",
+            "Role",
+            {"namespace": "n", "name": "a/b?c"},
+            "/apis/rbac.authorization.k8s.io/v1/namespaces/n/roles/a%2Fb%3Fc",
+        ),
     ],
 )
 def test_paths(api_version, kind, args, path):

@@ -58,7 +58,9 @@ def test_decision(spec, config, action, reason):
 def test_message_names_field_and_remedy():
     assert "spec.schedulerImage" in decide(resource(schedulerImage=""), CONFIG)["message"]
     finding = {"severity": "error", "line": 4, "path": "kind", "message": "is Pod", "hint": "write KubeSchedulerConfiguration"}
-    message = decide(resource(), {**CONFIG, "valid": False, "findings": [finding, {**finding, "severity": "warning", "message": "so so"}]})["message"]
+    message = decide(resource(), {**CONFIG, "valid": False, "findings": [finding, {**finding, "severity": "warning", "message": "so so"}]})[
+        "message"
+    ]
     assert "line 4: kind: is Pod (write KubeSchedulerConfiguration)" in message
     assert "so so" not in message
 
@@ -82,7 +84,11 @@ def test_old_configurations_go_only_when_this_one_serves():
 
 def test_serving():
     status = report(resource(), decide(resource(), CONFIG), SERVING, NOW, "abc")
-    assert conditions(status) == {"Available": ("True", "AsExpected"), "Progressing": ("False", "AsExpected"), "Degraded": ("False", "AsExpected")}
+    assert conditions(status) == {
+        "Available": ("True", "AsExpected"),
+        "Progressing": ("False", "AsExpected"),
+        "Degraded": ("False", "AsExpected"),
+    }
     assert status["observedGeneration"] == 3
     assert status["readyReplicas"] == 1
     assert status["generations"] == [
@@ -122,7 +128,11 @@ def test_invalid_configuration_keeps_what_runs():
 
 def test_removed():
     status = report(resource(), decide(resource(managementState="Removed")), None, NOW)
-    assert conditions(status) == {"Available": ("False", "Removed"), "Progressing": ("False", "Removed"), "Degraded": ("False", "AsExpected")}
+    assert conditions(status) == {
+        "Available": ("False", "Removed"),
+        "Progressing": ("False", "Removed"),
+        "Degraded": ("False", "AsExpected"),
+    }
     assert (status["generations"], status["readyReplicas"]) == ([], 0)
 
 
