@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
+import importlib.machinery
+import importlib.util
 import os
-import shutil
 import subprocess
 
 import pytest
@@ -15,6 +16,14 @@ import pytest
 
 def run(*command, **environment):
     return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+
+
+def load(script):
+    """A script without suffix as a module."""
+    loader = importlib.machinery.SourceFileLoader(script.name, str(script))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(script.name, loader))
+    loader.exec_module(module)
+    return module
 
 
 def test_environment_refuses_a_python_that_does_not_run(root):
@@ -26,11 +35,13 @@ def test_environment_refuses_a_python_that_does_not_run(root):
 
 
 def test_environment_refuses_an_old_python(root):
-    old = next((python for python in map(shutil.which, ("python3.10", "python3.9")) if python and run(python, "-V").returncode == 0), None)
+    pythons = load(root / "tests/tools/sanity").find_pythons()
+    old = next((python for version, python in pythons.items() if version in ("3.9", "3.10")), None)
     if not old:
-        pytest.skip("there is no Python older than 3.11 on PATH")
-    done = run(root / "tests/tools/environment", PYTHON=old)
+        pytest.skip("there is no Python older than 3.11 here")
+    done = run(root / "tests/tools/environment", PYTHON=str(old))
     assert done.returncode == 1
+    assert f"PYTHON={old} is Python 3." in done.stderr
     assert "3.11 or newer is needed" in done.stderr
 
 

@@ -1,0 +1,49 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What other tests prove "nothing was written" with does see what was written."""
+
+from __future__ import annotations
+
+
+def config_map(namespace, **data):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "planted", "namespace": namespace}, "data": data}
+
+
+def test_audit_sees_writes_and_who_sent_them(audit, kubectl, namespace, run_module):
+    with audit:
+        kubectl("create", "configmap", "by-kubectl", "--namespace", namespace)
+        run_module("apply", {"manifests": [config_map(namespace, key="value")]})
+    assert [write.name for write in audit.writes(agent="kubectl")] == ["by-kubectl"]
+    assert [(write.verb, write.resource, write.name) for write in audit.writes() if write.name == "planted"] == [
+        ("patch", "configmaps", "planted")
+    ]
+
+
+def test_audit_tells_reads_and_dry_runs_from_writes(audit, kubectl, namespace):
+    with audit:
+        kubectl("get", "configmaps", "--namespace", namespace)
+        kubectl("create", "configmap", "never", "--namespace", namespace, "--dry-run=server")
+    assert audit.writes(agent="kubectl") == []
+    assert [write.name for write in audit.writes(agent="kubectl", dry_run=True)] == ["never"]
+    assert [request.verb for request in audit.requests(agent="kubectl") if request.namespace == namespace] == ["list", "create"]
+
+
+def test_audit_ends_with_its_block(audit, kubectl, namespace):
+    with audit:
+        pass
+    kubectl("create", "configmap", "too-late", "--namespace", namespace)
+    assert audit.writes() == []
+    with audit:
+        kubectl("delete", "configmap", "too-late", "--namespace", namespace)
+    assert [(write.verb, write.name) for write in audit.writes(agent="kubectl")] == [("delete", "too-late")]
+
+
+def test_kubectl_json_and_apply(kubectl, namespace):
+    assert kubectl.json("get", "configmap", "planted", "--namespace", namespace, "--ignore-not-found") is None
+    kubectl.apply(config_map(namespace, colour="green"))
+    assert kubectl.json("get", "configmap", "planted", "--namespace", namespace)["data"] == {"colour": "green"}
+    refused = kubectl("get", "configmap", "absent", "--namespace", namespace, check=False)
+    assert refused.returncode == 1
+    assert "not found" in refused.stderr
