@@ -53,6 +53,8 @@ notes:
   - The names that a scheduler serves are read from the ConfigMap of its configuration. Those of the cluster's own scheduler can't be
     read through the API, so it is taken to serve C(default-scheduler).
   - The age of a Lease is measured with the clock of the host that the module runs on, with a tolerance of 10 seconds.
+  - To see everything it needs the permission to list SecondaryScheduler resources, Deployments and pods, and to get Leases and
+    ConfigMaps, in all namespaces.
   - What can't be read for lack of permission is named in RV(unknown) and is no failure.
 seealso:
   - module: osso.scheduler.scheduler_probe

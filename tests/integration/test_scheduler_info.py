@@ -11,11 +11,20 @@ import uuid
 from datetime import UTC, datetime
 
 import pytest
+from support.access import service_account
 from support.site import NAMESPACE, VARIABLES, site
 
 MODULE = "scheduler_info"
 IMAGE = VARIABLES["secondary_schedulers"][0]["image"]
-CLIENT = "OpenAPI-Generator"  # user agent of the kubernetes library
+EVERYTHING = ["schedulers", "pods", "operators"]
+RULES = [
+    {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
+    {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]},
+    {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["list"]},
+    {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get"]},
+    {"apiGroups": ["operator.openshift.io"], "resources": ["secondaryschedulers"], "verbs": ["list"]},
+]
+READ_ALL = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}
 CONFIG = """\
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -240,21 +249,30 @@ def test_broken_configuration(run_module, kubectl, second):
 
 
 def test_missing_permissions_are_findings(run_module, kubectl, namespace):
-    kubectl("create", "serviceaccount", "robot", f"--namespace={namespace}")
-    result = run_module(MODULE, {"impersonate_user": f"system:serviceaccount:{namespace}:robot", "namespaces": [namespace]})
+    with service_account(kubectl, namespace) as access:
+        result = run_module(MODULE, {"namespaces": [namespace], "gather": EVERYTHING, **access})
     assert not result["failed"]
     assert [(entry["kind"], entry["serving"]) for entry in result["schedulers"]] == [("default", None)]
-    assert result["unserved_pods"] == []
+    assert (result["unserved_pods"], result["operators"]) == ([], [])
     for what in ("Lease kube-system/kube-scheduler", f"Pods in {namespace}", f"Deployments in {namespace}"):
         assert [finding for finding in result["unknown"] if finding.startswith(what)], result["unknown"]
 
 
-def test_few_requests_and_no_write(run_module, audit):
-    with audit:
-        run_module(MODULE, {"gather": ["schedulers", "pods", "operators"]})
-    requests = audit.requests(agent=CLIENT)
-    assert 0 < len(requests) <= 12, requests
-    assert audit.writes(agent=CLIENT) == []
+def test_one_namespace_is_better_than_none(run_module, kubectl, namespace, waiting):
+    name = waiting("nobody")
+    with service_account(kubectl, namespace, READ_ALL) as access:
+        result = run_module(MODULE, {"namespaces": [namespace], **access})
+    assert [pod["name"] for pod in result["unserved_pods"]] == [name]
+    assert f"Pods outside of the namespaces {namespace}: listing them everywhere is not allowed" in result["unknown"]
+
+
+def test_documented_permissions_suffice_with_few_requests_and_no_write(run_module, kubectl, namespace, audit):
+    with service_account(kubectl, namespace, *RULES, everywhere=True) as access, audit:
+        result = run_module(MODULE, {"gather": EVERYTHING, **access})
+    assert result["unknown"] == []
+    requests = audit.requests(user=f"system:serviceaccount:{namespace}:robot")
+    assert 0 < len(requests) <= 8 + 2 * len(result["schedulers"]), requests
+    assert {request.verb for request in requests} <= {"get", "list"}
 
 
 def test_secondary_scheduler_and_its_operator(run_module):

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.access import service_account
 
 MODULE = "scheduler_probe"
 NOWHERE = {"osso.scheduler/test": "no-node-has-this"}
@@ -144,58 +145,25 @@ def descendants(pid, word) -> list[int]:
     return found
 
 
-@pytest.fixture
-def robot(kubectl, namespace):
-    """Give a new ServiceAccount these rules in the namespace; returns the options to be it."""
-
-    def make(*rules) -> dict:
-        about = {"name": "robot", "namespace": namespace}
-        kubectl.apply(
-            {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": about},
-            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": about, "rules": list(rules)},
-            {
-                "apiVersion": "rbac.authorization.k8s.io/v1",
-                "kind": "RoleBinding",
-                "metadata": about,
-                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "robot"},
-                "subjects": [{"kind": "ServiceAccount", **about}],
-            },
-        )
-        cluster = kubectl.json("config", "view", "--minify", "--raw")["clusters"][0]["cluster"]
-        token = kubectl("create", "token", "robot", f"--namespace={namespace}").stdout
-        user = {"name": "robot", "user": {"token": token}}
-        context = {"name": "robot", "context": {"cluster": "c", "user": "robot"}}
-        return {
-            "kubeconfig": {
-                "apiVersion": "v1",
-                "kind": "Config",
-                "clusters": [{"name": "c", "cluster": cluster}],
-                "users": [user],
-                "contexts": [context],
-                "current-context": "robot",
-            }
-        }
-
-    return make
-
-
 PODS = {"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "delete", "list", "watch"]}
 EVENTS = {"apiGroups": [""], "resources": ["events"], "verbs": ["list"]}
 
 
-def test_the_documented_permissions_suffice(probe, robot):
-    assert probe(**robot(PODS, EVENTS))["scheduler"] == "default-scheduler"
+def test_the_documented_permissions_suffice(probe, kubectl, namespace):
+    with service_account(kubectl, namespace, PODS, EVENTS) as access:
+        assert probe(**access)["scheduler"] == "default-scheduler"
 
 
-def test_without_events_nobody_knows_who_it_was(probe, robot):
-    result = probe(**robot(PODS))
+def test_without_events_nobody_knows_who_it_was(probe, kubectl, namespace):
+    with service_account(kubectl, namespace, PODS) as access:
+        result = probe(**access)
     assert (result["failed"], result["placed"], result["scheduler"]) == (False, True, None)
     assert "events" in result["warnings"][0]
 
 
-def test_a_pod_that_cannot_be_deleted_is_named(run_module, kubectl, namespace, robot):
-    access = robot({**PODS, "verbs": ["create", "list", "watch"]}, EVENTS)
-    result = run_module(MODULE, {"scheduler_name": "default-scheduler", "namespace": namespace, **access})
+def test_a_pod_that_cannot_be_deleted_is_named(run_module, kubectl, namespace):
+    with service_account(kubectl, namespace, {**PODS, "verbs": ["create", "list", "watch"]}, EVENTS) as access:
+        result = run_module(MODULE, {"scheduler_name": "default-scheduler", "namespace": namespace, **access})
     assert result["failed"]
     assert "placed the probe pod on" in result["msg"]
     (left,) = probes(kubectl, namespace)
