@@ -196,8 +196,8 @@ options:
             type: str
       fields:
         description:
-          - Paths of fields in the object, each with the text that it must have, such as
-            C({status.generations[0].hash: 3f1f5a9c07be}). A condition in the same entry has to hold at the same time.
+          - Paths of fields in the object, such as C(status.generations[0].hash), each with the text that it must have. A condition
+            in the same entry has to hold at the same time.
         type: dict
       rollout:
         description: Wait until the workload has rolled out.
