@@ -199,9 +199,7 @@ def run(module):
     try:
         return _check(module)
     except ImportError as error:
-        raise ClusterError(
-            f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it."
-        ) from None
+        raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
 
 
 def _check(module):
@@ -221,11 +219,14 @@ def _check(module):
         if params["fail"]:
             raise ClusterError(origin["reason"], **result)
         return dict(result, changed=False)
-    return _result(kube_scheduler.check(text), text, source, origin, params["fail"])
+    return _result(text, source, origin, params["fail"])
 
 
-def _result(checked, text, source, origin, fail):
+def _result(text, source, origin, fail):
     with_position = bool(source)
+    if isinstance(text, str):
+        text = kube_scheduler.normalize(text)  # what is checked is what the ConfigMap will hold
+    checked = kube_scheduler.check(text)
     findings = [finding.as_dict() for finding in checked.findings]
     if not with_position:
         for finding in findings:
@@ -238,23 +239,26 @@ def _result(checked, text, source, origin, fail):
         scheduler_names=list(checked.scheduler_names),
         api_version=checked.api_version,
     )
-    stored = kube_scheduler.normalize(text.decode("utf-8", "replace") if isinstance(text, bytes) else text)
-    result["hash"] = kube_scheduler.content_hash(stored)
+    if isinstance(text, str):
+        result["hash"] = kube_scheduler.content_hash(text)
     if fail and not checked.valid:
         # Ansible prints the whole result of a failure, so the text, which may hold a credential, is not in it.
         lines = [finding.format(source, with_position) for finding in checked.errors]
         raise ClusterError("\n".join(["This is no usable KubeSchedulerConfiguration:", *lines]), **result)
-    return dict(result, text=stored)
+    return dict(result, text=text) if isinstance(text, str) else result
 
 
 def _read(path):
+    """The text of a file, or its bytes if they are no text."""
     try:
         with open(path, "rb") as file:
-            return file.read()
+            content = file.read()
     except OSError as error:
-        raise InputError(
-            f"src: {path} cannot be read: {error.strerror}. It is a path on the host that the module runs on."
-        ) from None
+        raise InputError(f"src: {path} cannot be read: {error.strerror}. It is a path on the host that the module runs on.") from None
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content
 
 
 def _read_config_map(module):

@@ -241,6 +241,11 @@ operators:
       description: How many instances are ready.
       type: int
       sample: 1
+openshift:
+  description: Whether the cluster is OpenShift, that is whether it serves C(route.openshift.io).
+  returned: success and V(platform) in O(gather)
+  type: bool
+  sample: false
 unknown:
   description: What could not be read for lack of permission, so that schedulers or pods may be missing from the result.
   returned: success
@@ -263,15 +268,15 @@ def run(module):
         # Whether a pod is served depends on the schedulers, asked for or not.
         schedulers = survey.schedulers() if {"schedulers", "pods"} & set(gather) else []
     except ImportError as error:
-        raise ClusterError(
-            f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it."
-        ) from None
+        raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
     if "schedulers" in gather:
         result["schedulers"] = [entry for entry in schedulers if not wanted or wanted in entry["scheduler_names"]]
     if "pods" in gather:
         result["unserved_pods"] = survey.unserved(survey.pending_pods(wanted), schedulers)
     if "operators" in gather:
         result["operators"] = survey.operators()
+    if "platform" in gather:
+        result["openshift"] = survey.openshift()
     return dict(result, unknown=survey.unknown)
 
 
@@ -284,7 +289,7 @@ def main():
             gather=dict(
                 type="list",
                 elements="str",
-                choices=["schedulers", "pods", "operators"],
+                choices=["schedulers", "pods", "operators", "platform"],
                 default=["schedulers", "pods"],
             ),
         ),

@@ -100,13 +100,8 @@ def _check_type(root: Node) -> list[Finding]:
     group, slash, version = _string(root, "apiVersion").partition("/")
     if group != API_GROUP or not slash or not version or "/" in version:
         message = "{} is not a version of {}".format(_string(root, "apiVersion"), API_GROUP)
-        hint = (
-            _hint_for_other_object(root)
-            or f"write apiVersion: {API_GROUP}/v1, or the older version that the image serves"
-        )
-        findings.append(
-            _error("wrong-type-of-document", message, "apiVersion", root.entries["apiVersion"][1].place, hint)
-        )
+        hint = _hint_for_other_object(root) or f"write apiVersion: {API_GROUP}/v1, or the older version that the image serves"
+        findings.append(_error("wrong-type-of-document", message, "apiVersion", root.entries["apiVersion"][1].place, hint))
     elif _string(root, "kind") != KIND:
         message = "{} is not {}".format(_string(root, "kind"), KIND)
         hint = f"write kind: {KIND}"
@@ -139,9 +134,7 @@ def _check_profiles(root: Node) -> tuple[list[str], list[Finding]]:
         if finding is None and name in names:
             where = profile.entries["schedulerName"][1].place if profile.entries else profile.place
             message = f"{name} is also the name of profiles[{names.index(name)}]"
-            finding = _error(
-                "duplicate-name", message, join(path, "schedulerName"), where, "each profile needs a name of its own"
-            )
+            finding = _error("duplicate-name", message, join(path, "schedulerName"), where, "each profile needs a name of its own")
         if finding is not None:
             findings.append(finding)
         # An unusable name keeps its place, so that the index of a duplicate is right.

@@ -84,7 +84,6 @@ def parse(text: str) -> tuple[Node | None, list[Finding]]:
     """
     if yaml is None:
         raise ImportError("PyYAML is needed to read a KubeSchedulerConfiguration")
-    text = text.removeprefix("\ufeff")
     unprintable = _NOT_PRINTABLE.search(text)
     if unprintable:
         raise _not_yaml(
@@ -280,9 +279,7 @@ def _add(parent: _Open, node: Node, findings: list[Finding]) -> None:
     sources = list(reversed(node.items)) if node.items is not None else [node]
     for source in sources:
         if source.entries is None:
-            raise _not_yaml(
-                "yaml-merge", "<< merges a mapping or a list of mappings, nothing else", place, path=parent.path
-            )
+            raise _not_yaml("yaml-merge", "<< merges a mapping or a list of mappings, nothing else", place, path=parent.path)
         for merged, entry in source.entries.items():
             _set(parent, merged, place, entry[1], findings)
 

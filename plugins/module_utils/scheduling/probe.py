@@ -42,9 +42,7 @@ class Options:
 
     def __post_init__(self):
         if not self.scheduler_name:
-            raise InputError(
-                "scheduler_name is empty: give the schedulerName of a profile, such as secondary-scheduler."
-            )
+            raise InputError("scheduler_name is empty: give the schedulerName of a profile, such as secondary-scheduler.")
         if self.timeout < 1:
             raise InputError(f"timeout is {self.timeout}: give at least 1 second.")
 
@@ -94,9 +92,7 @@ class Observation:
     def scheduler(self) -> str | None:
         """Who placed the pod, or refused to, as its event says."""
         reason = "Scheduled" if self.node else "FailedScheduling"
-        return next(
-            (event["component"] for event in self.events if event["reason"] == reason and event["component"]), None
-        )
+        return next((event["component"] for event in self.events if event["reason"] == reason and event["component"]), None)
 
     def finished(self, options: Options) -> bool:
         """Whether waiting longer can't change the outcome."""
@@ -202,9 +198,7 @@ def report(observation: Observation, options: Options) -> dict[str, Any]:
     if observation.warnings:
         result["warnings"] = observation.warnings
     why = "; ".join(reasons) or "no reason was given"
-    events_command = (
-        f"kubectl -n {options.namespace} get events --field-selector involvedObject.name={observation.name}"
-    )
+    events_command = f"kubectl -n {options.namespace} get events --field-selector involvedObject.name={observation.name}"
     if placed:
         who = observation.scheduler or "a scheduler that left no event"
         message = f"{who} placed the probe pod on {observation.node} after {observation.seconds} s"
@@ -225,7 +219,9 @@ def report(observation: Observation, options: Options) -> dict[str, Any]:
         message = f"{observation.scheduler or options.scheduler_name} did not place the probe pod: {why}."
         command = f"Its events: {events_command}"
     else:
-        command = f"See who serves which name: ansible localhost -m osso.scheduler.scheduler_info -a scheduler_name={options.scheduler_name}"
+        command = (
+            f"See who serves which name: ansible localhost -m osso.scheduler.scheduler_info -a scheduler_name={options.scheduler_name}"
+        )
     if options.expect == "unplaced":
         return {**result, "as_expected": True, "msg": message}
     return {**result, "as_expected": False, "msg": f"{message} {command}"}
@@ -319,9 +315,7 @@ def _read_events(client: Client, observation: Observation, options: Options, exp
         try:
             events = client.list(resource, options.namespace, field_selector=selector)
         except ApiError as error:
-            observation.warnings.append(
-                f"The events in {options.namespace} can't be read, so it is unknown who did it: {error.message}"
-            )
+            observation.warnings.append(f"The events in {options.namespace} can't be read, so it is unknown who did it: {error.message}")
             return
         observation.events = sorted((_event(event) for event in events), key=lambda event: event["time"])
         if any(event["reason"] == expected for event in observation.events) or time.monotonic() > deadline:

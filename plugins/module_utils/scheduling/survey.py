@@ -51,9 +51,7 @@ class Survey:
     def schedulers(self) -> list[dict[str, Any]]:
         """All schedulers that were found, in the form that the module returns."""
         custom_resources = self._list_here("operator.openshift.io/v1", "SecondaryScheduler")
-        namespaces = dict.fromkeys(
-            [*self._namespaces, *(resource["metadata"]["namespace"] for resource in custom_resources)]
-        )
+        namespaces = dict.fromkeys([*self._namespaces, *(resource["metadata"]["namespace"] for resource in custom_resources)])
         found = []
         for namespace in namespaces:
             owned = [resource for resource in custom_resources if resource["metadata"]["namespace"] == namespace]
@@ -208,9 +206,7 @@ class Survey:
             message=message,
         )
 
-    def _serves(
-        self, ready: int | None, elected: Election, lease: dict[str, Any] | None, holders: str
-    ) -> tuple[bool | None, str]:
+    def _serves(self, ready: int | None, elected: Election, lease: dict[str, Any] | None, holders: str) -> tuple[bool | None, str]:
         """Whether instances do their work, and a sentence about it.
 
         ready: how many are ready, None if they can't be seen; holders: what the names of their hosts begin with.
@@ -248,16 +244,12 @@ class Survey:
             "duration_seconds": spec.get("leaseDurationSeconds") or 0,
         }
 
-    def _read_config(
-        self, namespace: str, config_map: ConfigMapKey | None
-    ) -> tuple[list[str], str, dict[str, Any] | None]:
+    def _read_config(self, namespace: str, config_map: ConfigMapKey | None) -> tuple[list[str], str, dict[str, Any] | None]:
         """The scheduler names in a configuration, what is wrong with it, and the configuration."""
         if config_map is None:
             return [], "its configuration is not in a ConfigMap, so the names that it serves are unknown", None
         where = f"ConfigMap {namespace}/{config_map.name}"
-        found = self._allowed(
-            where, lambda: self._client.get(self._client.resource("v1", "ConfigMap"), config_map.name, namespace)
-        )
+        found = self._allowed(where, lambda: self._client.get(self._client.resource("v1", "ConfigMap"), config_map.name, namespace))
         if found is None:
             return [], f"its {where} does not exist or can't be read", None
         text = (found.get("data") or {}).get(config_map.key)
@@ -291,16 +283,12 @@ class Survey:
         objects = []
         for namespace in self._namespaces:
             objects += self._list(api_version, kind, namespace, **selectors)
-        self._note(
-            f"{kind}s outside of the namespaces {', '.join(self._namespaces)}: listing them everywhere is not allowed"
-        )
+        self._note(f"{kind}s outside of the namespaces {', '.join(self._namespaces)}: listing them everywhere is not allowed")
         return objects
 
     def _list(self, api_version: str, kind: str, namespace: str, **selectors) -> list[dict[str, Any]]:
         resource = self._client.resource(api_version, kind)
-        return (
-            self._allowed(f"{kind}s in {namespace}", lambda: self._client.list(resource, namespace, **selectors)) or []
-        )
+        return self._allowed(f"{kind}s in {namespace}", lambda: self._client.list(resource, namespace, **selectors)) or []
 
     def _allowed(self, what: str, read):
         """The answer to a question, None if it may not be asked."""
@@ -328,17 +316,14 @@ def why_unserved(pod: dict[str, Any], schedulers: list[dict[str, Any]], seconds:
     name = spec["schedulerName"]
     if pod["metadata"].get("deletionTimestamp") or spec.get("schedulingGates"):
         return ""
-    looked_at = any(
-        condition["type"] == "PodScheduled" for condition in (pod.get("status") or {}).get("conditions") or []
-    )
+    looked_at = any(condition["type"] == "PodScheduled" for condition in (pod.get("status") or {}).get("conditions") or [])
     candidates = [scheduler for scheduler in schedulers if name in scheduler["scheduler_names"]]
     if not candidates:
         # A scheduler of another make may look after it; then it has written the condition.
         return "" if looked_at else f"no scheduler serves the name {name}"
     if all(scheduler["serving"] is False for scheduler in candidates):
         told = "; ".join(
-            f"{scheduler['kind']} {scheduler['namespace']}/{scheduler['name']}: {scheduler['message']}"
-            for scheduler in candidates
+            f"{scheduler['kind']} {scheduler['namespace']}/{scheduler['name']}: {scheduler['message']}" for scheduler in candidates
         )
         return f"the scheduler of the name {name} does not serve: {told}"
     if not looked_at and seconds >= PATIENCE:

@@ -135,11 +135,7 @@ def watched_namespaces(template: dict[str, Any]) -> list[str]:
         for variable in container.get("env") or []:
             if variable["name"] == "WATCH_NAMESPACE":
                 # OLM hands them over by an annotation that the variable refers to.
-                value = (
-                    annotations.get("olm.targetNamespaces", "")
-                    if "valueFrom" in variable
-                    else variable.get("value", "")
-                )
+                value = annotations.get("olm.targetNamespaces", "") if "valueFrom" in variable else variable.get("value", "")
                 return [name.strip() for name in value.split(",") if name.strip()] or ["*"]
     return ["*"]
 

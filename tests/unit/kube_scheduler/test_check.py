@@ -125,15 +125,14 @@ def test_unusable_documents(text, expected, hint):
 def test_json_is_read_as_json():
     text = '{\n\t"apiVersion": "kubescheduler.config.k8s.io/v1",\n\t"kind": "KubeSchedulerConfiguration"\n}'
     assert check(text).valid
-    assert (
-        the_finding(text.replace("\n}", ',\n\t"kind": "x"\n}').replace('"x"', '"KubeSchedulerConfiguration"')).code
-        == "duplicate-key"
-    )
+    assert the_finding(text.replace("\n}", ',\n\t"kind": "x"\n}').replace('"x"', '"KubeSchedulerConfiguration"')).code == "duplicate-key"
 
 
 def test_byte_order_mark_and_bytes():
     assert check("\ufeff" + HEAD).valid
     assert check(("\ufeff" + HEAD).encode()).valid
+    # The mark hides the brace from kube-scheduler, which then reads YAML.
+    assert check("\ufeff{apiVersion: v1}").api_version == "v1"
 
 
 @pytest.mark.parametrize("rest", ["a: 1\n", "a: [\n", "\tbroken"])

@@ -18,9 +18,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler impo
 CONFIG = {
     "kind": "KubeSchedulerConfiguration",
     "apiVersion": "kubescheduler.config.k8s.io/v1",
-    "profiles": [
-        {"schedulerName": "a", "plugins": {"score": {"enabled": [{"name": "X", "weight": 2}], "disabled": []}}}
-    ],
+    "profiles": [{"schedulerName": "a", "plugins": {"score": {"enabled": [{"name": "X", "weight": 2}], "disabled": []}}}],
 }
 
 

@@ -41,6 +41,14 @@ def test_file(run_module, tmp_path):
     assert run_module(MODULE, {"src": str(path), "fail": False})["text"] == BROKEN
 
 
+def test_file_that_is_no_text(run_module, tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_bytes(HEAD.encode() + b"\xff\n")
+    result = run_module(MODULE, {"src": str(path), "fail": False})
+    assert (result["valid"], result["findings"][0]["line"]) == (False, 3)
+    assert "text" not in result
+
+
 def test_missing_file(run_module):
     result = run_module(MODULE, {"src": "/does/not/exist"})
     assert result["failed"]

@@ -38,9 +38,7 @@ def test_own_labels_win():
     assert pod["metadata"]["labels"]["app.kubernetes.io/name"] == "scheduler-probe"
 
 
-@pytest.mark.parametrize(
-    ("options", "says"), [({"scheduler_name": ""}, "scheduler_name is empty"), ({"timeout": 0}, "timeout is 0")]
-)
+@pytest.mark.parametrize(("options", "says"), [({"scheduler_name": ""}, "scheduler_name is empty"), ({"timeout": 0}, "timeout is 0")])
 def test_unusable_options(options, says):
     with pytest.raises(InputError, match=says):
         Options(**{"scheduler_name": "s", **options})
@@ -61,9 +59,7 @@ def test_unusable_options(options, says):
         (
             {
                 "nodeName": "n",
-                "status": {
-                    "containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull", "message": "gone"}}}]
-                },
+                "status": {"containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull", "message": "gone"}}}]},
             },
             {"running": True},
             False,

@@ -83,14 +83,19 @@ def test_other_programs_are_no_schedulers(command, args, image):
             ConfigMapKey("m", "c.yaml"),
         ),
         ({"mountPath": "/etc/k"}, {"secret": {"secretName": "m"}}, None),
-        ({"mountPath": "/etc/kk"}, {"configMap": {"name": "m"}}, None),
+        ({"mountPath": "/etc/k/c"}, {"configMap": {"name": "m"}}, None),
     ],
 )
 def test_where_the_configuration_comes_from(mount, volume, expected):
-    spec = pod_spec(
-        ["kube-scheduler", "--config=/etc/k/c.yaml"], mount={"name": "v", **mount}, volume={"name": "v", **volume}
-    )
+    spec = pod_spec(["kube-scheduler", "--config=/etc/k/c.yaml"], mount={"name": "v", **mount}, volume={"name": "v", **volume})
     assert find_command(spec).config_map == expected
+
+
+def test_the_innermost_mount_counts():
+    spec = pod_spec(["kube-scheduler", "--config=/etc/k/c.yaml"], mount={"name": "outer", "mountPath": "/etc"})
+    spec["containers"][1]["volumeMounts"].append({"name": "inner", "mountPath": "/etc/k"})
+    spec["volumes"] = [{"name": name, "configMap": {"name": name}} for name in ("outer", "inner")]
+    assert find_command(spec).config_map == ConfigMapKey("inner", "c.yaml")
 
 
 @pytest.mark.parametrize(
