@@ -10,7 +10,6 @@ import time
 
 import pytest
 import yaml
-
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import Finding, check
 
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"

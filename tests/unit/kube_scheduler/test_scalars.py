@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 
 import pytest
-
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.scalars import resolve
 
 

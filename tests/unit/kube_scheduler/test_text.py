@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import pytest
-
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import (
     check,
     content_hash,

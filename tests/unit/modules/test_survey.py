@@ -9,7 +9,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey, is_operand, why_unserved
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import Election
 

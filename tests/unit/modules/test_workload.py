@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import pytest
-
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import (
     ConfigMapKey,
     Election,
