@@ -11,7 +11,7 @@ import json
 import ssl
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from datetime import UTC, datetime
 
 from .layout import Layout, Record
 from .processes import running
@@ -24,11 +24,12 @@ class Api:
         self._context = ssl.create_default_context(cafile=layout.pki / "ca.crt")
         self._context.load_cert_chain(layout.pki / "admin.crt", layout.pki / "admin.key")
 
-    def request(self, method: str, path: str) -> tuple[int, str]:
+    def request(self, method: str, path: str, body: str | None = None, content_type: str = "application/json") -> tuple[int, str]:
         """Status and body; status 0 when there is no answer."""
         connection = http.client.HTTPSConnection(self._address, 6443, timeout=5, context=self._context)
         try:
-            connection.request(method, path, headers={"Accept": "application/json", "User-Agent": "throwaway-cluster"})
+            headers = {"Accept": "application/json", "Content-Type": content_type, "User-Agent": "throwaway-cluster"}
+            connection.request(method, path, body=body, headers=headers)
             response = connection.getresponse()
             return response.status, response.read().decode()
         except (OSError, http.client.HTTPException) as error:
@@ -46,23 +47,28 @@ class Api:
 
     def ready_nodes(self) -> set[str]:
         nodes = (self.get("/api/v1/nodes") or {}).get("items", [])
-        return {node["metadata"]["name"] for node in nodes if _condition(node, "Ready") == "True"}
+        return {
+            node["metadata"]["name"]
+            for node in nodes
+            if any(condition["type"] == "Ready" and condition["status"] == "True" for condition in node["status"].get("conditions", ()))
+        }
 
-    def deployment_available(self, namespace: str, name: str) -> bool:
-        """Whether the present generation is rolled out in full."""
-        found = self.get(f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}")
-        if not found:
-            return False
-        status, replicas = found.get("status", {}), found["spec"]["replicas"]
-        return (
-            status.get("observedGeneration") == found["metadata"]["generation"]
-            and status.get("updatedReplicas", 0) == replicas
-            and status.get("availableReplicas", 0) == replicas
-        )
+    def doubt(self, node: str) -> None:
+        """Take back that a node is Ready, for its kubelet is gone: the controller manager needs most of a minute to see that.
 
-
-def _condition(thing: dict, kind: str) -> str | None:
-    return next((condition["status"] for condition in thing.get("status", {}).get("conditions", []) if condition["type"] == kind), None)
+        A starting kubelet looks at the state of a node that is not Ready ten times a second, at that of others every ten seconds.
+        """
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        condition = {
+            "type": "Ready",
+            "status": "Unknown",
+            "reason": "NodeStatusUnknown",
+            "message": "The kubelet is being started.",
+            "lastHeartbeatTime": now,
+            "lastTransitionTime": now,
+        }
+        body = json.dumps({"status": {"conditions": [condition]}})
+        self.request("PATCH", f"/api/v1/nodes/{node}/status", body, "application/strategic-merge-patch+json")
 
 
 def wait(layout: Layout, condition: Callable[[], bool], what: str, needs: list[str], seconds: float, step: Step | None = None) -> None:

@@ -128,30 +128,26 @@ def _compile(layout: Layout, progress: Progress, program: Program) -> None:
     log = layout.logs / f"build-{program.name}.log"
     failure = f"building {program.name} failed"
     with progress.step(f"build {program.name}") as step:
-        step.detail = "modules"
         fetched = 0
+        packages: set[str] = set()
+        compiled: set[str] = set()
 
-        def on_module(line: str) -> None:
+        def on_line(line: str) -> None:
             nonlocal fetched
-            fetched += line.startswith("go: downloading")
-            step.detail = f"{fetched} modules fetched"
-
-        listing = ["go", "list", "-deps", *flags, "-f", "{{if .Stale}}{{.ImportPath}}{{end}}", program.package]
-        stale: set[str] = set()
-
-        def on_listed(line: str) -> None:
-            if line.startswith("go: "):
-                on_module(line)
-            elif line:
-                stale.add(line)
-
-        run_logged(listing, log, failure, on_line=on_listed, env=env, cwd=program.directory)
-        compiled = 0
+            if line.startswith("go: downloading"):
+                fetched += 1
+                step.detail = f"{fetched} modules fetched"
+            elif not line.startswith("go: "):
+                packages.add(line)
 
         def on_package(line: str) -> None:
-            nonlocal compiled
-            compiled += line in stale
-            step.detail = f"{compiled} of {len(stale)} packages" if compiled < len(stale) else "linking"
+            if line in packages:
+                compiled.add(line)
+                step.detail = f"{len(compiled)} of at most {len(packages)} packages compiled"
 
-        run_logged(["go", "build", "-v", *flags, "-o", new, program.package], log, failure, on_line=on_package, env=env, cwd=program.directory)
+        run_logged(["go", "list", "-deps", program.package], log, failure, on_line=on_line, env=env, cwd=program.directory)
+        step.detail = "compiling and linking"
+        run_logged(
+            ["go", "build", "-v", *flags, "-o", new, program.package], log, failure, on_line=on_package, env=env, cwd=program.directory
+        )
         new.replace(target)

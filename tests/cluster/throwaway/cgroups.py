@@ -28,15 +28,13 @@ def node_root(layout: Layout, node: str) -> str:
     return f"/{layout.identity}/{node}"
 
 
-def ensure(layout: Layout, node: str) -> None:
+def create(layout: Layout, node: str) -> None:
     for hierarchy in hierarchies():
         parent = hierarchy
         for name in (layout.identity, node):
             controllers = parent / "cgroup.controllers"
             if controllers.exists():
-                enable = " ".join(f"+{controller}" for controller in controllers.read_text().split())
-                if enable:
-                    (parent / "cgroup.subtree_control").write_text(enable)
+                _enable(parent, controllers.read_text().split())
             group = parent / name
             group.mkdir(exist_ok=True)
             # A v1 cpuset starts empty, and nothing can run in an empty one.
@@ -47,11 +45,24 @@ def ensure(layout: Layout, node: str) -> None:
             parent = group
 
 
-def present(layout: Layout) -> list[Path]:
-    """This cluster's cgroups, the innermost first."""
+def _enable(group: Path, controllers: list[str]) -> None:
+    """cgroup v2: let groups below have the controllers."""
+    if set(controllers) <= set((group / "cgroup.subtree_control").read_text().split()):
+        return
+    try:
+        (group / "cgroup.subtree_control").write_text(" ".join(f"+{controller}" for controller in controllers))
+    except OSError as error:
+        raise ClusterError(
+            f"the controllers of the cgroup {group} cannot be enabled for the nodes' containers ({error.strerror}): "
+            "in a container, start it with the machine's cgroup namespace, or move its processes out of the root cgroup"
+        ) from error
+
+
+def present(layout: Layout, node: str = "") -> list[Path]:
+    """The cgroups of this cluster, or of one node of it; the innermost first."""
     groups = []
     for hierarchy in hierarchies():
-        top = hierarchy / layout.identity
+        top = hierarchy / layout.identity / node
         if top.is_dir():
             groups += [top, *(path for path in top.rglob("*") if path.is_dir())]
     return sorted(groups, key=lambda path: len(path.parts), reverse=True)
@@ -66,10 +77,10 @@ def processes(layout: Layout) -> set[int]:
     return pids
 
 
-def remove(layout: Layout) -> None:
+def remove(layout: Layout, node: str = "") -> None:
     """Remove them; the kernel needs a moment after the last process in one has ended."""
     deadline = time.monotonic() + 10
-    while groups := present(layout):
+    while groups := present(layout, node):
         for group in groups:
             with suppress(OSError):
                 group.rmdir()

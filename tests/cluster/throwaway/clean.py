@@ -39,7 +39,7 @@ def verify(layout: Layout, networks: list[Record]) -> None:
     checks: dict[str, Callable[[], list[str]]] = {
         "processes": lambda: [f"{process.pid} ({process.component})" for process in processes.owned_processes(layout.state)],
         "mounts": lambda: mounts(layout),
-        "network links": lambda: network.leftover_links(layout, networks),
+        "network links": lambda: network.own_links(layout),
         "routes": lambda: network.leftover_routes(layout, networks),
         "cgroups": lambda: [str(group) for group in cgroups.present(layout)],
         "nftables rules": lambda: network.leftover_rules(layout, networks),

@@ -4,7 +4,7 @@
 
 """What serves the whole cluster and runs on the machine itself: image registry, etcd, and Kubernetes' own servers.
 
-All of it listens at the bridge's address only, so that two clusters on one machine do not meet.
+All of it listens at the machine's address in the cluster's network only, so that two clusters on one machine do not meet.
 """
 
 from __future__ import annotations
@@ -56,7 +56,11 @@ def etcd(layout: Layout, record: Record) -> Daemon:
         "unsafe-no-fsync": "true",
     }
     for prefix in ("", "peer-"):
-        flags |= {f"{prefix}cert-file": pki / "etcd.crt", f"{prefix}key-file": pki / "etcd.key", f"{prefix}trusted-ca-file": pki / "etcd-ca.crt"}
+        flags |= {
+            f"{prefix}cert-file": pki / "etcd.crt",
+            f"{prefix}key-file": pki / "etcd.key",
+            f"{prefix}trusted-ca-file": pki / "etcd-ca.crt",
+        }
     return Daemon(ETCD, _flags(flags), layout.bin / ETCD, inputs=(build.built(layout, "kubernetes"), pki / "etcd.crt"))
 
 

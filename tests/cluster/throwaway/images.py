@@ -67,7 +67,9 @@ def build_and_push(layout: Layout, context: Path, name: str, arguments: Iterable
     """Build the image `name` (with its registry) and push it there over plain HTTP."""
     log = layout.logs / "images.log"
     buildah(layout, ["bud", "--isolation", "chroot", "--tag", name, *arguments, str(context)], log, f"building the image {name} failed")
-    buildah(layout, ["push", "--tls-verify=false", name], log, f"pushing the image {name} failed: is its registry up?")
+    buildah(
+        layout, ["push", "--tls-verify=false", "--disable-compression", name], log, f"pushing the image {name} failed: is its registry up?"
+    )
 
 
 def buildah(layout: Layout, arguments: list[str], log: Path, failure: str) -> None:

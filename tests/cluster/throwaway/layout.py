@@ -129,12 +129,13 @@ class Record:
         return f"10.{self.index}.0.0/16"
 
     @property
-    def bridge(self) -> str:
+    def link(self) -> str:
+        """The machine's end of its cable to the cluster's bridge."""
         return f"throwaway{self.index}"
 
     @property
     def address(self) -> str:
-        """The bridge's address, at which the control plane and the registry listen."""
+        """The machine's address in the cluster's network, at which the control plane and the registry listen."""
         return f"10.{self.index}.0.1"
 
     @property
@@ -158,9 +159,10 @@ class Record:
     def node_pod_cidr(self, name: str) -> str:
         return f"10.{self.index}.{128 + node_number(name)}.0/24"
 
-    def node_link(self, name: str) -> str:
-        """The machine's end of the node's cable."""
-        return f"tw{self.index}-{node_number(name)}"
+
+def node_of(component: str) -> str:
+    """The node of a component such as kubelet.node-1."""
+    return component.partition(".")[2]
 
 
 def node_number(name: str) -> int:

@@ -11,15 +11,12 @@ every other one of the node, containers included, and with the last one the moun
 from __future__ import annotations
 
 import shutil
-import time
 from pathlib import Path
-from subprocess import Popen
 
 from . import build, cgroups, network
-from .layout import DNS_IP, DOMAIN, SOURCE, Layout, Record, digest, write, write_json
+from .layout import DNS_IP, DOMAIN, SOURCE, Layout, Record, digest, node_of, write, write_json
 from .prerequisites import cni_directory, find
-from .processes import Daemon, Process, owned_processes, running, spawn, stop
-from .progress import ClusterError
+from .processes import Daemon, ensure_holder, owned_processes, stop
 
 COMPONENTS = ("containerd", "kubelet", "kube-proxy")
 
@@ -29,50 +26,35 @@ MIRRORED = ("registry.k8s.io", "quay.io", "docker.io")
 PAUSE_IMAGE = "pause:3.10"
 
 
-def ensure(layout: Layout, record: Record, node: str) -> int:
-    """See that the node's namespaces exist; the pid of its first process. Of a node that has lost it nothing remains."""
+def ensure(layout: Layout, record: Record, switch: int, node: str) -> int:
+    """See that the node's namespaces exist; the pid of its first process. Of a node that has lost that nothing remains."""
     script = SOURCE / "node.sh"
     inputs = digest(script, build.built(layout, "pause"), record.node_address(node))
-    component = f"node-init.{node}"
-    present = running(layout).get(component)
-    if present and present.inputs != inputs:
-        remove(layout, node)
-        present = None
-    if present:
-        return present.pid
-
-    directory = layout.node(node)
-    for name in ("run", "containerd", "kubelet", "log"):
-        (directory / name).mkdir(parents=True, exist_ok=True)
-    cgroups.ensure(layout, node)
     namespaces = ["--fork", "--kill-child", "--mount", "--propagation=slave", "--mount-proc", "--net", "--pid", "--uts", "--ipc"]
-    wrapper = spawn(layout, component, [find("unshare"), *namespaces, "--", "sh", str(script), str(layout.state), node], inputs)
-    first = _wait_for_first_process(layout, component, wrapper)
-    network.connect(record, node, first.pid)
-    return first.pid
+    argv = [find("unshare"), *namespaces, "--", "sh", str(script), str(layout.state), node]
+
+    def prepare() -> None:
+        remove(layout, switch, node)
+        for name in ("run", "containerd", "kubelet", "log"):
+            (layout.node(node) / name).mkdir(parents=True, exist_ok=True)
+        cgroups.create(layout, node)
+
+    return ensure_holder(layout, f"node-init.{node}", argv, inputs, before=prepare)
 
 
-def _wait_for_first_process(layout: Layout, component: str, wrapper: Popen) -> Process:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        if process := running(layout).get(component):
-            return process
-        if wrapper.poll() is not None:
-            break
-        time.sleep(0.02)
-    raise ClusterError(f"the namespaces of {component.split('.')[1]} could not be set up", layout.logs / f"{component}.log")
+def remove(layout: Layout, switch: int, node: str) -> None:
+    """End the node's first process, and with it the node; its files stay."""
+    for holder in (True, False):
+        ours = [process for process in owned_processes(layout.state) if node_of(process.component) == node]
+        stop([process for process in ours if not holder or process.command == "node-init"], grace=0)
+    network.unplug(switch, node)
+    # The kubelet of a new node would spend seconds on each group of a former container.
+    cgroups.remove(layout, node)
 
 
-def remove(layout: Layout, node: str) -> None:
-    """End the node's first process, and with it the node."""
-    ours = [process for process in owned_processes(layout.state) if process.component.endswith(f".{node}")]
-    stop([process for process in ours if process.command == "node-init"], grace=0)
-    stop([process for process in owned_processes(layout.state) if process.component.endswith(f".{node}")], grace=0)
-
-
-def forget(layout: Layout, node: str) -> None:
+def forget(layout: Layout, switch: int, node: str) -> None:
     """Remove a node that is no longer wanted, with its files."""
-    remove(layout, node)
+    remove(layout, switch, node)
     shutil.rmtree(layout.node(node), ignore_errors=True)
 
 
@@ -138,7 +120,9 @@ disabled_plugins = [
             ],
         },
     )
-    return Daemon(f"containerd.{node}", (f"--config={layout.in_node(config)}",), Path(find("containerd")), inputs=(config, cni), node_pid=pid)
+    return Daemon(
+        f"containerd.{node}", (f"--config={layout.in_node(config)}",), Path(find("containerd")), inputs=(config, cni), node_pid=pid
+    )
 
 
 def kubelet(layout: Layout, record: Record, node: str, pid: int) -> Daemon:
@@ -152,7 +136,11 @@ def kubelet(layout: Layout, record: Record, node: str, pid: int) -> Daemon:
             "apiVersion": "kubelet.config.k8s.io/v1beta1",
             "kind": "KubeletConfiguration",
             "address": record.node_address(node),
-            "authentication": {"anonymous": {"enabled": False}, "webhook": {"enabled": True}, "x509": {"clientCAFile": str(pki / "ca.crt")}},
+            "authentication": {
+                "anonymous": {"enabled": False},
+                "webhook": {"enabled": True},
+                "x509": {"clientCAFile": str(pki / "ca.crt")},
+            },
             "authorization": {"mode": "Webhook"},
             "tlsCertFile": str(pki / f"{node}.crt"),
             "tlsPrivateKeyFile": str(pki / f"{node}.key"),

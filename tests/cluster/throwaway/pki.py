@@ -29,7 +29,9 @@ def ensure(layout: Layout, record: Record) -> None:
     address = f"IP:{record.address}"
 
     service_names = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", f"kubernetes.default.svc.{DOMAIN}"]
-    certificate(layout, "apiserver", "/CN=kube-apiserver", names=[address, f"IP:{FIRST_SERVICE_IP}", *(f"DNS:{name}" for name in service_names)])
+    certificate(
+        layout, "apiserver", "/CN=kube-apiserver", names=[address, f"IP:{FIRST_SERVICE_IP}", *(f"DNS:{name}" for name in service_names)]
+    )
     certificate(layout, "apiserver-kubelet-client", "/CN=kube-apiserver-kubelet-client")
     certificate(layout, "apiserver-etcd-client", "/CN=kube-apiserver-etcd-client", issuer=ETCD)
     certificate(layout, "etcd", "/CN=etcd", issuer=ETCD, names=[address], client=True)
@@ -53,8 +55,7 @@ def ensure(layout: Layout, record: Record) -> None:
 
 
 def authority(layout: Layout, name: str) -> None:
-    key, certificate_file = _files(layout, name)
-    if certificate_file.exists():
+    if _files(layout, name)[1].exists():
         return
     extensions = "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\nsubjectKeyIdentifier=hash\n"
     _issue(layout, name, f"/CN=throwaway {name}", extensions, [])

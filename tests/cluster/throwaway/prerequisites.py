@@ -90,7 +90,9 @@ def check_go(go_mod_files: list[Path]) -> None:
     go = shutil.which("go")
     if not go:
         raise ClusterError(f"Go is missing: install Go {needed} or newer (https://go.dev/dl/) and put it on PATH")
-    version, toolchain = subprocess.run([go, "env", "GOVERSION", "GOTOOLCHAIN"], capture_output=True, text=True, check=True).stdout.split("\n")[:2]
+    version, toolchain = subprocess.run([go, "env", "GOVERSION", "GOTOOLCHAIN"], capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )[:2]
     found = _version(version.removeprefix("go"))
     if found < wanted and (found < (1, 21) or not toolchain.endswith("auto")):
         raise ClusterError(f"Go {needed} or newer is needed, {go} is {version}: install a newer one from https://go.dev/dl/")
@@ -107,7 +109,8 @@ def ensure_packages(layout: Layout, progress: Progress) -> None:
     apt = shutil.which("apt-get", path=SEARCH_PATH)
     if not apt:
         raise ClusterError(
-            f"these Debian packages (or what they contain) are missing, and there is no apt-get to install them: {', '.join(packages)}: install them and start again"
+            f"these Debian packages (or what they contain) are missing, and there is no apt-get to install them: "
+            f"{', '.join(packages)}: install them and start again"
         )
     env = {**os.environ, "PATH": SEARCH_PATH, "DEBIAN_FRONTEND": "noninteractive"}
     with progress.step(f"install Debian packages {' '.join(packages)}") as step, services_stay_stopped():

@@ -10,12 +10,12 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .layout import COMPONENT_VARIABLE, INPUTS_VARIABLE, OWNER_VARIABLE, Layout, digest
+from .layout import COMPONENT_VARIABLE, INPUTS_VARIABLE, OWNER_VARIABLE, Layout, digest, node_of
 from .prerequisites import SEARCH_PATH, find
 from .progress import ClusterError
 
@@ -28,11 +28,6 @@ class Process:
     command: str
     component: str
     inputs: str
-
-    @property
-    def in_namespace(self) -> list[int]:
-        """Its pid in each nested PID namespace, outermost first."""
-        return [int(pid) for pid in _status(self.pid, "NSpid").split()]
 
     @property
     def memory(self) -> int:
@@ -95,15 +90,30 @@ def command_of(component: str) -> str:
     return component.split(".")[0][:15]
 
 
-def start(layout: Layout, daemon: Daemon) -> bool:
-    """See that the daemon runs with its present inputs; whether it had to be started."""
-    present = running(layout).get(daemon.name)
-    if present and present.inputs == daemon.hash:
-        return False
-    if present:
-        stop([present])
-    spawn(layout, daemon.name, daemon.argv, daemon.hash)
-    return True
+def ensure(layout: Layout, daemons: Iterable[Daemon]) -> list[str]:
+    """See that the daemons run with their present inputs; the names of those that had to be started."""
+    alive = running(layout)
+    stale = [daemon for daemon in daemons if daemon.name not in alive or alive[daemon.name].inputs != daemon.hash]
+    stop(alive[daemon.name] for daemon in stale if daemon.name in alive)
+    for daemon in stale:
+        spawn(layout, daemon.name, daemon.argv, daemon.hash)
+    return [daemon.name for daemon in stale]
+
+
+def ensure_holder(layout: Layout, component: str, argv: list[str], inputs: str, before: Callable[[], None]) -> int:
+    """See that the process that holds a set of namespaces runs; its pid. `argv` ends up as it, after `before` has made room."""
+    present = running(layout).get(component)
+    if present and present.inputs == inputs:
+        return present.pid
+    stop([present] if present else [], grace=0)
+    before()
+    wrapper = spawn(layout, component, argv, inputs)
+    deadline = time.monotonic() + 10
+    while wrapper.poll() is None and time.monotonic() < deadline:
+        if process := running(layout).get(component):
+            return process.pid
+        time.sleep(0.02)
+    raise ClusterError(f"the namespaces of {node_of(component)} could not be set up", layout.logs / f"{component}.log")
 
 
 def spawn(layout: Layout, component: str, argv: list[str], inputs: str) -> subprocess.Popen:

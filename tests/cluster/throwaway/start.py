@@ -10,8 +10,7 @@ import os
 
 from . import addons, build, control_plane, images, network, nodes, pki, prerequisites, processes
 from .api import Api, wait
-from .layout import Layout, Record, write
-from .processes import Daemon
+from .layout import Layout, Record, node_of, write
 from .progress import ClusterError, Progress
 
 MOST_NODES = 100
@@ -41,52 +40,38 @@ def start(layout: Layout, progress: Progress) -> None:
         control_plane.forget(layout)
         recorded = None
     record.save(layout)
-    network.ensure_bridge(layout, record)
+    switch = network.ensure_switch(layout, record)
     pki.ensure(layout, record)
     pki.kubeconfig(layout, record, "admin", layout.kubeconfig)
     write(layout.registry_file, record.registry + "\n")
 
     api = Api(layout, record)
-    started = _start_servers(layout, record)
-    pids = {node: nodes.ensure(layout, record, node) for node in record.node_names()}
-    started += _start(layout, [nodes.containerd(layout, record, node, pid) for node, pid in pids.items()])
-    if started:
-        network.route(record, pids)
+    processes.ensure(layout, [make(layout, record) for make in (control_plane.registry, control_plane.etcd, control_plane.api_server)])
+    pids = {node: nodes.ensure(layout, record, switch, node) for node in record.node_names()}
+    network.connect(record, switch, pids)
+    processes.ensure(layout, [nodes.containerd(layout, record, node, pid) for node, pid in pids.items()])
+    if not api.ready():
         with progress.step("API server ready") as step:
             wait(layout, api.ready, "the API server is ready", [control_plane.ETCD, control_plane.API_SERVER], 60, step)
-    started += _start(layout, [control_plane.controller_manager(layout, record), control_plane.scheduler(layout, record)])
-    for node, pid in pids.items():
-        started += _start(layout, [nodes.kubelet(layout, record, node, pid), nodes.kube_proxy(layout, record, node, pid)])
+    processes.ensure(layout, [control_plane.controller_manager(layout, record), control_plane.scheduler(layout, record)])
+    started = processes.ensure(layout, [nodes.kubelet(layout, record, node, pid) for node, pid in pids.items()])
+    for kubelet in started:
+        api.doubt(node_of(kubelet))
+    processes.ensure(layout, [nodes.kube_proxy(layout, record, node, pid) for node, pid in pids.items()])
     for node in set(recorded.node_names() if recorded else ()) - set(record.node_names()):
-        nodes.forget(layout, node)
+        nodes.forget(layout, switch, node)
         api.request("DELETE", f"/api/v1/nodes/{node}")
 
     wait(layout, lambda: images.registry_ready(record), "the registry answers", [control_plane.REGISTRY], 10)
     images.ensure(layout, record, progress)
-    applied = [name for name in addons.REQUIRED if addons.apply(layout, record, name)]
-    _await(layout, record, api, progress, bool(started or applied))
-
-
-def _start_servers(layout: Layout, record: Record) -> list[str]:
-    return _start(layout, [make(layout, record) for make in (control_plane.registry, control_plane.etcd, control_plane.api_server)])
-
-
-def _start(layout: Layout, daemons: list[Daemon]) -> list[str]:
-    """See that the daemons run; the names of those that had to be started."""
-    return [daemon.name for daemon in daemons if processes.start(layout, daemon)]
-
-
-def _await(layout: Layout, record: Record, api: Api, progress: Progress, something_new: bool) -> None:
-    wanted = set(record.node_names())
+    for name in addons.REQUIRED:
+        addons.apply(layout, record, name)
 
     def nodes_ready() -> bool:
-        return wanted <= api.ready_nodes()
+        return set(record.node_names()) <= api.ready_nodes()
 
-    kubelets = [f"kubelet.{node}" for node in record.node_names()]
-    if something_new or not nodes_ready():
-        with progress.step(f"{record.nodes} nodes ready") as step:
-            wait(layout, nodes_ready, "all nodes are Ready", kubelets, 120, step)
+    if not nodes_ready():
+        with progress.step("nodes ready") as step:
+            wait(layout, nodes_ready, "all nodes are Ready", [f"kubelet.{node}" for node in pids], 120, step)
     for name in addons.REQUIRED:
-        if something_new or not addons.works(layout, record, name):
-            with progress.step(f"add-on {name} ready") as step:
-                addons.await_ready(layout, record, name, step)
+        addons.await_works(layout, record, name, progress)

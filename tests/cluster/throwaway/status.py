@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from . import addons, control_plane, images, nodes
+from . import addons, control_plane, images, network, nodes
 from .api import Api
 from .layout import Layout, Record
 from .processes import running
@@ -20,7 +20,7 @@ def status(layout: Layout) -> bool:
         return False
     alive = running(layout)
     well = True
-    components = [*control_plane.COMPONENTS]
+    components = [network.SWITCH, *control_plane.COMPONENTS]
     for node in record.node_names():
         components += [f"{name}.{node}" for name in ("node-init", *nodes.COMPONENTS)]
     for component in components:
