@@ -44,10 +44,11 @@ options:
   gather:
     description:
       - What to look for. Less needs fewer requests.
-      - V(schedulers) fills RV(schedulers), V(pods) fills RV(unserved_pods), V(operators) fills RV(operators).
+      - V(schedulers) fills RV(schedulers), V(pods) fills RV(unserved_pods), V(operators) fills RV(operators),
+        V(platform) fills RV(openshift).
     type: list
     elements: str
-    choices: [schedulers, pods, operators]
+    choices: [schedulers, pods, operators, platform]
     default: [schedulers, pods]
 notes:
   - The names that a scheduler serves are read from the ConfigMap of its configuration. Those of the cluster's own scheduler can't be

@@ -16,7 +16,7 @@ from support.site import NAMESPACE, VARIABLES, site
 
 MODULE = "scheduler_info"
 IMAGE = VARIABLES["secondary_schedulers"][0]["image"]
-EVERYTHING = ["schedulers", "pods", "operators"]
+EVERYTHING = ["schedulers", "pods", "operators", "platform"]
 RULES = [
     {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
     {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]},
@@ -236,6 +236,19 @@ def test_lease_that_another_holds(kubectl, second, seen):
     eventually(lambda: seen()["serving"])
 
 
+def test_says_why_an_instance_does_not_start(kubectl, second, seen):
+    image = "registry.invalid/does/not:exist"
+    kubectl("scale", "deployment/second", "--replicas=0", f"--namespace={second}")
+    kubectl("set", "image", "deployment/second", f"scheduler={image}", f"--namespace={second}")
+    kubectl("scale", "deployment/second", "--replicas=1", f"--namespace={second}")
+    try:
+        eventually(lambda: image in seen()["message"])
+    finally:
+        kubectl("rollout", "undo", "deployment/second", f"--namespace={second}")
+        kubectl("rollout", "status", "deployment/second", f"--namespace={second}", "--timeout=60s")
+    eventually(lambda: seen()["serving"])
+
+
 def test_broken_configuration(run_module, kubectl, second):
     text = CONFIG.format(namespace=second)
     kubectl.apply(config_map(second, text.replace("kind: Kube", "kind: Cube")))
@@ -269,9 +282,9 @@ def test_one_namespace_is_better_than_none(run_module, kubectl, namespace, waiti
 def test_documented_permissions_suffice_with_few_requests_and_no_write(run_module, kubectl, namespace, audit):
     with service_account(kubectl, namespace, *RULES, everywhere=True) as access, audit:
         result = run_module(MODULE, {"gather": EVERYTHING, **access})
-    assert result["unknown"] == []
+    assert (result["unknown"], result["openshift"]) == ([], bool(kubectl("api-versions").stdout.count("route.openshift.io/")))
     requests = audit.requests(user=f"system:serviceaccount:{namespace}:robot")
-    assert 0 < len(requests) <= 8 + 2 * len(result["schedulers"]), requests
+    assert 0 < len(requests) <= 9 + 2 * len(result["schedulers"]), requests
     assert {request.verb for request in requests} <= {"get", "list"}
 
 

@@ -19,6 +19,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload
     election,
     find_command,
     tag,
+    trouble,
     watched_namespaces,
 )
 
@@ -80,6 +81,16 @@ class Survey:
                     }
                 )
         return found
+
+    def openshift(self) -> bool:
+        """Whether the cluster serves the API group by which OpenShift is known."""
+        try:
+            self._client.request("GET", "/apis/route.openshift.io")
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            return False
+        return True
 
     def pending_pods(self, scheduler_name: str | None) -> list[dict[str, Any]]:
         """Pods that wait for a node, of all namespaces as far as that is allowed."""
@@ -164,17 +175,28 @@ class Survey:
         # On the host's network a pod is called like its node.
         holders = "" if deployment["spec"]["template"]["spec"].get("hostNetwork") else f"{name}-"
         serving, message = self._serves(ready, elected, lease, holders)
+        replicas = deployment["spec"].get("replicas", 1)
+        if replicas and not ready:
+            message = "; ".join([message, *self._troubles(deployment)])
         return _entry(
             about,
             names=names,
             workload=f"Deployment/{name}",
             image=command.image,
-            replicas=deployment["spec"].get("replicas", 1),
+            replicas=replicas,
             ready=ready,
             serving=serving,
             leader=self._leader(lease, elected),
             message="; ".join(filter(None, [message, problem])),
         )
+
+    def _troubles(self, deployment: dict[str, Any]) -> list[str]:
+        """Why a Deployment has no ready pod, as far as its pods and conditions say so."""
+        selector = ",".join(f"{key}={value}" for key, value in (deployment["spec"]["selector"].get("matchLabels") or {}).items())
+        pods = self._list("v1", "Pod", deployment["metadata"]["namespace"], label_selector=selector)
+        conditions = (deployment.get("status") or {}).get("conditions") or []
+        refused = [entry.get("message", "") for entry in conditions if entry["type"] == "ReplicaFailure" and entry["status"] == "True"]
+        return list(dict.fromkeys(filter(None, [*refused, *map(trouble, pods)])))
 
     def _default_scheduler(self, found: list[dict[str, Any]]) -> dict[str, Any] | None:
         """The cluster's own scheduler, by its static pods or, where those can't be seen, by its Lease alone."""

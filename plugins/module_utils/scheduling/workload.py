@@ -128,6 +128,22 @@ def election(config: dict[str, Any] | None, flags: dict[str, str]) -> Election:
     )
 
 
+def trouble(pod: dict[str, Any]) -> str:
+    """Why a pod does not run, empty if nothing is known to be wrong."""
+    status = pod.get("status") or {}
+    for container in status.get("containerStatuses") or []:
+        waiting = (container.get("state") or {}).get("waiting") or {}
+        ended = (container.get("lastState") or {}).get("terminated") or {}
+        if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
+            # What the container said last explains a CrashLoopBackOff better than the kubelet does.
+            said = (ended.get("message") or waiting.get("message") or "").strip()
+            return f"{waiting['reason']}: {said}" if said else waiting["reason"]
+    for condition in status.get("conditions") or []:
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            return f"{condition.get('reason', 'not scheduled')}: {condition.get('message', '')}"
+    return ""
+
+
 def watched_namespaces(template: dict[str, Any]) -> list[str]:
     """The namespaces that an operator made with operator-sdk watches; ``["*"]`` for all."""
     annotations = (template.get("metadata") or {}).get("annotations") or {}

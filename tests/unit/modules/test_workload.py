@@ -14,6 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload
     find_command,
     repository,
     tag,
+    trouble,
     watched_namespaces,
 )
 
@@ -164,3 +165,29 @@ def test_watched_namespaces(variable, annotations, expected):
     env = [{"name": "WATCH_NAMESPACE", **variable}] if variable is not None else []
     template = {"metadata": {"annotations": annotations}, "spec": {"containers": [{"name": "c", "env": env}]}}
     assert watched_namespaces(template) == expected
+
+
+def waiting(reason, message="", said="") -> dict:
+    last = {"terminated": {"message": said}} if said else {}
+    return {
+        "containerStatuses": [{"state": {"running": {}}}, {"state": {"waiting": {"reason": reason, "message": message}}, "lastState": last}]
+    }
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ({}, ""),
+        ({"containerStatuses": [{"state": {"running": {}}}]}, ""),
+        (waiting("ContainerCreating"), ""),
+        (waiting("ErrImagePull", "no such image"), "ErrImagePull: no such image"),
+        (waiting("CrashLoopBackOff", "back-off 10s", "unknown field\n"), "CrashLoopBackOff: unknown field"),
+        (
+            {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no node"}]},
+            "Unschedulable: no node",
+        ),
+        ({"conditions": [{"type": "PodScheduled", "status": "True"}]}, ""),
+    ],
+)
+def test_trouble(status, expected):
+    assert trouble({"status": status}) == expected
