@@ -275,6 +275,7 @@ def test_one_namespace_is_better_than_none(run_module, kubectl, namespace, waiti
     name = waiting("nobody")
     with service_account(kubectl, namespace, READ_ALL) as access:
         result = run_module(MODULE, {"namespaces": [namespace], **access})
+    assert not result["failed"], result["msg"]
     assert [pod["name"] for pod in result["unserved_pods"]] == [name]
     assert f"Pods outside of the namespaces {namespace}: listing them everywhere is not allowed" in result["unknown"]
 

@@ -313,13 +313,14 @@ class Survey:
         return self._allowed(f"{kind}s in {namespace}", lambda: self._client.list(resource, namespace, **selectors)) or []
 
     def _allowed(self, what: str, read):
-        """The answer to a question, None if it may not be asked."""
+        """The answer to a question, None if it may not be asked or if the kind is not served."""
         try:
             return read()
         except ApiError as error:
-            if error.status != 403:
+            if error.status == 403:
+                self._note(f"{what}: {error.message}")
+            elif error.status != 404:
                 raise
-            self._note(f"{what}: {error.message}")
             return None
 
     def _note(self, finding: str) -> None:
