@@ -49,7 +49,7 @@ def forget_moved_modules(tree: Path) -> None:
     path.write_text("".join(kept))
 
 
-LAZY = '''
+LAZY = """
 _WHERE = {where}
 
 
@@ -60,7 +60,7 @@ def __getattr__(name):
         raise AttributeError(f"module {{__name__!r}} has no attribute {{name!r}}")
     value = globals()[name] = getattr(import_module(_WHERE[name]), name)
     return value
-'''
+"""
 
 
 def load_kubernetes_classes_when_used(tree: Path) -> None:

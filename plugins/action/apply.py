@@ -51,7 +51,8 @@ class ActionModule(ActionBase):
         """What the lookup plugin ``template`` makes of it: the same search path and variables in every release of ansible-core."""
         lookup = lookup_loader.get("ansible.builtin.template", loader=self._loader, templar=self._templar)
         try:
-            return "".join(lookup.run([path], variables=task_vars, convert_data=False))
+            # A plain str: PyYAML's C parser takes no subclass, such as the tagged one of ansible-core 2.19.
+            return "".join(lookup.run([path], variables=task_vars))
         except AnsibleError as error:
             raise AnsibleActionFail(f"templates {path}: {error}") from None
 
