@@ -84,9 +84,7 @@ def kubeconfig() -> Path:
         )
     ready = Kubectl(path)("get", "--raw=/readyz", check=False, timeout=30)
     if ready.returncode:
-        pytest.fail(
-            f"The cluster of {path} does not answer: {ready.stderr.strip()}. See `make cluster-status`.", pytrace=False
-        )
+        pytest.fail(f"The cluster of {path} does not answer: {ready.stderr.strip()}. See `make cluster-status`.", pytrace=False)
     return path
 
 

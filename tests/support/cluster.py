@@ -45,9 +45,7 @@ class Kubectl:
 
     def apply(self, *objects) -> None:
         """Create or update objects, in this order."""
-        self(
-            "apply", "--server-side", "--filename=-", stdin={"apiVersion": "v1", "kind": "List", "items": list(objects)}
-        )
+        self("apply", "--server-side", "--filename=-", stdin={"apiVersion": "v1", "kind": "List", "items": list(objects)})
 
 
 @dataclass(frozen=True)
