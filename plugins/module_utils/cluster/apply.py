@@ -258,8 +258,8 @@ class Run:
             self._warn_once_about(f"namespace {identity.namespace}")
             return f"namespace {identity.namespace} does not exist"
         for other in self._predicted:
-            resource = self._resources[other]
-            if resource and other.name == error.details.get("name") and resource.plural == error.details.get("kind"):
+            # Only the name tells: for a binding the server says "rolebindings NAME-OF-THE-ROLE not found".
+            if other.name == error.details.get("name"):
                 return f"it refers to {other}, which is created by this set"
         return None
 
@@ -367,10 +367,6 @@ def _as_told(condition, fields):
         return readiness.fields(live, fields) if fields and verdict.state == readiness.READY else verdict
 
     return judge
-
-
-def _has_condition(type, status, reason):
-    return lambda live: readiness.condition(live, type, status, reason)
 
 
 def _version(live):

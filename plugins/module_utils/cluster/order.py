@@ -7,6 +7,9 @@
 from __future__ import annotations
 
 NAMESPACES = 0
+_SERVICES = 5
+_WORKLOADS = 6
+_CUSTOM_RESOURCES = 7
 
 _KIND_PHASES = {
     "Namespace": NAMESPACES,
@@ -14,24 +17,23 @@ _KIND_PHASES = {
     "ServiceAccount": 2,
     "ClusterRole": 2,
     "Role": 2,
-    "ClusterRoleBinding": 2,
-    "RoleBinding": 2,
-    "ConfigMap": 3,
-    "Secret": 3,
-    "CronJob": 5,
-    "DaemonSet": 5,
-    "Deployment": 5,
-    "Job": 5,
-    "Pod": 5,
-    "ReplicaSet": 5,
-    "StatefulSet": 5,
+    # Who may not bind every role can bind one only when it exists
+    "ClusterRoleBinding": 3,
+    "RoleBinding": 3,
+    "ConfigMap": 4,
+    "Secret": 4,
+    "CronJob": _WORKLOADS,
+    "DaemonSet": _WORKLOADS,
+    "Deployment": _WORKLOADS,
+    "Job": _WORKLOADS,
+    "Pod": _WORKLOADS,
+    "ReplicaSet": _WORKLOADS,
+    "StatefulSet": _WORKLOADS,
     # They are served by workloads
-    "APIService": 7,
-    "MutatingWebhookConfiguration": 7,
-    "ValidatingWebhookConfiguration": 7,
+    "APIService": 8,
+    "MutatingWebhookConfiguration": 8,
+    "ValidatingWebhookConfiguration": 8,
 }
-_SERVICES = 4
-_CUSTOM_RESOURCES = 6
 
 
 def phase(identity):

@@ -57,6 +57,11 @@ KNOWN = {
             "ServiceAccount": "",
         },
     ),
+    **_resources(
+        "admissionregistration.k8s.io/v1",
+        False,
+        {"MutatingWebhookConfiguration": "", "ValidatingWebhookConfiguration": ""},
+    ),
     **_resources("apiextensions.k8s.io/v1", False, {"CustomResourceDefinition": ""}),
     **_resources("apps/v1", True, {"DaemonSet": "", "Deployment": "", "ReplicaSet": "", "StatefulSet": ""}),
     **_resources("batch/v1", True, {"CronJob": "", "Job": ""}),

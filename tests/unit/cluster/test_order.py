@@ -19,6 +19,7 @@ def test_what_others_need_comes_first():
         [identity("v1", "Namespace")],
         [identity("apiextensions.k8s.io/v1", "CustomResourceDefinition")],
         [identity("v1", "ServiceAccount"), identity("rbac.authorization.k8s.io/v1", "ClusterRole")],
+        [identity("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")],
         [identity("v1", "Secret"), identity("v1", "ConfigMap")],
         [identity("v1", "Service"), identity("networking.k8s.io/v1", "NetworkPolicy")],
         [identity("apps/v1", "Deployment"), identity("batch/v1", "Job")],

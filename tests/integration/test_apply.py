@@ -1,0 +1,516 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Module apply on a cluster: what is created, left alone, updated, removed, and what is told about it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+import yaml
+from support.direct_module import run_directly
+from support.objects import config_map, thing, things
+
+
+@pytest.fixture
+def apply(kubeconfig):
+    """Run the module on the cluster."""
+
+    def run(manifests=None, **options):
+        return run_directly("apply", kubeconfig=str(kubeconfig), manifests=manifests, **options)
+
+    return run
+
+
+@pytest.fixture
+def group(kubectl, namespace):
+    """An API group for the test's own kinds."""
+    group = f"{namespace}.example.com"
+    yield group
+    kubectl("delete", "customresourcedefinition", f"things.{group}", "--ignore-not-found", "--wait=false")
+
+
+def everything(namespace) -> list:
+    """Objects with what tends to differ between manifest and cluster: defaults, zero values, quantities, keyed, set and atomic lists."""
+    text = Path(__file__).with_name("test_apply_set.yaml").read_text().replace("NAMESPACE", namespace)
+    return yaml.safe_load(text)["items"]
+
+
+@pytest.fixture
+def cluster_scoped(kubectl, namespace):
+    """Removes the cluster-scoped objects of `everything`."""
+    yield
+    for kind in ("clusterrole", "clusterrolebinding", "priorityclass", "validatingwebhookconfiguration"):
+        kubectl("delete", kind, namespace, "--ignore-not-found")
+
+
+def versions(kubectl, result) -> dict:
+    """resourceVersion of each object in a result."""
+    found = {}
+    for one in result["objects"]:
+        group = one["apiVersion"].rpartition("/")[0]
+        kind = f"{one['kind']}.{group}" if group else one["kind"]
+        where = [f"--namespace={one['namespace']}"] if one["namespace"] else []
+        found[one["kind"], one["name"]] = kubectl.json("get", kind, one["name"], *where)["metadata"]["resourceVersion"]
+    return found
+
+
+class TestLifeCycle:
+    def test_a_second_run_writes_nothing(self, apply, kubectl, namespace, group, cluster_scoped):
+        # Without replicas: the controllers' status updates would change resourceVersions
+        manifests = [*everything(namespace), thing(group, namespace), things(group)]
+        first = apply(manifests, set_name="all", set_namespace=namespace)
+        assert set(first.actions().values()) == {"created"}
+        assert len(first.actions()) == len(manifests) + 1
+        assert first.result["requests"]["write"] == len(manifests) + 1
+        assert first.result["changed"]
+        kubectl("wait", "--for=jsonpath={.status.observedGeneration}", "deployment/app", f"--namespace={namespace}")
+        before = versions(kubectl, first.result)
+
+        second = apply(manifests, set_name="all", set_namespace=namespace, prune=True)
+        assert set(second.actions().values()) == {"unchanged"}
+        assert not second.result["changed"]
+        assert second.result["requests"] == {"read": len(manifests) + 1, "write": 0, "dry_run": 0}
+        assert versions(kubectl, second.result) == before
+        assert second.result["counts"]["unchanged"] == len(manifests) + 1
+
+    def test_the_server_sees_no_write_either(self, apply, audit, namespace, cluster_scoped):
+        def ours(requests):
+            return [one for one in requests if namespace in (one.namespace, one.name)]
+
+        manifests = everything(namespace)
+        with audit:
+            apply(manifests)
+        assert len(ours(audit.writes(agent="python"))) == len(manifests)
+        with audit:
+            apply(manifests)
+            apply(manifests, check=True, diff=True)
+        assert ours(audit.writes(agent="python", dry_run=True)) == []
+        assert len(ours(audit.requests(agent="python"))) == 2 * len(manifests)
+
+    def test_each_change_of_a_manifest_is_applied(self, apply, kubectl, namespace):
+        apply(config_map(namespace, a="1", b="2"))
+        manifest = config_map(namespace, a="1", c="3")
+        manifest["metadata"]["labels"] = {"l": "1"}
+        run = apply([manifest, config_map(namespace, "other")])
+        assert run.actions() == {"ConfigMap settings": "updated", "ConfigMap other": "created"}
+        live = kubectl.json("get", "configmap", "settings", f"--namespace={namespace}")
+        assert live["data"] == {"a": "1", "c": "3"}
+        assert live["metadata"]["labels"] == {"l": "1"}
+        assert run.result["objects"][0]["uid"] == live["metadata"]["uid"]
+        run = apply(config_map(namespace))
+        assert run.actions() == {"ConfigMap settings": "updated"}
+        assert not kubectl.json("get", "configmap", "settings", f"--namespace={namespace}").get("data")
+
+    def test_fields_of_others_are_left_alone(self, apply, kubectl, namespace):
+        apply(config_map(namespace, a="1"))
+        kubectl("label", "configmap", "settings", "theirs=1", f"--namespace={namespace}")
+        assert apply(config_map(namespace, a="1")).actions() == {"ConfigMap settings": "unchanged"}
+        apply(config_map(namespace, a="2"))
+        assert kubectl.json("get", "configmap", "settings", f"--namespace={namespace}")["metadata"]["labels"] == {"theirs": "1"}
+
+    def test_drift_is_mended(self, apply, kubectl, namespace):
+        apply(config_map(namespace, a="1", b="2"))
+        for patch in ({"data": {"a": "drift"}}, {"data": {"b": None}}):
+            kubectl("patch", "configmap", "settings", f"--namespace={namespace}", "--type=merge", "--patch", json.dumps(patch))
+            run = apply(config_map(namespace, a="1", b="2"), force_conflicts=True)
+            assert run.actions() == {"ConfigMap settings": "updated"}
+            assert kubectl.json("get", "configmap", "settings", f"--namespace={namespace}")["data"] == {"a": "1", "b": "2"}
+
+    def test_an_object_made_by_another_tool_is_taken_over_once(self, apply, kubectl, namespace):
+        kubectl("create", "configmap", "settings", "--from-literal=a=1", f"--namespace={namespace}")
+        assert apply(config_map(namespace, a="1"), check=True).actions() == {"ConfigMap settings": "updated"}
+        assert apply(config_map(namespace, a="1")).actions() == {"ConfigMap settings": "updated"}
+        assert apply(config_map(namespace, a="1")).actions() == {"ConfigMap settings": "unchanged"}
+
+    def test_an_odd_way_of_writing_is_never_reported_as_a_change(self, apply, namespace):
+        # The server adds the protocol inside a list that is owned as a whole, which no manifest comparison can tell from a wish
+        service = {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "odd", "namespace": namespace},
+            "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}, "sessionAffinityConfig": {}},
+        }
+        apply(service)
+        run = apply(service)
+        assert run.actions() == {"Service odd": "unchanged"}
+        assert not run.result["changed"]
+
+    def test_deletion(self, apply, kubectl, namespace):
+        manifests = [config_map(namespace, "one"), config_map(namespace, "two")]
+        apply(manifests[0])
+        predicted = apply(manifests, state="absent", check=True)
+        assert predicted.result["requests"]["write"] == 0
+        assert kubectl.json("get", "configmap", "one", f"--namespace={namespace}")
+        run = apply(manifests, state="absent")
+        assert run.actions() == predicted.actions() == {"ConfigMap one": "deleted", "ConfigMap two": "absent"}
+        assert kubectl.json("get", "configmap", "one", f"--namespace={namespace}", "--ignore-not-found") is None
+        run = apply(manifests, state="absent")
+        assert set(run.actions().values()) == {"absent"}
+        assert not run.result["changed"]
+        assert run.result["requests"]["write"] == 0
+
+    def test_all_objects_of_a_kind_can_be_deleted(self, apply, kubectl, namespace, group):
+        apply([things(group), thing(group, namespace, "one"), thing(group, namespace, "two")])
+        everything_of = [{"api_version": f"{group}/v1", "kind": "Thing"}, {"api_version": "unknown.example.com/v1", "kind": "Nothing"}]
+        assert apply(state="absent", all_of=everything_of).actions() == {"Thing one": "deleted", "Thing two": "deleted"}
+        assert apply(state="absent", all_of=everything_of).actions() == {}
+
+    def test_status(self, apply, kubectl, namespace, group):
+        apply([things(group), thing(group, namespace)])
+
+        def status(reason, **options):
+            condition = {"type": "Ready", "status": "True", "reason": reason}
+            manifest = thing(group, namespace, status={"observedGeneration": 1, "conditions": [condition]})
+            return apply(manifest, subresource="status", **options)
+
+        assert status("First", check=True, diff=True).actions() == {"Thing one": "updated"}
+        run = status("First", diff=True)
+        assert run.actions() == {"Thing one": "updated"}
+        assert "reason: First" in run.result["diff"][0]["after"]
+        run = status("First")
+        assert run.actions() == {"Thing one": "unchanged"}
+        assert run.result["requests"]["write"] == 0
+        status("Second")
+        live = kubectl.json("get", f"things.{group}", "one", f"--namespace={namespace}")
+        assert live["status"]["conditions"] == [{"type": "Ready", "status": "True", "reason": "Second"}]
+        # Spec and status are two wishes that do not disturb each other
+        assert apply(thing(group, namespace)).actions() == {"Thing one": "unchanged"}
+        missing = apply(thing(group, namespace, "none"), subresource="status", succeed=False)
+        assert "Thing" in missing.message
+        assert "not found" in missing.message
+
+    def test_owner(self, apply, kubectl, namespace):
+        apply(config_map(namespace, "owner"))
+        uid = kubectl.json("get", "configmap", "owner", f"--namespace={namespace}")["metadata"]["uid"]
+        owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "namespace": namespace, "uid": uid}
+        manifests = [config_map(namespace, "owned"), config_map("default", namespace)]
+        apply(manifests, owner=owner)
+        try:
+            (reference,) = kubectl.json("get", "configmap", "owned", f"--namespace={namespace}")["metadata"]["ownerReferences"]
+            assert reference == {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid, "controller": True}
+            assert "ownerReferences" not in kubectl.json("get", "configmap", namespace, "--namespace=default")["metadata"]
+            assert apply(manifests, owner=owner).result["requests"]["write"] == 0
+        finally:
+            apply(manifests[1], state="absent")
+
+    def test_live_objects_are_returned_for_the_kinds_asked_for(self, apply, namespace):
+        run = apply([config_map(namespace, a="1"), config_map(namespace, "other")], return_kinds=["ConfigMap"])
+        assert [one["metadata"]["name"] for one in run.result["resources"]] == ["settings", "other"]
+        assert run.result["resources"][0]["data"] == {"a": "1"}
+        assert "managedFields" not in run.result["resources"][0]["metadata"]
+        assert "Secrets are never returned" in apply(config_map(namespace), return_kinds=["Secret"], succeed=False).message
+
+
+class TestCheckMode:
+    def test_on_a_cluster_that_has_neither_namespace_nor_kind(self, apply, kubectl, namespace, group):
+        new = f"{namespace}-new"
+        manifests = [
+            thing(group, new),
+            config_map(new, a="1"),
+            things(group),
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}},
+            thing(group, namespace),
+        ]
+        options = {"set_name": "check", "set_namespace": new, "prune": True}
+        predicted = apply(manifests, check=True, diff=True, **options)
+        assert set(predicted.actions().values()) == {"created"}
+        assert predicted.result["requests"]["write"] == 0
+        assert predicted.warnings == []
+        assert not any("uid" in one for one in predicted.result["objects"])
+        assert len(predicted.result["diff"]) == 6
+        reasons = {(one["kind"], one["namespace"]): one["reason"] for one in predicted.result["unvalidated"]}
+        assert reasons["ConfigMap", new] == reasons["Thing", new] == "its namespace is created by this set"
+        assert reasons["Thing", namespace] == "its kind is defined by this set"
+        assert len(reasons) == 3
+        assert kubectl.json("get", "namespace", new, "--ignore-not-found") is None
+        assert kubectl.json("get", "customresourcedefinition", f"things.{group}", "--ignore-not-found") is None
+
+        real = apply(manifests, **options)
+        assert real.actions() == predicted.actions()
+        apply(manifests, state="absent", **{key: options[key] for key in ("set_name", "set_namespace")})
+
+    def test_what_nothing_in_the_set_creates_is_predicted_with_a_warning(self, apply, namespace):
+        manifests = [
+            config_map("nowhere", "one"),
+            config_map("nowhere", "two"),
+            {"apiVersion": "unknown.example.com/v1", "kind": "Nothing", "metadata": {"name": "a", "namespace": namespace}},
+        ]
+        run = apply(manifests, check=True)
+        assert set(run.actions().values()) == {"created"}
+        assert [one["reason"] for one in run.result["unvalidated"]] == [
+            "namespace nowhere does not exist",
+            "namespace nowhere does not exist",
+            "the API server does not serve unknown.example.com/v1 Nothing",
+        ]
+        assert len(run.warnings) == 2
+
+    def test_the_server_validates(self, apply, namespace, group):
+        apply(things(group))
+        run = apply(thing(group, namespace, spec={"size": -1}), check=True, succeed=False)
+        assert "spec.size" in run.message
+        run = apply(thing(group, namespace, spec={"sise": 1}), check=True, succeed=False)
+        assert "spec.sise" in run.message
+
+    def test_the_diff_is_what_a_run_then_does(self, apply, namespace, group):
+        apply([things(group), thing(group, namespace), config_map(namespace, a="1", b="2")])
+        manifests = [thing(group, namespace, spec={"size": 2}), config_map(namespace, a="1", b="3")]
+        predicted = apply(manifests, check=True, diff=True)
+        real = apply(manifests, diff=True)
+        assert predicted.result["diff"] == real.result["diff"]
+        assert predicted.actions() == real.actions()
+        before, after = (yaml.safe_load(real.result["diff"][1][key]) for key in ("before", "after"))
+        assert (before["spec"], after["spec"]) == ({"size": 1, "mode": "plain"}, {"size": 2, "mode": "plain"})
+        assert "managedFields" not in after["metadata"]
+        assert apply(manifests, diff=True).result["diff"] == []
+
+    def test_a_role_and_its_binding_can_be_checked_by_who_may_not_bind_everything(self, kubectl, namespace):
+        from support.access import service_account
+
+        rbac = "rbac.authorization.k8s.io"
+        may_all = {"apiGroups": [rbac], "resources": ["roles", "rolebindings"], "verbs": ["get", "patch", "create"]}
+        may_read = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+        about = {"name": "reader", "namespace": namespace}
+        role = {"apiVersion": f"{rbac}/v1", "kind": "Role", "metadata": about, "rules": [may_read]}
+        binding = {
+            "apiVersion": f"{rbac}/v1",
+            "kind": "RoleBinding",
+            "metadata": about,
+            "roleRef": {"apiGroup": rbac, "kind": "Role", "name": "reader"},
+            "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace}],
+        }
+        with service_account(kubectl, namespace, may_all, may_read) as robot:
+            predicted = run_directly("apply", manifests=[binding, role], check=True, **robot)
+            assert predicted.actions() == {"Role reader": "created", "RoleBinding reader": "created"}
+            assert predicted.result["unvalidated"][0]["reason"] == f"it refers to Role {namespace}/reader, which is created by this set"
+            assert run_directly("apply", manifests=[binding, role], **robot).actions() == predicted.actions()
+
+
+SECRET = "correct horse battery staple"
+
+
+class TestSecrets:
+    def secret(self, namespace, value=SECRET):
+        return {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "hidden", "namespace": namespace},
+            "stringData": {"password": value},
+        }
+
+    def assert_hidden(self, output):
+        assert SECRET not in output
+        assert base64.b64encode(SECRET.encode()).decode() not in output
+
+    def test_values_show_neither_in_result_nor_in_diff(self, apply, kubectl, namespace):
+        for value, action in ((SECRET, "created"), (SECRET + "!", "updated"), (SECRET, "updated"), (SECRET, "unchanged")):
+            for check in (True, False):
+                run = apply(self.secret(namespace, value), diff=True, check=check)
+                assert run.actions() == {"Secret hidden": action}
+                self.assert_hidden(run.output)
+                if action == "updated":
+                    (diff,) = run.result["diff"]
+                    assert diff["before"] != diff["after"]
+                    assert "password: '********" in diff["after"]
+        encoded = kubectl.json("get", "secret", "hidden", f"--namespace={namespace}")["data"]["password"]
+        assert base64.b64decode(encoded).decode() == SECRET
+        self.assert_hidden(apply(self.secret(namespace), state="absent", diff=True).output)
+
+    def test_values_do_not_show_in_errors(self, apply, namespace):
+        odd = self.secret(namespace)
+        odd["type"] = "kubernetes.io/dockerconfigjson"
+        odd["stringData"] = {".dockerconfigjson": SECRET}
+        self.assert_hidden(apply(odd, succeed=False).output)
+        text = yaml.safe_dump(self.secret(namespace)) + "  broken: [" + SECRET
+        self.assert_hidden(apply(text, succeed=False).output)
+        number = self.secret(namespace)
+        number["stringData"]["password"] = [SECRET]
+        self.assert_hidden(apply(number, succeed=False).output)
+
+    def test_values_show_neither_at_full_verbosity_nor_in_the_system_log(self, play, kubeconfig, namespace, tmp_path):
+        log = Path("/dev/log")
+        if log.exists():
+            pytest.skip("/dev/log is in use on this machine, so that the test cannot listen there")
+        task = {
+            "name": "Apply",
+            "osso.scheduler.apply": {"kubeconfig": str(kubeconfig), "manifests": self.secret(namespace)},
+        }
+        planted = {"name": "Plant", "ansible.builtin.command": f"echo {SECRET}"}
+        heard = []
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+            listener.bind(str(log))
+            try:
+                listener.settimeout(1)
+                thread = threading.Thread(target=self.listen, args=[listener, heard])
+                thread.start()
+                run = play([task, planted], args=["-vvv", "--diff"])
+                thread.join()
+            finally:
+                log.unlink()
+        assert SECRET in "".join(heard), "the planted value has to be heard"
+        assert [line for line in heard if "osso.scheduler.apply" in line and SECRET in line] == []
+        told = run.stdout.split("TASK [Plant]")[0]
+        assert "Secret " + namespace in told
+        self.assert_hidden(told)
+        self.assert_hidden(json.dumps(run.task("Apply").result))
+
+    @staticmethod
+    def listen(listener, heard):
+        """Collect until nothing came for a while after the last line."""
+        silent = 0
+        while silent < 4:
+            try:
+                heard.append(listener.recv(65536).decode("utf-8", "replace"))
+                silent = 0
+            except TimeoutError:
+                silent += 1
+
+
+class TestSets:
+    def test_what_left_the_set_is_pruned_and_nothing_else(self, apply, kubectl, namespace):
+        def run(*names, **options):
+            manifests = [config_map(namespace, name) for name in names]
+            return apply(manifests, set_name="mine", set_namespace=namespace, **options)
+
+        def names():
+            found = kubectl.json("get", "configmaps", f"--namespace={namespace}")["items"]
+            return {one["metadata"]["name"] for one in found} - {"kube-root-ca.crt", "openshift-service-ca.crt"}
+
+        run("a", "b", "adopted")
+        # Not ours: one nobody applied with the set although it carries its label, one that another set took over
+        foreign = config_map(namespace, "foreign")
+        foreign["metadata"]["labels"] = {"osso.scheduler/set": "mine"}
+        kubectl.apply(foreign, config_map(namespace, "unlabelled"))
+        kubectl("label", "configmap", "adopted", "osso.scheduler/set=other", "--overwrite", f"--namespace={namespace}")
+        assert run("a").actions() == {"ConfigMap a": "unchanged", "ConfigMap osso-set-mine": "unchanged"}
+        assert names() == {"a", "b", "adopted", "foreign", "unlabelled", "osso-set-mine"}
+
+        predicted = run("a", "c", prune=True, check=True)
+        assert predicted.result["requests"]["write"] == 0
+        pruned = run("a", "c", prune=True)
+        assert pruned.actions() == predicted.actions()
+        assert pruned.actions() == {
+            "ConfigMap a": "unchanged",
+            "ConfigMap osso-set-mine": "updated",
+            "ConfigMap c": "created",
+            "ConfigMap b": "deleted",
+        }
+        assert names() == {"a", "c", "adopted", "foreign", "unlabelled", "osso-set-mine"}
+        again = run("a", "c", prune=True)
+        assert again.result["requests"] == {"read": 3, "write": 0, "dry_run": 0}
+
+        gone = apply(state="absent", set_name="mine", set_namespace=namespace)
+        assert gone.actions() == {"ConfigMap c": "deleted", "ConfigMap a": "deleted", "ConfigMap osso-set-mine": "deleted"}
+        assert names() == {"adopted", "foreign", "unlabelled"}
+
+    def test_an_interrupted_run_forgets_nothing(self, apply, kubectl, namespace):
+        def run(*manifests, **options):
+            return apply(list(manifests), set_name="mine", set_namespace=namespace, **options)
+
+        invalid = config_map(namespace, "Invalid")
+        failed = run(config_map(namespace, "a"), invalid, succeed=False)
+        assert failed.actions() == {"ConfigMap osso-set-mine": "created", "ConfigMap a": "created"}
+        assert failed.result["changed"]
+        assert run(config_map(namespace, "b"), prune=True).actions()["ConfigMap a"] == "deleted"
+
+    def test_a_set_can_hold_the_namespace_of_its_inventory(self, apply, kubectl, namespace):
+        new = f"{namespace}-set"
+        manifests = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}, config_map(new)]
+        run = apply(manifests, set_name="mine", set_namespace=new)
+        assert list(run.actions()) == [f"Namespace {new}", "ConfigMap osso-set-mine", "ConfigMap settings"]
+        gone = apply(state="absent", set_name="mine", set_namespace=new)
+        assert list(gone.actions()) == ["ConfigMap settings", "ConfigMap osso-set-mine", f"Namespace {new}"]
+        assert kubectl.json("get", "namespace", new, "--ignore-not-found") is None
+
+    def test_namespaces_and_kinds_in_use_are_not_pruned(self, apply, kubectl, namespace, group):
+        new = f"{namespace}-kept"
+        own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}
+        options = {"set_name": "mine", "set_namespace": namespace}
+        apply([own_namespace, things(group), thing(group, namespace, "ours"), config_map(namespace)], **options)
+        kubectl.apply(thing(group, namespace, "foreign"))
+        run = apply(config_map(namespace), prune=True, **options)
+        assert run.actions()["Thing ours"] == "deleted"
+        assert sorted(warning.split(" is no longer")[0] for warning in run.warnings) == [
+            f"CustomResourceDefinition things.{group}",
+            f"Namespace {new}",
+        ]
+        assert kubectl.json("get", "namespace", new)
+        assert kubectl.json("get", f"things.{group}", "foreign", f"--namespace={namespace}")
+        kubectl("delete", f"things.{group}", "foreign", f"--namespace={namespace}")
+        run = apply(config_map(namespace), prune=True, **options)
+        assert run.actions()[f"CustomResourceDefinition things.{group}"] == "deleted"
+        assert apply(state="absent", **options).actions()[f"Namespace {new}"] == "deleted"
+
+
+class TestOnTheController:
+    def test_templates_and_files(self, play, kubeconfig, kubectl, namespace, tmp_path):
+        (tmp_path / "templates").mkdir()
+        (tmp_path / "files").mkdir()
+        (tmp_path / "templates/part.yaml.j2").write_text("part: '{{ number + 1 }}'\n")
+        template = """
+{% for name in names %}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ name }}
+  namespace: {{ target }}
+data:
+  {% include 'part.yaml.j2' %}
+
+{% endfor %}
+"""
+        (tmp_path / "templates/two.yaml.j2").write_text(template)
+        (tmp_path / "files/plain.yaml").write_text(yaml.safe_dump(config_map(namespace, "plain", text="{{ not_rendered }}")))
+        secret = tmp_path / "files/encrypted.yaml"
+        secret.write_text(yaml.safe_dump(config_map(namespace, "encrypted")))
+        (tmp_path / "password").write_text("x")
+        subprocess.run(
+            ["ansible-vault", "encrypt", "--vault-password-file", tmp_path / "password", secret], check=True, capture_output=True
+        )
+        options = {
+            "templates": "two.yaml.j2",
+            "src": ["plain.yaml", "encrypted.yaml"],
+            "manifests": [config_map(namespace, "inline")],
+        }
+        tasks = [{"name": "Apply", "osso.scheduler.apply": options, "vars": {"number": 41, "names": ["one", "two"]}}]
+        content = [{"hosts": "localhost", "connection": "local", "gather_facts": False, "vars": {"target": namespace}, "tasks": tasks}]
+        content[0]["module_defaults"] = {"group/osso.scheduler.scheduler": {"kubeconfig": str(kubeconfig)}}
+        playbook = tmp_path / "playbook.yml"
+        playbook.write_text(yaml.safe_dump(content))
+        arguments = [f"--vault-password-file={tmp_path}/password"]
+        result = play(playbook, args=arguments, env={"KUBECONFIG": "/nonexistent"}).task("Apply").result
+        assert [one["name"] for one in result["objects"]] == ["inline", "plain", "encrypted", "one", "two"]
+        for name, data in (("one", {"part": "42"}), ("plain", {"text": "{{ not_rendered }}"})):
+            assert kubectl.json("get", "configmap", name, f"--namespace={namespace}")["data"] == data
+        again = play(playbook, args=arguments, check=True).task("Apply")
+        assert not again.changed
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"templates": "missing.j2"}, ["templates missing.j2", "missing.j2"]),
+            ({"src": "missing.yaml"}, ["src missing.yaml"]),
+            ({"templates": "broken.j2"}, ["templates broken.j2", "line 2"]),
+            ({"templates": "undefined.j2"}, ["templates undefined.j2", "nobody_set_this"]),
+            ({"manifests": [], "templates": []}, ["hold no object"]),
+        ],
+    )
+    def test_mistakes_are_named(self, play, tmp_path, options, words):
+        (tmp_path / "broken.j2").write_text("a: b\n c: d\n")
+        (tmp_path / "undefined.j2").write_text("{{ nobody_set_this }}\n")
+        tasks = [{"name": "Apply", "osso.scheduler.apply": options}]
+        playbook = tmp_path / "playbook.yml"
+        playbook.write_text(yaml.safe_dump([{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": tasks}]))
+        run = play(playbook, succeed=False)
+        (failure,) = run.failures
+        for word in words:
+            assert word in failure.result["msg"]
+        assert "Traceback" not in run.output()
