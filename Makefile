@@ -21,14 +21,15 @@ PART := $(ENV) tests/tools/part
 .PHONY: help demo site test
 help:  ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@sed -n 's/^# \?//; /^make VARIABLE/,/^$$/p' $(firstword $(MAKEFILE_LIST)) | sed '1i\\'
 
-demo: collections ready images  ## A cluster, the operator, a scheduler and a pod placed by it
+demo: ready collections images  ## A cluster, the operator, a scheduler and a pod placed by it
 	@$(ENV) tests/tools/demo
 
-site: collections ready  ## The demo's site.yml once more on the running cluster
+site: ready collections  ## The demo's site.yml once more on the running cluster
 	@$(ENV) tests/tools/demo site
 
-test: forget-times lint sanity ready images molecule  ## Everything that has to pass: all parts below but the long tests
+test: which-cluster forget-times lint sanity ready images molecule  ## Everything that has to pass: all parts below but the long tests
 	@$(ENV) tests/tools/long-tests age
 	@$(ENV) pytest --parts=.cache/times tests/unit tests/integration
 
@@ -57,7 +58,7 @@ distclean: $(if $(wildcard .cluster),cluster-clean) clean  ## Remove everything 
 	@rm -rf .venv .cache
 
 ##@ The parts of make test
-.PHONY: lint sanity unit molecule test-integration forget-times ready
+.PHONY: lint sanity unit molecule test-integration forget-times which-cluster ready
 lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and documentation checks
 	@$(PART) lint tests/tools/lint
 
@@ -67,33 +68,38 @@ sanity: collections  ## ansible-test sanity on several ansible-core series and a
 unit: collections  ## Unit tests
 	@$(ENV) pytest $(or $(TESTS),tests/unit)
 
-images: collections ready  ## Build the operator's image and push it to the registry
+images: ready collections  ## Build the operator's image and push it to the registry
 	@$(PART) images operator/image/build
 
-molecule: collections ready  ## Molecule scenarios on the cluster
+molecule: ready collections images  ## Molecule scenarios on the cluster
 	@$(PART) molecule molecule test --all
 
-test-integration: collections ready images  ## Integration tests on the cluster
+test-integration: ready collections images  ## Integration tests on the cluster
 	@$(ENV) pytest $(or $(TESTS),tests/integration)
 
 forget-times:
 	@rm -f .cache/times
 
+# Which cluster it is: asked and said before any work starts.
 ifeq ($(filter-out $(CURDIR)/.cluster/kubeconfig,$(KUBECONFIG)),)
-ready:
+which-cluster:
+
+ready: which-cluster
 	@$(PART) cluster $(MAKE) cluster
 else
-ready:
+which-cluster:
 	$(if $(REGISTRY),,$(error KUBECONFIG is set: REGISTRY is needed too, a registry that this cluster pulls from, for example REGISTRY=registry.example.com/team))
 	@echo "Cluster of KUBECONFIG=$(KUBECONFIG), images in $(REGISTRY)"
+
+ready: which-cluster
 endif
 
 ##@ Not part of make test
 .PHONY: test-long bench
-test-long: collections ready images  ## The second tier; its outcome goes to docs/long-tests.md
+test-long: ready collections images  ## The second tier; its outcome goes to docs/long-tests.md
 	@$(ENV) tests/tools/long-tests run
 
-bench: collections ready images  ## Benchmarks; their outcome goes to docs/benchmarks.md
+bench: ready collections images  ## Benchmarks; their outcome goes to docs/benchmarks.md
 	@$(ENV) pytest --quiet $(or $(TESTS),tests/benchmarks)
 
 ##@ The throwaway cluster
