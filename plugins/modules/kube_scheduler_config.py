@@ -188,9 +188,10 @@ resource_version:
   sample: "4711"
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils import kube_scheduler
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import content_hash, from_structure, normalize
 
 SOURCES = ("config", "text", "src", "config_map")
 
@@ -207,7 +208,7 @@ def _check(module):
     origin = {}
     source = ""
     if params["config"] is not None:
-        text = kube_scheduler.from_structure(params["config"])
+        text = from_structure(params["config"])
     elif params["text"] is not None:
         text, source = params["text"], "text"
     elif params["src"] is not None:
@@ -225,8 +226,8 @@ def _check(module):
 def _result(text, source, origin, fail):
     with_position = bool(source)
     if isinstance(text, str):
-        text = kube_scheduler.normalize(text)  # what is checked is what the ConfigMap will hold
-    checked = kube_scheduler.check(text)
+        text = normalize(text)  # what is checked is what the ConfigMap will hold
+    checked = check(text)
     findings = [finding.as_dict() for finding in checked.findings]
     if not with_position:
         for finding in findings:
@@ -240,7 +241,7 @@ def _result(text, source, origin, fail):
         api_version=checked.api_version,
     )
     if isinstance(text, str):
-        result["hash"] = kube_scheduler.content_hash(text)
+        result["hash"] = content_hash(text)
     if fail and not checked.valid:
         # Ansible prints the whole result of a failure, so the text, which may hold a credential, is not in it.
         lines = [finding.format(source, with_position) for finding in checked.errors]

@@ -281,7 +281,10 @@ def test_one_namespace_is_better_than_none(run_module, kubectl, namespace, waiti
 
 
 def test_documented_permissions_suffice_with_few_requests_and_no_write(run_module, kubectl, namespace, audit):
-    with service_account(kubectl, namespace, *RULES, everywhere=True) as access, audit:
+    with (
+        service_account(kubectl, namespace, *RULES, everywhere=True) as access,
+        audit,
+    ):  # apart, for ansible-test takes both in one statement for a mistake
         result = run_module(MODULE, {"gather": EVERYTHING, **access})
     assert (result["unknown"], result["openshift"]) == ([], bool(kubectl("api-versions").stdout.count("route.openshift.io/")))
     requests = audit.requests(user=f"system:serviceaccount:{namespace}:robot")

@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import DEFAULT_SCHEDULER_NAME, check
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import DEFAULT_SCHEDULER_NAME, check
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import (
     DEFAULT_LEASE,
     Command,

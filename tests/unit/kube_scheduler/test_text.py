@@ -7,12 +7,8 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import (
-    check,
-    content_hash,
-    from_structure,
-    normalize,
-)
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import content_hash, from_structure, normalize
 
 CONFIG = {
     "kind": "KubeSchedulerConfiguration",
