@@ -129,3 +129,10 @@ def test_tarball_holds_what_users_need_and_nothing_else(tmp_path):
 
 def test_sanity_has_nothing_to_ignore():
     assert sorted(ROOT.glob("tests/sanity/ignore*")) == []
+
+
+def test_roles_say_what_they_do():
+    """Galaxy refuses a role without README; the argument specification is what the documentation is made of."""
+    roles = [path for path in (ROOT / "roles").iterdir() if path.is_dir()]
+    wanted = [role / name for role in roles for name in ("README.md", "meta/argument_specs.yml")]
+    assert [relative(path) for path in wanted if not path.exists()] == []
