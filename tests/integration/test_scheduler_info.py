@@ -281,10 +281,7 @@ def test_one_namespace_is_better_than_none(run_module, kubectl, namespace, waiti
 
 
 def test_documented_permissions_suffice_with_few_requests_and_no_write(run_module, kubectl, namespace, audit):
-    with (
-        service_account(kubectl, namespace, *RULES, everywhere=True) as access,
-        audit,
-    ):  # apart, for ansible-test takes both in one statement for a mistake
+    with audit, service_account(kubectl, namespace, *RULES, everywhere=True) as access:
         result = run_module(MODULE, {"gather": EVERYTHING, **access})
     assert (result["unknown"], result["openshift"]) == ([], bool(kubectl("api-versions").stdout.count("route.openshift.io/")))
     requests = audit.requests(user=f"system:serviceaccount:{namespace}:robot")
@@ -295,12 +292,12 @@ def test_documented_permissions_suffice_with_few_requests_and_no_write(run_modul
 def test_secondary_scheduler_and_its_operator(run_module):
     site()
     result = run_module(MODULE, {"gather": ["schedulers", "operators"]})
-    entry = next(entry for entry in result["schedulers"] if entry["kind"] == "SecondaryScheduler")
-    assert (entry["namespace"], entry["serving"], entry["ready"]) == (NAMESPACE, True, 1), entry
-    assert entry["name"] == VARIABLES["secondary_schedulers"][0].get("name", "cluster")
+    name = VARIABLES["secondary_schedulers"][0].get("name", "cluster")
+    (entry,) = (entry for entry in result["schedulers"] if (entry["namespace"], entry["name"]) == (NAMESPACE, name))
+    assert (entry["kind"], entry["serving"], entry["ready"]) == ("SecondaryScheduler", True, 1), entry
     assert entry["scheduler_names"]
     assert entry["leader"]["namespace"] == NAMESPACE
     assert {condition["type"] for condition in entry["conditions"]} >= {"Available", "Progressing", "Degraded"}
-    assert [entry["kind"] for entry in result["schedulers"] if entry["namespace"] == NAMESPACE] == ["SecondaryScheduler"]
+    assert [other["name"] for other in result["schedulers"] if other["workload"] == entry["workload"]] == [name]
     (operator,) = (operator for operator in result["operators"] if operator["namespace"] == NAMESPACE)
     assert (operator["variant"], operator["watches"]) == ("osso", [NAMESPACE])
