@@ -62,29 +62,32 @@ PROGRAMS = {
     )
 }
 
+CHECKOUT_LAYOUT = Layout(CHECKOUT / ".cluster")
+
 REQUIRED = ("kubernetes", "pause", "coredns")
+
+
+def check(layout: Layout, names: Iterable[str] = REQUIRED) -> None:
+    """See that what is needed to build the programs is there, if any of them has to be built."""
+    to_compile = [program for program in _stale(layout, names) if not _in_checkout(layout, program)]
+    if to_compile:
+        check_go([program.directory / "go.mod" for program in to_compile])
 
 
 def ensure(layout: Layout, progress: Progress, names: Iterable[str] = REQUIRED) -> None:
     """Build those of the programs that are missing or out of date."""
-    for name in names:
-        if name not in PROGRAMS:
-            raise ClusterError(f"there is no program {name}: choose from {', '.join(sorted(PROGRAMS))}")
-    wanted = [PROGRAMS[name] for name in names]
-    hashes = {program: _inputs(program) for program in wanted}
-    stale = [program for program in wanted if not _current(layout, program, hashes[program])]
-    if not stale:
-        return
+    check(layout, names)
     layout.bin.mkdir(parents=True, exist_ok=True)
     layout.inputs.mkdir(exist_ok=True)
-    for program in stale:
-        if not _take_from_checkout(layout, program, hashes[program]):
-            check_go([program.directory / "go.mod"])
+    for program in _stale(layout, names):
+        if _in_checkout(layout, program):
+            _take_from_checkout(layout, program)
+        else:
             _compile(layout, progress, program)
         for link in program.links:
             (layout.bin / link).unlink(missing_ok=True)
             (layout.bin / link).symlink_to(program.name)
-        _mark(layout, program).write_text(hashes[program])
+        _mark(layout, program).write_text(_inputs(program))
 
 
 def built(layout: Layout, name: str) -> str:
@@ -101,23 +104,30 @@ def _inputs(program: Program) -> str:
     return digest(program, *sources)
 
 
-def _current(layout: Layout, program: Program, inputs: str) -> bool:
+def _current(layout: Layout, program: Program) -> bool:
     mark = _mark(layout, program)
-    return (layout.bin / program.name).exists() and mark.exists() and mark.read_text() == inputs
+    return (layout.bin / program.name).exists() and mark.exists() and mark.read_text() == _inputs(program)
 
 
-def _take_from_checkout(layout: Layout, program: Program, inputs: str) -> bool:
-    """A cluster with a state directory of its own uses what the checkout's has built: linking alone takes a while."""
-    own = Layout(CHECKOUT / ".cluster")
-    if own == layout or not _current(own, program, inputs):
-        return False
+def _stale(layout: Layout, names: Iterable[str]) -> list[Program]:
+    for name in names:
+        if name not in PROGRAMS:
+            raise ClusterError(f"there is no program {name}: choose from {', '.join(sorted(PROGRAMS))}")
+    return [PROGRAMS[name] for name in names if not _current(layout, PROGRAMS[name])]
+
+
+def _in_checkout(layout: Layout, program: Program) -> bool:
+    """Whether the checkout's own cluster has the program for one with another state directory: linking alone takes a while."""
+    return layout != CHECKOUT_LAYOUT and _current(CHECKOUT_LAYOUT, program)
+
+
+def _take_from_checkout(layout: Layout, program: Program) -> None:
     target = layout.bin / program.name
     target.unlink(missing_ok=True)
     try:
-        os.link(own.bin / program.name, target)
-    except OSError:
-        shutil.copy2(own.bin / program.name, target)
-    return True
+        os.link(CHECKOUT_LAYOUT.bin / program.name, target)
+    except OSError:  # another file system
+        shutil.copy2(CHECKOUT_LAYOUT.bin / program.name, target)
 
 
 def _compile(layout: Layout, progress: Progress, program: Program) -> None:

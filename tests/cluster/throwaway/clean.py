@@ -34,8 +34,11 @@ def clean(layout: Layout) -> None:
     verify(layout, networks)
 
 
-def verify(layout: Layout, networks: list[Record]) -> None:
-    """Look for everything that a cluster makes, print what was looked for, and fail if something is there."""
+def verify(layout: Layout, networks: list[Record], patience: float = 5) -> None:
+    """Look for everything that a cluster makes, print what was looked for, and fail if something is there.
+
+    The kernel takes a moment to tear down namespaces: what is there only within `patience` seconds does not count.
+    """
     checks: dict[str, Callable[[], list[str]]] = {
         "processes": lambda: [f"{process.pid} ({process.component})" for process in processes.owned_processes(layout.state)],
         "mounts": lambda: mounts(layout),
@@ -47,8 +50,7 @@ def verify(layout: Layout, networks: list[Record]) -> None:
     }
     left: dict[str, list[str]] = {}
     for name, look in checks.items():
-        # The kernel takes a moment to tear down namespaces.
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + patience
         while (found := look()) and time.monotonic() < deadline:
             time.sleep(0.1)
         print(f"{name:15} {'LEFT: ' + ', '.join(found) if found else 'none left'}")

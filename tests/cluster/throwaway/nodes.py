@@ -20,9 +20,6 @@ from .processes import Daemon, ensure_holder, owned_processes, stop
 
 COMPONENTS = ("containerd", "kubelet", "kube-proxy")
 
-# Names of other registries that nodes look for in the cluster's own: it is the only one they can reach.
-MIRRORED = ("registry.k8s.io", "quay.io", "docker.io")
-
 PAUSE_IMAGE = "pause:3.10"
 
 
@@ -62,7 +59,11 @@ def containerd(layout: Layout, record: Record, node: str, pid: int) -> Daemon:
     directory = layout.node(node)
     inside = layout.in_node(directory)
     config = directory / "containerd.toml"
-    certificates = directory / "registries"
+    # Nodes look for the images of all registries in the cluster's own: it is the only one that they can reach.
+    hosts = write(
+        directory / "registries" / "_default" / "hosts.toml",
+        f'server = "http://{record.registry}"\n\n[host."http://{record.registry}"]\n  capabilities = ["pull", "resolve"]\n',
+    )
     write(
         config,
         f"""\
@@ -93,11 +94,6 @@ disabled_plugins = [
     config_path = "{inside / "registries"}"
 """,
     )
-    for name in (record.registry, *MIRRORED):
-        write(
-            certificates / name / "hosts.toml",
-            f'server = "http://{record.registry}"\n\n[host."http://{record.registry}"]\n  capabilities = ["pull", "resolve"]\n',
-        )
     cni = write_json(
         directory / "cni" / "10-bridge.conflist",
         {
@@ -121,7 +117,7 @@ disabled_plugins = [
         },
     )
     return Daemon(
-        f"containerd.{node}", (f"--config={layout.in_node(config)}",), Path(find("containerd")), inputs=(config, cni), node_pid=pid
+        f"containerd.{node}", (f"--config={layout.in_node(config)}",), Path(find("containerd")), inputs=(config, hosts, cni), node_pid=pid
     )
 
 

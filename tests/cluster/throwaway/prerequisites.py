@@ -38,6 +38,8 @@ PACKAGES = {
     "util-linux": ["unshare", "nsenter"],
 }
 
+OTHER_CLUSTER = "set KUBECONFIG and REGISTRY to use another cluster"
+
 POLICY = Path("/usr/sbin/policy-rc.d")
 
 
@@ -63,13 +65,9 @@ def missing() -> list[str]:
 
 def check_machine() -> None:
     if platform.system() != "Linux":
-        raise ClusterError(
-            f"the throwaway cluster needs Linux, this is {platform.system()}: use a Linux machine, or set KUBECONFIG and REGISTRY to use another cluster"
-        )
+        raise ClusterError(f"the throwaway cluster needs Linux, this is {platform.system()}: use a Linux machine, or {OTHER_CLUSTER}")
     if os.geteuid() != 0:
-        raise ClusterError(
-            "the throwaway cluster needs root (namespaces, network links, mounts): run as root, or set KUBECONFIG and REGISTRY to use another cluster"
-        )
+        raise ClusterError(f"the throwaway cluster needs root (namespaces, network links, mounts): run as root, or {OTHER_CLUSTER}")
 
 
 def check_namespaces() -> None:
@@ -79,7 +77,7 @@ def check_namespaces() -> None:
     if result.returncode:
         raise ClusterError(
             f"this machine does not let root make namespaces ({result.stderr.strip()}): "
-            "in a container, start it privileged; or set KUBECONFIG and REGISTRY to use another cluster"
+            f"in a container, start it privileged; or {OTHER_CLUSTER}"
         )
 
 

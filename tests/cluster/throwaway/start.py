@@ -30,8 +30,9 @@ def wanted_nodes(recorded: Record | None) -> int:
 def start(layout: Layout, progress: Progress) -> None:
     recorded = Record.load(layout)
     count = wanted_nodes(recorded)
-    prerequisites.ensure_packages(layout, progress)
     prerequisites.check_namespaces()
+    build.check(layout)
+    prerequisites.ensure_packages(layout, progress)
     build.ensure(layout, progress)
 
     record = Record(network.choose(layout, recorded), count)
