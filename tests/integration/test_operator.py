@@ -251,7 +251,7 @@ def test_invalid_configuration_changes_nothing_that_runs(scheduler):
     scheduler.write_config("apiVersion: v1\nkind: Pod\n")
     eventually(lambda: scheduler.condition("Degraded")[:2] == ("True", "ConfigInvalid"))
     assert scheduler.condition("Available")[0] == "True"
-    assert "KubeSchedulerConfiguration" in scheduler.condition("Degraded")[2]
+    assert "line 1: apiVersion" in scheduler.condition("Degraded")[2]
     assert (scheduler.rollouts(), scheduler.deployment["metadata"]["generation"]) == before
     scheduler.write_config()
     eventually(lambda: scheduler.condition("Degraded")[0] == "False")
