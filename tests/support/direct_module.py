@@ -43,7 +43,10 @@ class ModuleRun:
 
 
 def run_directly(name: str, *, check=False, diff=False, env=None, succeed=True, **args) -> ModuleRun:
-    """Run the module osso.scheduler.`name` with `args`. Fails the test when it fails, unless `succeed` is false, then when it does not."""
+    """Run the module osso.scheduler.`name` with `args`.
+
+    Fails the test when the module fails; with `succeed=False` when it does not; with `succeed=None` never.
+    """
     done = subprocess.run(
         [sys.executable, "-m", f"ansible_collections.osso.scheduler.plugins.modules.{name}"],
         input=json.dumps({"ANSIBLE_MODULE_ARGS": {**args, "_ansible_check_mode": check, "_ansible_diff": diff}}),
@@ -56,5 +59,5 @@ def run_directly(name: str, *, check=False, diff=False, env=None, succeed=True, 
     output = done.stdout + done.stderr
     assert "Traceback" not in output, output
     run = ModuleRun(json.loads(done.stdout), output)
-    assert run.failed != succeed, run.message or run.result
+    assert run.failed is not succeed, run.message or run.result
     return run

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import struct
 import threading
 
 
@@ -19,37 +21,42 @@ class TcpProxy:
 
     def __init__(self, target: tuple[str, int]):
         self._target = target
-        self._listener = None
         self._connections: list[socket.socket] = []
-        self._listen(0)
+        self._timer = threading.Timer(0, self._listen)
+        self.port = 0
+        self._listen()
         self.port = self._listener.getsockname()[1]
-        self.accepted = 0
 
     def __enter__(self) -> TcpProxy:
         return self
 
     def __exit__(self, *_exception) -> None:
+        self._timer.cancel()
         self._close()
 
     def cut(self, seconds: float) -> None:
         """Break all connections and refuse new ones; after `seconds` listen again, in the background."""
         self._close()
-        threading.Timer(seconds, self._listen, [self.port]).start()
+        self._timer = threading.Timer(seconds, self._listen)
+        self._timer.start()
 
-    def _listen(self, port: int) -> None:
-        listener = socket.create_server(("127.0.0.1", port))
-        self._listener = listener
-        threading.Thread(target=self._accept, args=[listener], daemon=True).start()
+    def _listen(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", self.port))
+        threading.Thread(target=self._accept, args=[self._listener], daemon=True).start()
 
     def _close(self) -> None:
-        # Without the shutdown a thread that waits in accept() would still get one connection.
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        for connection in self._connections:
-            # Reset instead of an orderly end
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        if self._listener is not None:
+            # Wakes the thread that waits in accept(), which would get one connection more.
+            self._listener.shutdown(socket.SHUT_RDWR)
+            self._listener.close()
+            self._listener = None
+        while self._connections:
+            connection = self._connections.pop()
+            # Wakes the thread that reads; then a reset instead of an orderly end.
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RD)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             connection.close()
-        self._connections.clear()
 
     def _accept(self, listener: socket.socket) -> None:
         while True:
@@ -58,7 +65,6 @@ class TcpProxy:
                 server = socket.create_connection(self._target)
             except OSError:
                 return
-            self.accepted += 1
             self._connections += [client, server]
             for source, sink in ((client, server), (server, client)):
                 threading.Thread(target=_pump, args=[source, sink], daemon=True).start()

@@ -23,8 +23,10 @@ __all__ = ["FIELD_MANAGER", "ApiError", "Client", "Resource"]
 FIELD_MANAGER = "osso.scheduler"
 
 CONNECT_TIMEOUT = 10
-# The API server itself gives up after 60 s.
-READ_TIMEOUT = 70
+# A connection that died without a sign is noticed by the time that an answer takes. Reads are answered at once; a write may
+# have to wait for admission webhooks, which get 30 s at most.
+READ_TIMEOUT = 15
+WRITE_TIMEOUT = 35
 PAGE = 500
 
 
@@ -74,7 +76,8 @@ class Client:
         overloaded (429) or unavailable (503) server, and for everything but POST also a broken connection and 504.
         Raises `ApiError`.
         """
-        response = self._send(method, path, query, body, content_type, READ_TIMEOUT)
+        timeout = READ_TIMEOUT if method == "GET" else WRITE_TIMEOUT
+        response = self._send(method, path, query, body, content_type, timeout)
         try:
             return json.loads(response.data)
         except ValueError:
@@ -190,7 +193,7 @@ class Client:
             "labelSelector": label_selector,
             "resourceVersion": resource_version,
         }
-        response = self._send("GET", path, query, None, None, max(1, timeout) + 1)
+        response = self._send("GET", path, query, None, None, max(1, timeout) + 1, stream=True)
         try:
             for line in _lines(response):
                 event = json.loads(line)
@@ -207,18 +210,18 @@ class Client:
         finally:
             response.close()
 
-    def _send(self, method, path, query, body, content_type, read_timeout):
-        """The raw answer (a urllib3 response) to one request, after the retries that are safe."""
+    def _send(self, method, path, query, body, content_type, read_timeout, stream=False):
+        """The answer (a urllib3 response, read unless ``stream``) to one request, after the retries that are safe."""
         from kubernetes.client.exceptions import ApiException
         from urllib3.exceptions import HTTPError
 
         query_params = [(key, value) for key, value in (query or {}).items() if value is not None]
         self._count(method, dict(query_params), body)
-        started = time.monotonic()
+        first_failure = None
         pause = 0.1
         while True:
             try:
-                return self._http.request(
+                response = self._http.request(
                     method,
                     path,
                     body=body,
@@ -227,6 +230,10 @@ class Client:
                     serialize=False,
                     _request_timeout=(CONNECT_TIMEOUT, read_timeout),
                 )
+                if not stream:
+                    # Reads the body, which can fail like the request itself, and keeps it
+                    response.read(cache_content=True)
+                return response
             except ApiException as failure:
                 # Without a status it is the client's own word for a TLS failure.
                 error = _refused(failure, method, path) if failure.status else _unreachable(self.host, failure, method, path)
@@ -237,10 +244,11 @@ class Client:
                 error = _unreachable(self.host, failure, method, path)
                 retry = error.reason == "Unreachable" and (method != "POST" or _never_connected(failure))
                 wait = pause
-            waited = time.monotonic() - started
-            if not retry or waited + wait > self._retry_seconds:
-                if retry and waited > 1:
-                    error.message += f" (asked again for {waited:.0f} s)"
+            now = time.monotonic()
+            first_failure = first_failure or now
+            if not retry or now - first_failure + wait > self._retry_seconds:
+                if now - first_failure > 1:
+                    error.message += f" (asked again for {now - first_failure:.0f} s)"
                 raise error
             time.sleep(wait)
             pause = min(2 * pause, 2)
@@ -357,5 +365,5 @@ def _unreachable(host, failure, method, path):
             path,
         )
     if isinstance(cause, exceptions.ReadTimeoutError):
-        return ApiError(0, "Unreachable", f"{host} gave no answer to {method} {path} within {READ_TIMEOUT} s", None, method, path)
+        return ApiError(0, "Unreachable", f"{host} gave no answer to {method} {path} in time", None, method, path)
     return ApiError(0, "Unreachable", f"the API server {host} cannot be reached: {text}", None, method, path)

@@ -131,17 +131,14 @@ def _pod_problems(pod):
     for container in status.get("initContainerStatuses", []) + status.get("containerStatuses", []):
         waiting = container.get("state", {}).get("waiting", {})
         ended = container.get("state", {}).get("terminated") or container.get("lastState", {}).get("terminated") or {}
+        how = "ended with exit code {0}: {1}".format(ended.get("exitCode"), (ended.get("message") or ended.get("reason") or "").strip())
         if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
             text = "container {0} is {1}".format(container["name"], waiting["reason"])
             if waiting.get("message"):
                 text += ": " + waiting["message"]
-            if ended.get("exitCode"):
-                text += "; it ended with exit code {0}{1}".format(
-                    ended["exitCode"], ": " + ended["message"].strip() if ended.get("message") else ""
-                )
-            yield text
+            yield text + "; it " + how if ended.get("exitCode") else text
         elif ended.get("exitCode"):
-            yield "container {0} ended with exit code {1} ({2})".format(container["name"], ended["exitCode"], ended.get("reason", ""))
+            yield "container {0} {1}".format(container["name"], how)
         elif "running" in container.get("state", {}) and not container.get("ready"):
             yield "container {0} runs but is not ready".format(container["name"])
     if status.get("phase") == "Failed" and not status.get("containerStatuses"):

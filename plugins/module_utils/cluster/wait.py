@@ -14,7 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 
 # A watch is renewed this often, so that a connection which died silently is noticed.
-_WATCH_SECONDS = 60
+_WATCH_SECONDS = 20
 _POLL_SECONDS = 0.5
 _MAX_PODS_LOOKED_AT = 50
 

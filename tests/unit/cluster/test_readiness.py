@@ -135,7 +135,7 @@ def test_pods_say_why_they_do_not_run():
         "2 pods such as a: container main is ImagePullBackOff: not found",
         "pod c: container main is CrashLoopBackOff; it ended with exit code 3: boom",
         "pod d: not scheduled by mine: 0/3 nodes are available",
-        "pod f: container init ended with exit code 1 (Error)",
+        "pod f: container init ended with exit code 1: Error",
         "pod g: container main runs but is not ready",
         "pod i: Evicted: disk",
     ]

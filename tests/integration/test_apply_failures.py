@@ -1,0 +1,319 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Module apply when something is in the way: one readable message with object, field and reason, or a retry that succeeds."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from urllib.parse import urlsplit
+
+import pytest
+from support.access import service_account
+from support.direct_module import run_directly
+from support.objects import config_map, deployment, thing, things
+from support.tcp_proxy import TcpProxy
+
+
+@pytest.fixture
+def apply(kubeconfig):
+    """Run the module on the cluster."""
+
+    def run(manifests=None, **options):
+        return run_directly("apply", **{"kubeconfig": str(kubeconfig), "manifests": manifests, **options})
+
+    return run
+
+
+@pytest.fixture
+def fails(apply):
+    """Run the module, which has to fail, and return its message."""
+
+    def run(manifests=None, **options):
+        return apply(manifests, succeed=False, **options).message
+
+    return run
+
+
+def invalid(namespace):
+    broken = deployment(namespace, replicas=-1)
+    broken["spec"]["template"]["metadata"]["labels"] = {"app": "other"}
+    return broken
+
+
+class TestRefusals:
+    def test_a_conflict_names_field_and_manager_and_force_takes_over(self, apply, fails, kubectl, namespace):
+        kubectl("create", "configmap", "settings", "--from-literal=a=theirs", "--from-literal=b=theirs", f"--namespace={namespace}")
+        for check in (True, False):
+            message = fails(config_map(namespace, a="ours", b="theirs"), check=check)
+            assert message.startswith(f"ConfigMap {namespace}/settings: could not apply it: conflict: .data.a is managed by ")
+            assert "kubectl-create" in message
+            assert "force_conflicts: true" in message
+        assert kubectl.json("get", "configmap", "settings", f"--namespace={namespace}")["data"]["a"] == "theirs"
+        apply(config_map(namespace, a="ours", b="theirs"), force_conflicts=True)
+        assert kubectl.json("get", "configmap", "settings", f"--namespace={namespace}")["data"]["a"] == "ours"
+
+    def test_invalid_fields_are_named_with_the_server_s_reason(self, fails, namespace):
+        for check in (True, False):
+            message = fails(invalid(namespace), check=check)
+            assert message.startswith(f"Deployment {namespace}/app: could not apply it: the server finds it invalid: ")
+            assert "spec.replicas: Invalid value: -1: must be greater than or equal to 0" in message
+            assert "spec.template.metadata.labels" in message
+
+    def test_unknown_fields_and_wrong_types_are_refused(self, fails, namespace):
+        typo = deployment(namespace)
+        typo["spec"]["replicsa"] = 1
+        assert ".spec.replicsa: field not declared in schema" in fails(typo)
+        assert ".data.a: expected string, got 5" in fails(config_map(namespace, a=5))
+
+    def test_an_admission_policy_s_own_words_are_told(self, fails, kubectl, namespace):
+        about = {"name": namespace}
+        rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
+        matching = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}, "resourceRules": [rule]}
+        validation = {"expression": "object.metadata.name != 'settings'", "message": "settings belong into the vault"}
+        kubectl.apply(
+            {
+                "apiVersion": "admissionregistration.k8s.io/v1",
+                "kind": "ValidatingAdmissionPolicy",
+                "metadata": about,
+                "spec": {"matchConstraints": matching, "validations": [validation]},
+            },
+            {
+                "apiVersion": "admissionregistration.k8s.io/v1",
+                "kind": "ValidatingAdmissionPolicyBinding",
+                "metadata": about,
+                "spec": {"policyName": namespace, "validationActions": ["Deny"]},
+            },
+        )
+        try:
+            deadline = time.monotonic() + 30
+            while True:
+                run = run_directly("apply", manifests=config_map(namespace), check=True, succeed=None)
+                if run.failed or time.monotonic() > deadline:
+                    break
+                time.sleep(0.5)
+            assert run.message.startswith(f"ConfigMap {namespace}/settings: could not apply it: ")
+            assert "settings belong into the vault" in run.message
+        finally:
+            kubectl("delete", "validatingadmissionpolicy,validatingadmissionpolicybinding", namespace)
+
+    def test_what_was_done_before_the_failure_is_told(self, apply, namespace):
+        manifests = [config_map(namespace, "done"), invalid(namespace), deployment(namespace, "never")]
+        run = apply(manifests, succeed=False)
+        assert run.actions() == {"ConfigMap done": "created"}
+        assert run.result["changed"]
+        assert run.result["requests"]["write"] == 2
+        assert (run.result["status"], run.result["reason"]) == (422, "Invalid")
+
+    def test_a_missing_permission_names_who_what_and_the_remedy(self, fails, kubectl, namespace):
+        may_read = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}
+        with service_account(kubectl, namespace, may_read) as robot:
+            for check in (True, False):
+                message = fails(config_map(namespace), check=check, **robot)
+                who = f"system:serviceaccount:{namespace}:robot"
+                assert message.startswith(f"ConfigMap {namespace}/settings: could not apply it: ")
+                assert f'Grant it to "{who}" with a rule for verb patch, resource configmaps, API group ""' in message
+            message = fails(deployment(namespace), **robot)
+            assert message.startswith(f"Deployment {namespace}/app: could not read it: ")
+            assert 'verb get, resource deployments, API group "apps"' in message
+            kubectl.apply(config_map(namespace))
+            message = fails(config_map(namespace), state="absent", **robot)
+            assert message.startswith(f"ConfigMap {namespace}/settings: could not delete it: ")
+            assert "verb delete" in message
+
+    def test_granting_more_than_one_has(self, fails, kubectl, namespace):
+        rbac = "rbac.authorization.k8s.io"
+        may = {"apiGroups": [rbac], "resources": ["roles"], "verbs": ["get", "patch", "create"]}
+        role = {
+            "apiVersion": f"{rbac}/v1",
+            "kind": "Role",
+            "metadata": {"name": "greedy", "namespace": namespace},
+            "rules": [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}],
+        }
+        with service_account(kubectl, namespace, may) as robot:
+            message = fails(role, **robot)
+        assert message.startswith(f"Role {namespace}/greedy: could not apply it: ")
+        assert "must hold its permissions, or the verbs escalate and bind" in message
+
+    def test_what_the_cluster_does_not_know(self, fails, namespace):
+        unknown = {"apiVersion": "unknown.example.com/v1", "kind": "Nothing", "metadata": {"name": "a", "namespace": namespace}}
+        manifests = [config_map(namespace), unknown]
+        assert fails(manifests).startswith(f"Nothing {namespace}/a: the API server does not serve unknown.example.com/v1 Nothing.")
+        message = fails(config_map("nowhere"))
+        assert message == (
+            "ConfigMap nowhere/settings: could not apply it: namespace nowhere does not exist; put its Namespace into the "
+            "manifests or create it first"
+        )
+
+    def test_a_namespace_too_many_or_missing(self, fails, namespace):
+        role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "a", "namespace": "b"}}
+        assert "ClusterRole objects are cluster-scoped; remove it" in fails(role)
+        nowhere = config_map(namespace)
+        del nowhere["metadata"]["namespace"]
+        assert "ConfigMap settings: metadata.namespace is missing" in fails(nowhere)
+
+    def test_a_namespace_that_is_going_away(self, apply, fails, kubectl, namespace):
+        held = config_map(namespace, "held")
+        held["metadata"]["finalizers"] = ["example.com/hold"]
+        kubectl.apply(held)
+        kubectl("delete", "namespace", namespace, "--wait=false")
+        own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+        try:
+            message = fails(config_map(namespace))
+            assert "because it is being terminated. Wait until the namespace is gone" in message
+            # As part of the set it is waited for, to be made anew
+            message = fails([own_namespace, config_map(namespace)], wait_timeout=2)
+            assert message.startswith(f"Not deleted after 2 s (wait_timeout). Namespace {namespace}: held by ")
+            predicted = apply([own_namespace, config_map(namespace)], check=True)
+            assert predicted.result["unvalidated"][0]["reason"] == "it is being deleted"
+        finally:
+            release = threading.Timer(
+                2, kubectl, ["patch", "configmap", "held", f"--namespace={namespace}", "--patch", '{"metadata":{"finalizers":null}}']
+            )
+            release.start()
+        run = apply([own_namespace, config_map(namespace)])
+        release.join()
+        assert run.actions() == {f"Namespace {namespace}": "created", "ConfigMap settings": "created"}
+        assert kubectl.json("get", "configmap", "settings", f"--namespace={namespace}")
+
+
+class TestInput:
+    """What is refused before the cluster is asked; the manifests themselves are tested in tests/unit/cluster/test_manifests.py."""
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({}, "hold no object"),
+            ({"state": "absent"}, "nothing says of what"),
+            ({"prune": True}, "prune is true but set_name is missing"),
+            ({"set_name": "mine"}, "set_namespace is missing"),
+            ({"set_name": "Not a name", "set_namespace": "a"}, "set_name is 'Not a name'"),
+            ({"set_name": "a" * 55, "set_namespace": "a"}, "at most 54"),
+            ({"all_of": [{"api_version": "v1", "kind": "Pod"}]}, "state: absent only"),
+            ({"state": "absent", "subresource": "status"}, "state: present only"),
+            ({"subresource": "status", "set_name": "a", "set_namespace": "b"}, "remove set_name and owner"),
+            ({"wait_for": [{"kind": "Pod", "name": "a"}]}, "neither condition"),
+            ({"wait_for": [{"kind": "Pod", "name": "a", "namespace": "b", "rollout": True}]}, "has no rollout"),
+            ({"wait_for": [{"kind": "Nothing", "name": "a", "rollout": True}]}, "api_version of Nothing a is not known"),
+            ({"wait_timeout": -1}, "wait_timeout is -1"),
+        ],
+    )
+    def test_options_that_cannot_be_meant(self, fails, options, words):
+        manifests = None if options in ({}, {"state": "absent"}) else config_map("default", "never")
+        assert words in fails(manifests, **options)
+
+    @pytest.mark.parametrize("data", [{}, {"objects": "nonsense"}])
+    def test_an_inventory_that_someone_broke(self, fails, kubectl, namespace, data):
+        kubectl.apply(config_map(namespace, "osso-set-mine", **data))
+        message = fails(config_map(namespace), set_name="mine", set_namespace=namespace)
+        assert message.startswith(f"ConfigMap {namespace}/osso-set-mine does not hold the inventory of a set")
+
+
+def through(kubectl, port) -> dict:
+    """The kubeconfig of the cluster, by way of a port on this machine."""
+    config = kubectl.json("config", "view", "--minify", "--flatten", "--raw")
+    cluster = config["clusters"][0]["cluster"]
+    cluster["tls-server-name"] = urlsplit(cluster["server"]).hostname
+    cluster["server"] = f"https://127.0.0.1:{port}"
+    return config
+
+
+@pytest.fixture
+def proxy(kubectl):
+    server = urlsplit(kubectl.json("config", "view", "--minify")["clusters"][0]["cluster"]["server"])
+    with TcpProxy((server.hostname, server.port)) as proxy:
+        yield proxy
+
+
+class TestConnection:
+    def test_a_server_that_goes_away_for_10_s_during_the_run(self, apply, kubectl, proxy, namespace):
+        manifests = [config_map(namespace, f"number-{number}") for number in range(200)]
+        cut = threading.Thread(target=self.cut_when_it_writes, args=[kubectl, proxy, namespace])
+        cut.start()
+        run = apply(manifests, kubeconfig=through(kubectl, proxy.port))
+        cut.join()
+        assert run.result["counts"]["created"] == len(manifests)
+        assert self.cut_at < self.count(kubectl, namespace)
+
+    def cut_when_it_writes(self, kubectl, proxy, namespace):
+        deadline = time.monotonic() + 30
+        while not (count := self.count(kubectl, namespace)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        proxy.cut(10)
+        type(self).cut_at = count
+
+    @staticmethod
+    def count(kubectl, namespace):
+        found = kubectl("get", "configmaps", f"--namespace={namespace}", "--output=name").stdout.split()
+        return sum("number-" in name for name in found)
+
+    def test_a_server_that_stays_away(self, apply, kubectl, proxy, namespace):
+        config = through(kubectl, proxy.port)
+        proxy.cut(60)
+        started = time.monotonic()
+        run = apply(config_map(namespace), kubeconfig=config, retry_seconds=3, succeed=False)
+        assert 2 < time.monotonic() - started < 10
+        assert f"https://127.0.0.1:{proxy.port} cannot be reached" in run.message
+        assert run.message.startswith(f"ConfigMap {namespace}/settings: could not read it: ")
+        assert run.result["status"] == 0
+
+    def test_waiting_goes_on_after_an_outage(self, apply, kubectl, proxy, namespace):
+        group = f"{namespace}.example.com"
+        apply([things(group), thing(group, namespace)])
+        wait_for = [{"api_version": f"{group}/v1", "kind": "Thing", "name": "one", "namespace": namespace, "condition": {"type": "Ready"}}]
+        status = json.dumps({"status": {"conditions": [{"type": "Ready", "status": "True"}]}})
+        become_ready = [
+            "patch",
+            f"things.{group}",
+            "one",
+            f"--namespace={namespace}",
+            "--subresource=status",
+            "--type=merge",
+            "--patch",
+            status,
+        ]
+        threading.Timer(2, proxy.cut, [5]).start()
+        ready = threading.Timer(4, kubectl, become_ready)
+        ready.start()
+        started = time.monotonic()
+        run = apply(thing(group, namespace), kubeconfig=through(kubectl, proxy.port), wait_for=wait_for, wait_timeout=60)
+        ready.join()
+        kubectl("delete", "customresourcedefinition", f"things.{group}", "--wait=false")
+        assert run.actions() == {"Thing one": "unchanged"}
+        assert 6 < time.monotonic() - started < 20
+
+    def test_a_certificate_that_nobody_known_signed(self, fails, kubectl, proxy, tmp_path):
+        config = through(kubectl, proxy.port)
+        del config["clusters"][0]["cluster"]["certificate-authority-data"]
+        started = time.monotonic()
+        message = fails(config_map("default", "never"), kubeconfig=config)
+        assert time.monotonic() - started < 10, "nothing to wait for"
+        assert "could not be verified; give the CA that signed it" in message
+
+    def test_unverified_certificates_are_warned_about(self, apply, kubectl, proxy):
+        config = through(kubectl, proxy.port)
+        del config["clusters"][0]["cluster"]["certificate-authority-data"]
+        run = apply(config_map("default", "never"), kubeconfig=config, validate_certs=False, check=True)
+        assert len(run.warnings) == 1
+        assert f"The certificate of https://127.0.0.1:{proxy.port} is not verified" in run.warnings[0]
+
+    def test_credentials_that_are_not_accepted(self, fails, kubectl):
+        config = kubectl.json("config", "view", "--minify", "--flatten", "--raw")
+        config["users"][0]["user"] = {"token": "wrong-token-value"}
+        run_message = fails(config_map("default", "never"), kubeconfig=config)
+        assert "does not accept the credentials" in run_message
+        assert "wrong-token-value" not in run_message
+
+    @pytest.mark.parametrize(
+        ("environment", "words"),
+        [
+            ({"KUBECONFIG": "/nonexistent", "HOME": "/nonexistent"}, "No usable credentials for a cluster"),
+            ({"K8S_AUTH_HOST": "https://api.invalid:6443", "K8S_AUTH_API_KEY": "x"}, "cannot be resolved"),
+        ],
+    )
+    def test_no_way_to_a_cluster(self, environment, words):
+        run = run_directly("apply", manifests=config_map("default", "never"), env=environment, succeed=False)
+        assert words in run.message

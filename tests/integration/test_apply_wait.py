@@ -1,0 +1,209 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Module apply while it waits: for rollouts, conditions, kinds and deletions."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pytest
+from support.direct_module import run_directly
+from support.objects import config_map, deployment, thing, things
+
+
+@pytest.fixture
+def apply(kubeconfig):
+    """Run the module on the cluster."""
+
+    def run(manifests=None, **options):
+        return run_directly("apply", kubeconfig=str(kubeconfig), manifests=manifests, **options)
+
+    return run
+
+
+@pytest.fixture
+def group(kubectl, namespace):
+    """An API group for the test's own kinds."""
+    group = f"{namespace}.example.com"
+    yield group
+    kubectl("delete", "customresourcedefinition", f"things.{group}", "--ignore-not-found", "--wait=false")
+
+
+def later(seconds, function, *args):
+    """Call a function in the background after some seconds; join() what is returned."""
+    timer = threading.Timer(seconds, function, args)
+    timer.start()
+    return timer
+
+
+def set_status(kubectl, group, namespace, **status):
+    patch = json.dumps({"status": status})
+    arguments = [f"--namespace={namespace}", "--subresource=status", "--type=merge", "--patch", patch]
+    kubectl("patch", f"things.{group}", "one", *arguments)
+
+
+def ready(group, namespace, **condition):
+    return {
+        "api_version": f"{group}/v1",
+        "kind": "Thing",
+        "name": "one",
+        "namespace": namespace,
+        "condition": {"type": "Ready", **condition},
+    }
+
+
+class TestRollout:
+    def test_workloads_of_the_set_roll_out(self, apply, kubectl, namespace):
+        manifest = deployment(namespace, replicas=2)
+        run = apply(manifest, wait=True, return_kinds=["Deployment"], wait_timeout=120)
+        (live,) = run.result["resources"]
+        assert live["status"]["availableReplicas"] == 2
+        assert live["status"]["observedGeneration"] == live["metadata"]["generation"]
+
+        manifest["spec"]["template"]["metadata"]["annotations"] = {"changed": "true"}
+        run = apply(manifest, wait=True, return_kinds=["Deployment"], wait_timeout=120)
+        (live,) = run.result["resources"]
+        assert live["metadata"]["generation"] == 2
+        assert live["status"]["updatedReplicas"] == live["status"]["replicas"] == live["status"]["availableReplicas"] == 2
+
+        run = apply(manifest, wait=True)
+        assert run.result["requests"] == {"read": 1, "write": 0, "dry_run": 0}, "what is rolled out costs no watch"
+
+    def test_why_it_does_not_roll_out(self, apply, namespace):
+        no_image = deployment(namespace, "no-image", image="registry.k8s.io/does-not-exist:1", replicas=2)
+        no_node = deployment(namespace, "no-node", nodeSelector={"example.com/none": "true"})
+        crashing = deployment(namespace, "crashing", image="registry.k8s.io/busybox:1")
+        crashing["spec"]["template"]["spec"]["containers"][0].update(
+            command=["/bin/sh", "-c", "echo the disk is full > /dev/termination-log; exit 3"]
+        )
+        fine = deployment(namespace, "fine")
+        started = time.monotonic()
+        run = apply([no_image, no_node, crashing, fine], wait=True, wait_timeout=15, succeed=False)
+        assert 14 < time.monotonic() - started < 25, "one deadline for all"
+        assert run.message.startswith("Not ready after 15 s (wait_timeout). ")
+        by_object = {text.split(":")[0]: text for text in run.message.removeprefix("Not ready after 15 s (wait_timeout). ").split(" | ")}
+        assert set(by_object) == {f"Deployment {namespace}/{name}" for name in ("no-image", "no-node", "crashing")}
+        assert "0 available" in by_object[f"Deployment {namespace}/no-image"]
+        assert "ErrImagePull" in run.message or "ImagePullBackOff" in run.message
+        assert "registry.k8s.io/does-not-exist:1" in by_object[f"Deployment {namespace}/no-image"]
+        assert "not scheduled by default-scheduler: 0/" in by_object[f"Deployment {namespace}/no-node"]
+        assert "exit code 3: the disk is full" in by_object[f"Deployment {namespace}/crashing"]
+        assert run.result["counts"]["created"] == 4
+
+    def test_pods_that_may_not_be_made(self, apply, kubectl, namespace):
+        kubectl("create", "quota", "none", "--hard=pods=0", f"--namespace={namespace}")
+        message = apply(deployment(namespace), wait=True, wait_timeout=8, succeed=False).message
+        assert "exceeded quota: none" in message
+
+    def test_a_rollout_that_is_stuck_fails_before_the_time_is_over(self, apply, namespace):
+        manifest = deployment(namespace, image="registry.k8s.io/does-not-exist:1")
+        manifest["spec"]["progressDeadlineSeconds"] = 3
+        started = time.monotonic()
+        message = apply(manifest, wait=True, wait_timeout=60, succeed=False).message
+        assert time.monotonic() - started < 30
+        assert message.startswith(f"Will not become ready. Deployment {namespace}/app: ")
+        assert "ProgressDeadlineExceeded" in message
+
+
+class TestConditions:
+    def test_a_condition_that_comes(self, apply, kubectl, namespace, group):
+        apply([things(group), thing(group, namespace)])
+        become = later(
+            3, lambda: set_status(kubectl, group, namespace, conditions=[{"type": "Ready", "status": "False", "reason": "Done"}])
+        )
+        started = time.monotonic()
+        run = apply(thing(group, namespace), wait_for=[ready(group, namespace, status="False", reason="Done")], return_kinds=["Thing"])
+        become.join()
+        assert 1 < time.monotonic() - started < 10
+        assert run.result["resources"][0]["status"]["conditions"][0]["reason"] == "Done"
+        # A watch that was opened once, not a question every second
+        assert run.result["requests"]["read"] <= 3
+
+    def test_a_condition_that_speaks_of_an_older_generation(self, apply, kubectl, namespace, group):
+        apply([things(group), thing(group, namespace)])
+        set_status(kubectl, group, namespace, observedGeneration=1, conditions=[{"type": "Ready", "status": "True"}])
+        assert apply(thing(group, namespace), wait_for=[ready(group, namespace)])
+        changed = thing(group, namespace, spec={"size": 2})
+        message = apply(changed, wait_for=[ready(group, namespace)], wait_timeout=2, succeed=False).message
+        assert "has not looked at the present generation yet" in message
+
+    def test_an_object_that_does_not_exist_yet(self, apply, kubectl, namespace, group):
+        apply([things(group)])
+        wait_for = [ready(group, namespace)]
+        message = apply(config_map(namespace), wait_for=wait_for, wait_timeout=2, succeed=False).message
+        assert message == f"Not ready after 2 s (wait_timeout). Thing {namespace}/one: it does not exist"
+
+        def create():
+            kubectl.apply(thing(group, namespace))
+            set_status(kubectl, group, namespace, conditions=[{"type": "Ready", "status": "True"}])
+
+        creation = later(2, create)
+        apply(config_map(namespace), wait_for=wait_for, wait_timeout=30)
+        creation.join()
+
+    def test_several_at_once(self, apply, kubectl, namespace, group):
+        apply([things(group), thing(group, namespace)])
+        wait_for = [
+            ready(group, namespace),
+            {"kind": "Deployment", "name": "app", "namespace": namespace, "rollout": True},
+            {"kind": "Deployment", "name": "app", "namespace": namespace, "condition": {"type": "Available"}},
+        ]
+        message = apply(deployment(namespace, replicas=0), wait_for=wait_for, wait_timeout=3, succeed=False).message
+        assert message == f"Not ready after 3 s (wait_timeout). Thing {namespace}/one: condition Ready is not reported"
+
+
+class TestDeletion:
+    def hold(self, obj):
+        obj["metadata"]["finalizers"] = ["example.com/hold"]
+        return obj
+
+    def release(self, kubectl, kind, name, namespace):
+        patch = json.dumps({"metadata": {"finalizers": None}})
+        kubectl("patch", kind, name, f"--namespace={namespace}", "--type=merge", "--patch", patch)
+
+    def test_custom_resources_go_before_what_cleans_up_after_them(self, apply, kubectl, namespace, group):
+        manifests = [things(group), self.hold(thing(group, namespace)), deployment(namespace), config_map(namespace)]
+        apply(manifests, wait=True, wait_timeout=120)
+        seen = []
+
+        def clean_up():
+            """What an operator does: it needs the Deployment, its configuration and the kind to be there still."""
+            for kind, name in (("deployment", "app"), ("configmap", "settings"), ("customresourcedefinition", f"things.{group}")):
+                where = [] if kind == "customresourcedefinition" else [f"--namespace={namespace}"]
+                seen.append(kubectl.json("get", kind, name, *where)["metadata"].get("deletionTimestamp"))
+            self.release(kubectl, f"things.{group}", "one", namespace)
+
+        operator = later(4, clean_up)
+        run = apply(manifests, state="absent", wait_timeout=60)
+        operator.join()
+        assert seen == [None, None, None]
+        assert list(run.actions()) == ["Thing one", "Deployment app", "ConfigMap settings", f"CustomResourceDefinition things.{group}"]
+        assert set(run.actions().values()) == {"deleted"}
+        # Really gone, the pods of the Deployment too
+        assert kubectl.json("get", "pods,deployments,configmaps", "--selector=app=app", f"--namespace={namespace}")["items"] == []
+        assert kubectl.json("get", "customresourcedefinition", f"things.{group}", "--ignore-not-found") is None
+
+    def test_what_holds_an_object_is_told(self, apply, kubectl, namespace, group):
+        manifests = [things(group), self.hold(thing(group, namespace))]
+        apply(manifests)
+        run = apply(manifests, state="absent", wait_timeout=2, succeed=False)
+        assert run.message.startswith(f"Not deleted after 2 s (wait_timeout). Thing {namespace}/one: held by finalizers example.com/hold")
+        assert run.actions() == {"Thing one": "deleted"}, "nothing else was touched"
+        assert kubectl.json("get", "customresourcedefinition", f"things.{group}")["metadata"].get("deletionTimestamp") is None
+        self.release(kubectl, f"things.{group}", "one", namespace)
+
+    def test_what_holds_a_namespace_is_told(self, apply, kubectl, namespace):
+        own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+        apply(self.hold(config_map(namespace)))
+        try:
+            message = apply(own_namespace, state="absent", wait_timeout=6, succeed=False).message
+            assert message.startswith(f"Not deleted after 6 s (wait_timeout). Namespace {namespace}: held by ")
+            assert "example.com/hold in 1 resource instances" in message
+        finally:
+            self.release(kubectl, "configmap", "settings", namespace)
+        assert apply(own_namespace, state="absent").actions() == {f"Namespace {namespace}": "deleted"}
+        assert kubectl.json("get", "namespace", namespace, "--ignore-not-found") is None
