@@ -38,8 +38,10 @@ def _row(what, value, unit):
 
 
 def _machine():
-    model = next((line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), "")
+    model = next(
+        (line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), ""
+    )
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False).stdout.strip()
-    today = datetime.datetime.now(tz=datetime.timezone.utc).date()
+    today = datetime.datetime.now(tz=datetime.UTC).date()
     return f"{today}, commit {commit}: {os.cpu_count()} cores ({model}), {memory:.0f} GiB, {platform.system()} {platform.release()}.\n"

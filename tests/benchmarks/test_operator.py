@@ -93,7 +93,7 @@ def operator_memory(kubectl) -> float:
 
 def test_new_resource_to_scheduler_ready(scheduler, api, kubectl, figures):
     times = []
-    for _ in range(3):
+    for _attempt in range(3):
         started = time.monotonic()
         scheduler()
         deployment = deployment_when(api, lambda live: (live.status.available_replicas or 0) == 1)
@@ -146,7 +146,7 @@ def settle(api):
 
 def test_unchanged_site(installed, audit, figures):
     times = []
-    for _ in range(5):
+    for _attempt in range(5):
         with audit:
             started = time.monotonic()
             run = play("osso.scheduler.site", args=[f"--extra-vars=@{DEMO}"])

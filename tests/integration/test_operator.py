@@ -44,7 +44,12 @@ class Scheduler:
                 "profiles": [
                     {
                         "schedulerName": self.scheduler_name,
-                        "plugins": {"score": {"disabled": [{"name": "NodeResourcesFit"}], "enabled": [{"name": "NodeResourcesFit", "weight": weight}]}},
+                        "plugins": {
+                            "score": {
+                                "disabled": [{"name": "NodeResourcesFit"}],
+                                "enabled": [{"name": "NodeResourcesFit", "weight": weight}],
+                            }
+                        },
                     }
                 ],
             }
@@ -167,7 +172,9 @@ def test_pod_is_placed_by_it(scheduler, run_module, namespace):
 
 
 def test_pod_with_a_name_that_nobody_serves_stays_pending(scheduler, run_module, kubectl, namespace):
-    kubectl("run", "waits", f"--namespace={namespace}", "--image=registry.k8s.io/pause:3.10", '--overrides={"spec":{"schedulerName":"nobody"}}')
+    kubectl(
+        "run", "waits", f"--namespace={namespace}", "--image=registry.k8s.io/pause:3.10", '--overrides={"spec":{"schedulerName":"nobody"}}'
+    )
     time.sleep(3)
     info = run_module("scheduler_info")
     assert [(pod["name"], pod["scheduler_name"]) for pod in info["unserved_pods"] if pod["namespace"] == namespace] == [("waits", "nobody")]
@@ -232,7 +239,9 @@ def test_deleted_deployment_comes_back(scheduler, kubectl):
 
 def test_edited_deployment_is_repaired(scheduler, kubectl):
     """U02"""
-    kubectl("set", "image", f"deployment/{scheduler.workload}", "secondary-scheduler=registry.k8s.io/pause:3.10", f"--namespace={NAMESPACE}")
+    kubectl(
+        "set", "image", f"deployment/{scheduler.workload}", "secondary-scheduler=registry.k8s.io/pause:3.10", f"--namespace={NAMESPACE}"
+    )
     eventually(lambda: scheduler.deployment["spec"]["template"]["spec"]["containers"][0]["image"] == IMAGE)
     kubectl("scale", f"deployment/{scheduler.workload}", "--replicas=2", f"--namespace={NAMESPACE}")
     eventually(lambda: scheduler.deployment["spec"]["replicas"] == 1)
@@ -303,7 +312,9 @@ def test_deletion_removes_everything_that_was_made(absent_scheduler, kubectl):
     assert {kind for kind, _name in made()} == {"Deployment", "ServiceAccount", "Role", "RoleBinding", "Secret", "ClusterRoleBinding"}
     kubectl("delete", "secondaryscheduler", scheduler.name, f"--namespace={NAMESPACE}", "--timeout=60s")
     eventually(lambda: made() == set())
-    eventually(lambda: not kubectl.json("get", "pods,replicasets", f"--namespace={NAMESPACE}", f"--selector=app={scheduler.workload}")["items"])
+    eventually(
+        lambda: not kubectl.json("get", "pods,replicasets", f"--namespace={NAMESPACE}", f"--selector=app={scheduler.workload}")["items"]
+    )
     assert scheduler.get("configmap", scheduler.name), "the user's ConfigMap stays"
     assert not scheduler.get("configmap", f"osso-set-operand-{scheduler.name}")
 

@@ -18,7 +18,13 @@ RESTLESS = {"Event", "Lease", "Node"}
 def everything(kubectl, version=False) -> set[tuple[str, ...]]:
     """All objects of all API resources as (apiVersion, kind, namespace, name), with `version` their resourceVersion, too."""
     listed = kubectl("api-resources", "--verbs=list", "--output=name").stdout.split()
-    columns = ["V:.apiVersion", "K:.kind", "NS:.metadata.namespace", "N:.metadata.name", *(["R:.metadata.resourceVersion"] if version else [])]
+    columns = [
+        "V:.apiVersion",
+        "K:.kind",
+        "NS:.metadata.namespace",
+        "N:.metadata.name",
+        *(["R:.metadata.resourceVersion"] if version else []),
+    ]
     answer = kubectl("get", ",".join(listed), "--all-namespaces", "--no-headers", f"--output=custom-columns={','.join(columns)}")
     rows = {tuple(line.split()) for line in answer.stdout.splitlines() if line.strip()}
     return {row for row in rows if row[1] not in RESTLESS}
@@ -54,7 +60,10 @@ def test_check_on_a_fresh_cluster_predicts_and_writes_nothing(fresh, kubectl, au
     applied = run.task("Apply the operator").result
     assert {item["action"] for item in applied["objects"]} == {"created"}
     schedulers = run.task("Apply schedulers").result
-    assert {(item["kind"], item["action"]) for item in schedulers["objects"]} == {("ConfigMap", "created"), ("SecondaryScheduler", "created")}
+    assert {(item["kind"], item["action"]) for item in schedulers["objects"]} == {
+        ("ConfigMap", "created"),
+        ("SecondaryScheduler", "created"),
+    }
     assert schedulers["unvalidated"], "what could not be asked of the server has to be said"
 
 

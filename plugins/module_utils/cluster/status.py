@@ -36,16 +36,21 @@ def decide(resource, config=None):
             "metadata.name is {0}; it must be at most 43 lower-case letters, digits and hyphens, to fit into the names of what is made "
             "for it. Create it anew under another name.".format(metadata["name"]),
         )
-    for field, what in (("schedulerImage", "the pull specification of the scheduler's image"), ("schedulerConfig", "the name of a ConfigMap")):
+    for field, what in (
+        ("schedulerImage", "the pull specification of the scheduler's image"),
+        ("schedulerConfig", "the name of a ConfigMap"),
+    ):
         if not spec.get(field):
-            return _decision("hold", "FieldMissing", "spec.{0} is empty; it must be {1}.".format(field, what))
+            return _decision("hold", "FieldMissing", f"spec.{field} is empty; it must be {what}.")
     name = "{0}/{1}".format(metadata["namespace"], spec["schedulerConfig"])
     if not config or not config.get("found"):
         why = (config or {}).get("reason") or "it does not exist"
-        return _decision("hold", "ConfigMapMissing", "ConfigMap {0}, key config.yaml (spec.schedulerConfig): {1}.".format(name, why.rstrip(".")))
+        return _decision(
+            "hold", "ConfigMapMissing", "ConfigMap {0}, key config.yaml (spec.schedulerConfig): {1}.".format(name, why.rstrip("."))
+        )
     if not config["valid"]:
         findings = "; ".join(_finding(finding) for finding in config["findings"] if finding["severity"] == "error")
-        return _decision("hold", "ConfigInvalid", "ConfigMap {0}, key config.yaml: {1}".format(name, findings))
+        return _decision("hold", "ConfigInvalid", f"ConfigMap {name}, key config.yaml: {findings}")
     status = resource.get("status") or {}
     serves = [entry.get("hash") for entry in status.get("generations") or []] == [config["hash"]]
     return _decision("apply", "AsExpected", "", prune=serves and _condition(status, "Progressing").get("status") == "False")
@@ -111,7 +116,9 @@ def _made(name, status, reason, message=""):
 
 def _available(decision, deployment, live):
     if live.get("availableReplicas"):
-        return _made("Available", "True", "AsExpected", "{0} of {1} replicas serve.".format(live["availableReplicas"], live.get("replicas", 0)))
+        return _made(
+            "Available", "True", "AsExpected", "{0} of {1} replicas serve.".format(live["availableReplicas"], live.get("replicas", 0))
+        )
     if decision["action"] in ("remove", "hold"):
         return _made("Available", "False", decision["reason"], decision["message"])
     if deployment is None:
@@ -127,7 +134,7 @@ def _progressing(decision, deployment, live):
     updated, available = live.get("updatedReplicas", 0), live.get("availableReplicas", 0)
     if observed and updated == available == live.get("replicas", 0) == wanted:
         return _made("Progressing", "False", "AsExpected", "All replicas run what this resource says.")
-    message = "{0} of {1} replicas updated, {2} available.".format(updated if observed else 0, wanted, available)
+    message = f"{updated if observed else 0} of {wanted} replicas updated, {available} available."
     return _made("Progressing", "True", "RollingOut", message)
 
 

@@ -164,4 +164,5 @@ def _until_gone(client, identity, resource, uid, deadline):
         except ApiError as error:
             if error.status not in (403, 404, 405, 410):
                 raise
-            may_watch = error.status == 410
+            # 410: the object has not changed for so long that the server no longer remembers its version
+            may_watch = False
