@@ -276,13 +276,18 @@ def _authenticate(module):
     from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client as core
 
     try:
-        # What get_api_client does, without the two discovery requests of the dynamic client that it makes.
-        configuration = core._create_configuration(core._create_auth_spec(module))
-        configuration.retries = False
-        api_client = kubernetes.client.ApiClient(configuration)
-        for header, value in core._create_headers(module).items():
-            core._set_header(api_client, header, value)
-    except kubernetes.config.ConfigException as error:
+        try:
+            # The steps of get_api_client up to where it makes its dynamic client, whose discovery costs two requests
+            configuration = core._create_configuration(core._create_auth_spec(module))
+            configuration.retries = False
+            api_client = kubernetes.client.ApiClient(configuration)
+            for header, value in core._create_headers(module).items():
+                core._set_header(api_client, header, value)
+        except AttributeError:
+            # They are not public: where a later kubernetes.core has none of them, its public function is dearer but there
+            options = {name: module.params[name] for name in core.AUTH_ARG_SPEC}
+            api_client = core.get_api_client(**options).client.client
+    except (kubernetes.config.ConfigException, core.CoreException) as error:
         raise ClusterError(
             "No usable credentials for a cluster: {0}. Give kubeconfig, or host with api_key, or set K8S_AUTH_KUBECONFIG, or "
             "K8S_AUTH_HOST with K8S_AUTH_API_KEY.".format(str(error).rstrip("."))
