@@ -16,7 +16,7 @@ from pathlib import Path
 from . import build
 from .layout import COREDNS, SCHEDULER_PLUGINS, SOURCE, Layout, Record, digest
 from .prerequisites import SEARCH_PATH, find
-from .progress import ClusterError, Progress, run_logged
+from .progress import ClusterError, Progress, output, run_logged
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,9 @@ IMAGES = {
 }
 
 REQUIRED = tuple(IMAGES)
+
+# Without these no pod starts and no name resolves.
+FIRST = ("pause", "coredns")
 
 
 def ensure(layout: Layout, record: Record, progress: Progress, names: Iterable[str] = REQUIRED) -> None:
@@ -76,7 +79,8 @@ def buildah(layout: Layout, arguments: list[str], log: Path, failure: str) -> No
     """Run buildah so that it leaves nothing on the machine: storage is in the state directory, its mounts in a namespace."""
     for name in ("root", "run", "tmp"):
         (layout.containers / name).mkdir(parents=True, exist_ok=True)
-    storage = ["--root", layout.containers / "root", "--runroot", layout.containers / "run", "--storage-driver", "overlay"]
+    driver = "overlay" if can_overlay(layout) else "vfs"
+    storage = ["--root", layout.containers / "root", "--runroot", layout.containers / "run", "--storage-driver", driver]
     env = {**os.environ, "PATH": SEARCH_PATH, "TMPDIR": str(layout.containers / "tmp")}
     # buildah keeps a cache below /var/lib/containers whatever the storage's place.
     script = 'set -e; mkdir -p "$0"; mount --bind "$0" /var/lib/containers; exec "$@"'
@@ -91,6 +95,11 @@ def buildah(layout: Layout, arguments: list[str], log: Path, failure: str) -> No
     finally:
         if made:
             shared.rmdir()
+
+
+def can_overlay(layout: Layout) -> bool:
+    """Whether images' layers can be stacked by overlayfs: not on top of another one, such as a container's root."""
+    return output(find("stat"), "--file-system", "--format=%T", layout.state).strip() != "overlayfs"
 
 
 def _containerfile(image: Image) -> Path:

@@ -14,6 +14,7 @@ import shutil
 from pathlib import Path
 
 from . import build, cgroups, network
+from .images import can_overlay
 from .layout import DNS_IP, DOMAIN, SOURCE, Layout, Record, digest, node_of, write, write_json
 from .prerequisites import cni_directory, find
 from .processes import Daemon, ensure_holder, owned_processes, stop
@@ -83,7 +84,7 @@ disabled_plugins = [
   # Without CAP_SYS_RESOURCE a negative score is refused, and with it the sandbox.
   restrict_oom_score_adj = true
   [plugins."io.containerd.grpc.v1.cri".containerd]
-    snapshotter = "overlayfs"
+    snapshotter = "{"overlayfs" if can_overlay(layout) else "native"}"
     default_runtime_name = "runc"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
       runtime_type = "io.containerd.runc.v2"

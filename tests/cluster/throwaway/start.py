@@ -64,9 +64,10 @@ def start(layout: Layout, progress: Progress) -> None:
         api.request("DELETE", f"/api/v1/nodes/{node}")
 
     wait(layout, lambda: images.registry_ready(record), "the registry answers", [control_plane.REGISTRY], 10)
-    images.ensure(layout, record, progress)
+    images.ensure(layout, record, progress, images.FIRST)
     for name in addons.REQUIRED:
         addons.apply(layout, record, name)
+    images.ensure(layout, record, progress)  # the others, while pods start
 
     def nodes_ready() -> bool:
         return set(record.node_names()) <= api.ready_nodes()
