@@ -35,6 +35,8 @@ def start(layout: Layout, progress: Progress) -> None:
     prerequisites.ensure_packages(layout, progress)
     build.ensure(layout, progress)
 
+    if recorded is None:
+        processes.stop_all(layout)  # of a cluster whose files somebody has removed
     record = Record(network.choose(layout, recorded), count)
     if recorded and recorded.index != record.index:
         print(f"the network {recorded.network} is in use by others now: a new cluster in {record.network}")
