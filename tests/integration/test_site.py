@@ -108,6 +108,56 @@ def test_operator_serves_as_its_own_account(installed, kubectl):
     assert kubectl("auth", "can-i", "create", "clusterrolebindings", f"--as={account}").stdout.strip() == "yes"
 
 
+def test_second_operator_for_the_namespace_is_refused(installed, kubectl):
+    rival = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "secondary-scheduler-operator", "namespace": NAMESPACE},
+        "spec": {
+            "replicas": 0,
+            "selector": {"matchLabels": {"name": "rival"}},
+            "template": {"metadata": {"labels": {"name": "rival"}}, "spec": {"containers": [{"name": "rival", "image": "rival"}]}},
+        },
+    }
+    kubectl.apply(rival)
+    try:
+        run = site(succeed=False)
+    finally:
+        kubectl("delete", "deployment", "secondary-scheduler-operator", f"--namespace={NAMESPACE}")
+    (failure,) = run.failures
+    assert "secondary-scheduler-operator already watches" in failure.result["msg"]
+    assert run.changed == []
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "said"),
+    [
+        ({"config_text": "a: b: c"}, "1:5"),
+        ({"config": {"kind": "KubeSchedulerConfiguration"}}, "apiVersion"),
+        ({"config": {"apiVersion": "kubescheduler.config.k8s.io/v1"}}, "kind"),
+        ({}, "config_file"),
+        ({"config": {"kind": "x"}, "image": ""}, "image"),
+        ({"conifg": {}}, "conifg"),
+    ],
+    ids=["no YAML", "no apiVersion", "no kind", "no configuration", "no image", "misspelt"],
+)
+def test_what_cannot_work_is_refused_before_anything_is_written(fresh, scheduler, said, audit):
+    with audit:
+        run = site(variables={"secondary_schedulers": [{"name": "bad", "image": "image", **scheduler}]}, succeed=False)
+    assert run.rc != 0
+    assert said in run.stdout, run.output()
+    assert audit.writes(dry_run=True) == []
+
+
+def test_check_of_remove_predicts_and_writes_nothing(installed, kubectl, audit):
+    with audit:
+        run = remove(check=True)
+    assert audit.writes() == []
+    assert {"Delete all secondary schedulers, while the operator can clean up after them", "Delete the operator"} == {
+        name.rpartition(" : ")[2] for name in run.changed
+    }
+
+
 def test_remove_leaves_nothing(installed, fresh, kubectl):
     assert everything(kubectl) - fresh, "nothing to remove"
     remove()

@@ -1,0 +1,121 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A SecondaryScheduler as its user makes it, and waiting for what becomes of it."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from .site import NAMESPACE, VARIABLES
+
+IMAGE = VARIABLES["secondary_schedulers"][0]["image"]
+WITHIN = 60
+
+
+def eventually(check, within=WITHIN):
+    """What `check()` returns as soon as it is true; fails with its last answer after `within` seconds."""
+    deadline = time.monotonic() + within
+    while not (answer := check()):
+        assert time.monotonic() < deadline, f"not within {within} s: {check.__doc__ or check}, last answer {answer!r}"
+        time.sleep(0.2)
+    return answer
+
+
+class Scheduler:
+    """One SecondaryScheduler with its ConfigMap, made by plain kubectl as a user would."""
+
+    def __init__(self, kubectl, name, namespace=NAMESPACE, scheduler_name=None):
+        self.kubectl = kubectl
+        self.name = name
+        self.namespace = namespace
+        self.scheduler_name = scheduler_name or name
+        self.workload = "secondary-scheduler" if name == "cluster" else f"secondary-scheduler-{name}"
+        self.cluster_name = f"osso:{namespace}:{name}"
+
+    def config(self, weight=1) -> str:
+        return json.dumps(
+            {
+                "apiVersion": "kubescheduler.config.k8s.io/v1",
+                "kind": "KubeSchedulerConfiguration",
+                "profiles": [
+                    {
+                        "schedulerName": self.scheduler_name,
+                        "plugins": {
+                            "score": {
+                                "disabled": [{"name": "NodeResourcesFit"}],
+                                "enabled": [{"name": "NodeResourcesFit", "weight": weight}],
+                            }
+                        },
+                    }
+                ],
+            }
+        )
+
+    def write_config(self, text=None):
+        self.kubectl.apply(
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": self.name, "namespace": self.namespace},
+                "data": {"config.yaml": text or self.config()},
+            }
+        )
+
+    def write(self, **spec):
+        self.kubectl.apply(
+            {
+                "apiVersion": "operator.openshift.io/v1",
+                "kind": "SecondaryScheduler",
+                "metadata": {"name": self.name, "namespace": self.namespace},
+                "spec": {"schedulerConfig": self.name, "schedulerImage": IMAGE, **spec},
+            }
+        )
+
+    def get(self, kind, name=None):
+        return self.kubectl.json("get", kind, name or self.workload, f"--namespace={self.namespace}", "--ignore-not-found")
+
+    @property
+    def deployment(self):
+        return self.get("deployment")
+
+    @property
+    def resource(self):
+        return self.get("secondaryscheduler", self.name)
+
+    def condition(self, kind):
+        conditions = ((self.resource or {}).get("status") or {}).get("conditions") or []
+        return next(((c["status"], c["reason"], c["message"]) for c in conditions if c["type"] == kind), ("", "", ""))
+
+    def served(self):
+        """the operator says that the scheduler serves what its resource says"""
+        resource = self.resource
+        return (
+            resource["status"].get("observedGeneration") == resource["metadata"]["generation"]
+            and self.condition("Available")[0] == "True"
+            and self.condition("Progressing")[0] == "False"
+            if resource and resource.get("status")
+            else False
+        )
+
+    def rollouts(self) -> int:
+        """How often the Deployment's pods were replaced, the first time included."""
+        selector = f"--selector=app={self.workload}"
+        return len(self.kubectl.json("get", "replicasets", f"--namespace={self.namespace}", selector)["items"])
+
+    def rest(self):
+        """Wait until the operator is done, and stays so."""
+        eventually(self.served)
+        before, since = None, time.monotonic()
+        while time.monotonic() - since < 4:
+            now = (self.deployment["metadata"]["generation"], self.rollouts(), self.resource["metadata"]["resourceVersion"])
+            if now != before:
+                before, since = now, time.monotonic()
+            time.sleep(0.3)
+        assert self.served()
+
+    def delete(self):
+        self.kubectl("delete", "secondaryscheduler", self.name, f"--namespace={self.namespace}", "--ignore-not-found", "--timeout=60s")
+        self.kubectl("delete", "configmap", self.name, f"--namespace={self.namespace}", "--ignore-not-found")
