@@ -51,10 +51,12 @@ class ActionModule(ActionBase):
         """What the lookup plugin ``template`` makes of it: the same search path and variables in every release of ansible-core."""
         lookup = lookup_loader.get("ansible.builtin.template", loader=self._loader, templar=self._templar)
         try:
-            # A plain str: PyYAML's C parser takes no subclass, such as the tagged one of ansible-core 2.19.
-            return "".join(lookup.run([path], variables=task_vars))
+            (rendered,) = lookup.run([path], variables=task_vars)
         except AnsibleError as error:
             raise AnsibleActionFail(f"templates {path}: {error}") from None
+        # What looks like JSON comes decoded from ansible-core before 2.19. A text has to be a plain one: PyYAML's C parser takes no
+        # subclass, such as the tagged one since then.
+        return str(rendered) if isinstance(rendered, str) else rendered
 
 
 def _as_list(value):

@@ -468,6 +468,7 @@ data:
 {% endfor %}
 """
         (tmp_path / "templates/two.yaml.j2").write_text(template)
+        (tmp_path / "templates/json.j2").write_text(json.dumps(config_map("{{ target }}", "json", number="{{ number }}")))
         (tmp_path / "files/plain.yaml").write_text(yaml.safe_dump(config_map(namespace, "plain", text="{{ not_rendered }}")))
         secret = tmp_path / "files/encrypted.yaml"
         secret.write_text(yaml.safe_dump(config_map(namespace, "encrypted")))
@@ -476,7 +477,7 @@ data:
             ["ansible-vault", "encrypt", "--vault-password-file", tmp_path / "password", secret], check=True, capture_output=True
         )
         options = {
-            "templates": "two.yaml.j2",
+            "templates": ["two.yaml.j2", "json.j2"],
             "src": ["plain.yaml", "encrypted.yaml"],
             "manifests": [config_map(namespace, "inline")],
         }
@@ -487,8 +488,8 @@ data:
         playbook.write_text(yaml.safe_dump(content))
         arguments = [f"--vault-password-file={tmp_path}/password"]
         result = play(playbook, args=arguments, env={"KUBECONFIG": "/nonexistent"}).task("Apply").result
-        assert [one["name"] for one in result["objects"]] == ["inline", "plain", "encrypted", "one", "two"]
-        for name, data in (("one", {"part": "42"}), ("plain", {"text": "{{ not_rendered }}"})):
+        assert [one["name"] for one in result["objects"]] == ["inline", "plain", "encrypted", "one", "two", "json"]
+        for name, data in (("one", {"part": "42"}), ("json", {"number": "41"}), ("plain", {"text": "{{ not_rendered }}"})):
             assert kubectl.json("get", "configmap", name, f"--namespace={namespace}")["data"] == data
         again = play(playbook, args=arguments, check=True).task("Apply")
         assert not again.changed
