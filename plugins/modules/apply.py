@@ -422,7 +422,7 @@ def run(module):
     params["manifests"] = [str(Identity.of(obj)) for obj in objects]
     _check(params, objects)
     client = Client.from_module(module)
-    report = Report(client, module.check_mode, module._diff, return_kinds=params["return_kinds"], subresource=params["subresource"])
+    report = Report(client, module.check_mode, module._diff, return_kinds=params["return_kinds"])
     options = Options(
         manifests=objects,
         check=module.check_mode,

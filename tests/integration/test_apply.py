@@ -248,7 +248,7 @@ class TestCheckMode:
         assert [one["reason"] for one in run.result["unvalidated"]] == [
             "namespace nowhere does not exist",
             "namespace nowhere does not exist",
-            "the API server does not serve unknown.example.com/v1 Nothing",
+            "kind unknown.example.com/v1 Nothing does not exist",
         ]
         assert len(run.warnings) == 2
 

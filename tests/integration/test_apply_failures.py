@@ -197,7 +197,7 @@ class TestInput:
             ({"subresource": "status", "set_name": "a", "set_namespace": "b"}, "remove set_name and owner"),
             ({"wait_for": [{"kind": "Pod", "name": "a"}]}, "neither condition"),
             ({"wait_for": [{"kind": "Pod", "name": "a", "namespace": "b", "rollout": True}]}, "has no rollout"),
-            ({"wait_for": [{"kind": "Nothing", "name": "a", "rollout": True}]}, "api_version of Nothing a is not known"),
+            ({"wait_for": [{"kind": "Nothing", "name": "a", "rollout": True}]}, "Nothing a has no api_version"),
             ({"wait_timeout": -1}, "wait_timeout is -1"),
         ],
     )

@@ -246,11 +246,12 @@ class Client:
                 wait = pause
             now = time.monotonic()
             first_failure = first_failure or now
-            if not retry or now - first_failure + wait > self._retry_seconds:
+            remaining = self._retry_seconds - (now - first_failure)
+            if not retry or remaining <= 0:
                 if now - first_failure > 1:
                     error.message += f" (asked again for {now - first_failure:.0f} s)"
                 raise error
-            time.sleep(wait)
+            time.sleep(min(wait, remaining))
             pause = min(2 * pause, 2)
 
     def _count(self, method, query, body):

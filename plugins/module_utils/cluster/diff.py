@@ -15,8 +15,8 @@ _NOISE = ("creationTimestamp", "deletionGracePeriodSeconds", "generation", "mana
 _NOISY_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/revision")
 
 
-def content(obj, subresource=None):
-    """An object without what the server keeps for itself; {} for None. The status stays only for ``subresource="status"``."""
+def content(obj, with_status=False):
+    """An object without what the server keeps for itself; {} for None."""
     obj = copy.deepcopy(obj or {})
     metadata = obj.get("metadata", {})
     for field in _NOISE:
@@ -25,14 +25,14 @@ def content(obj, subresource=None):
         metadata.get("annotations", {}).pop(annotation, None)
     if not metadata.get("annotations", True):
         del metadata["annotations"]
-    if subresource != "status":
+    if not with_status:
         obj.pop("status", None)
     return obj
 
 
-def difference(before, after, subresource=None):
+def difference(before, after, with_status=False):
     """``(before, after)`` for a diff; either may be None. Values of Secrets are masked: only that one changed can be seen."""
-    before, after = content(before, subresource), content(after, subresource)
+    before, after = content(before, with_status), content(after, with_status)
     if "Secret" in (before.get("kind"), after.get("kind")):
         for field in ("data", "stringData"):
             _mask(before, after, field)

@@ -12,6 +12,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Resource
 
+CRD = "CustomResourceDefinition"
+
 _READERS = 4
 
 
@@ -19,19 +21,27 @@ def learn_definitions(client, objects):
     """Teach the client the kinds that CustomResourceDefinitions among ``objects`` define; return them as (group, kind)."""
     kinds = set()
     for obj in objects:
-        if obj["kind"] == "CustomResourceDefinition":
-            spec = obj.get("spec") or {}
-            try:
-                group, names = spec["group"], spec["names"]
-                for version in spec["versions"]:
-                    client.learn(
-                        Resource("{0}/{1}".format(group, version["name"]), names["kind"], names["plural"], spec["scope"] == "Namespaced")
-                    )
-                kinds.add((group, names["kind"]))
-            except (KeyError, TypeError):
-                # The server will say what is wrong with it.
-                continue
+        for resource in _defined(obj):
+            client.learn(resource)
+        kinds.update(defined_kinds(obj))
     return kinds
+
+
+def defined_kinds(obj):
+    """The kinds that an object defines, as (group, kind): one for a CustomResourceDefinition, none for anything else."""
+    return {(resource.api_version.partition("/")[0], resource.kind) for resource in _defined(obj)}
+
+
+def _defined(obj):
+    if obj["kind"] != CRD:
+        return []
+    try:
+        spec = obj["spec"]
+        names, namespaced = spec["names"], spec["scope"] == "Namespaced"
+        return [Resource(f"{spec['group']}/{version['name']}", names["kind"], names["plural"], namespaced) for version in spec["versions"]]
+    except (KeyError, TypeError):
+        # The server will say what is wrong with it.
+        return []
 
 
 def locate(client, identity):

@@ -15,19 +15,19 @@ ACTIONS = (CREATED, UPDATED, UNCHANGED, DELETED, ABSENT)
 class Report:
     """Collects one entry per object, in the order of processing."""
 
-    def __init__(self, client, check, with_diff, return_kinds=(), subresource=None):
+    def __init__(self, client, check, with_diff, return_kinds=()):
         self._client = client
         self._check = check
         self._with_diff = with_diff
         self._return_kinds = return_kinds
-        self._subresource = subresource
         self._entries = {}
         self._diffs = []
         self._unvalidated = []
         self._resources = {}
 
-    def add(self, identity, action, before=None, after=None):
+    def add(self, identity, action, before=None, after=None, with_status=False):
         """Record ``action`` on an object, with the object ``before`` and ``after`` it (None when it did or does not exist).
+        The diff leaves the status out unless ``with_status``.
 
         Of an object that comes twice, as the inventory may, the first change counts.
         """
@@ -39,7 +39,7 @@ class Report:
             self._entries[identity]["uid"] = uid
         self.see(identity, after)
         if self._with_diff and action in (CREATED, UPDATED, DELETED):
-            old, new = diff.difference(before, after, self._subresource)
+            old, new = diff.difference(before, after, with_status)
             self._diffs.append(diff.as_diff(str(identity), old, new))
 
     def see(self, identity, live):

@@ -47,7 +47,7 @@ def test_the_original_is_left_alone():
 def test_noise_is_left_out():
     obj = {"kind": "Pod", "metadata": {"name": "a", "uid": "u", "managedFields": [], "labels": {"l": "1"}}, "spec": {}, "status": {"x": 1}}
     assert content(obj) == {"kind": "Pod", "metadata": {"name": "a", "labels": {"l": "1"}}, "spec": {}}
-    assert content(obj, "status")["status"] == {"x": 1}
+    assert content(obj, with_status=True)["status"] == {"x": 1}
     assert content(None) == {}
 
 

@@ -1,0 +1,82 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Check mode: what an apply would do, asked from the server by a dry run where it can be asked."""
+
+from __future__ import annotations
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+
+
+class Forecast:
+    """Remembers, over one run, what would have been created and what is missing.
+
+    ``own_kinds`` are the kinds that the set itself defines, as pairs of group and kind; ``warn`` is called with texts.
+    """
+
+    def __init__(self, own_kinds, warn):
+        self._own_kinds = own_kinds
+        self._warn = warn
+        self._created = []
+        self._missing = set()
+
+    def ask(self, identity, wanted, live, resource, dry_run):
+        """``(before, after, obstacle)`` of applying ``wanted``, where ``dry_run()`` sends the request.
+
+        ``obstacle`` says why the server could not be asked; then the object counts as created the way the manifest has it.
+        """
+        obstacle = self._obstacle(identity, live, resource)
+        if obstacle is None:
+            try:
+                after = dry_run()
+            except ApiError as error:
+                obstacle = self._lacking(identity, error)
+                if obstacle is None:
+                    raise refusal(error, identity, "apply", wanted) from None
+        if obstacle is not None:
+            live, after = None, wanted
+        if live is None:
+            self._created.append(identity)
+        return live, after, obstacle
+
+    def _obstacle(self, identity, live, resource):
+        if live and live["metadata"].get("deletionTimestamp"):
+            return "it is being deleted"
+        if resource is None:
+            return self._unknown_kind(identity)
+        if identity.namespace and Identity("v1", "Namespace", None, identity.namespace) in self._created:
+            return "its namespace is created by this set"
+        if f"namespace {identity.namespace}" in self._missing:
+            return self._lacks(f"namespace {identity.namespace}")
+        return None
+
+    def _lacking(self, identity, error):
+        """What a dry run lacked that a real run may have by then; None for any other refusal."""
+        if error.status != 404:
+            return None
+        if error.reason == "NotServed":
+            return self._unknown_kind(identity)
+        if error.details.get("kind") == "namespaces":
+            return self._lacks(f"namespace {identity.namespace}")
+        for other in self._created:
+            # Only the name tells: for a binding the server says "rolebindings NAME-OF-THE-ROLE not found".
+            if other.name == error.details.get("name"):
+                return f"it refers to {other}, which is created by this set"
+        return None
+
+    def _unknown_kind(self, identity):
+        if (identity.group, identity.kind) in self._own_kinds:
+            return "its kind is defined by this set"
+        return self._lacks(f"kind {identity.api_version} {identity.kind}")
+
+    def _lacks(self, what):
+        if what not in self._missing:
+            self._missing.add(what)
+            self._warn(
+                f"Check mode: {what} does not exist and is not part of the manifests. What needs it is predicted as created without "
+                "having been validated; a real run fails unless something creates it first."
+            )
+        return f"{what} does not exist"

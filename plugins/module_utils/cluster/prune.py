@@ -1,0 +1,40 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which objects that left a set may be pruned."""
+
+from __future__ import annotations
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inventory, lookup
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+
+
+def ours(doomed, set_name):
+    """Those which exist and still say that they belong to the set."""
+    return [one for one in doomed if one.live and inventory.carries_label(one.live, set_name)]
+
+
+def kept(client, doomed, set_name, warn):
+    """Those which have to stay, since others' objects would be deleted with them; ``warn`` is told why."""
+    going = {one.identity.key for one in doomed}
+    staying = []
+    for one in doomed:
+        if one.identity.kind == "Namespace":
+            why = "what else lives in it would be deleted too"
+        elif one.identity.kind == lookup.CRD and any(Identity.of(obj).key not in going for obj in _instances(client, one.live)):
+            why = "objects of its kind exist and would be deleted too"
+        else:
+            continue
+        warn(f"{one.identity} is no longer in set {set_name} but is not pruned: {why}. Delete it by hand.")
+        staying.append(one)
+    return staying
+
+
+def _instances(client, definition):
+    lookup.learn_definitions(client, [definition])
+    spec = definition["spec"]
+    version = next((one["name"] for one in spec["versions"] if one["served"]), None)
+    if version is None:
+        return []
+    return client.list(client.resource(f"{spec['group']}/{version}", spec["names"]["kind"]))
