@@ -212,6 +212,16 @@ def test_deletion_removes_everything_that_was_made(absent_scheduler, kubectl):
     assert not scheduler.get("configmap", f"osso-set-operand-{scheduler.name}")
 
 
+def test_refusal_by_the_api_server_is_told(absent_scheduler):
+    absent_scheduler.write_config()
+    absent_scheduler.write(schedulerImage=" leading-space")
+    status, reason, message = eventually(lambda: absent_scheduler.condition("Degraded")[0] == "True" and absent_scheduler.condition("Degraded"))
+    assert reason == "ApplyFailed"
+    assert "image" in message
+    absent_scheduler.write()
+    eventually(absent_scheduler.served)
+
+
 def test_template_in_a_resource_is_text(absent_scheduler):
     """A resource's author must not run code in the operator."""
     template = "{{ lookup('ansible.builtin.pipe', 'echo evaluated') }}"

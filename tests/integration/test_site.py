@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from support.scheduler import Scheduler
 from support.site import NAMESPACE, VARIABLES, remove, site
 
 # What comes, goes and changes by itself on a cluster at rest.
@@ -147,6 +148,15 @@ def test_what_cannot_work_is_refused_before_anything_is_written(fresh, scheduler
     assert run.rc != 0
     assert said in run.stdout, run.output()
     assert audit.writes(dry_run=True) == []
+
+
+def test_schedulers_of_others_are_not_deleted(installed, kubectl, namespace):
+    foreign = Scheduler(kubectl, "foreign", namespace)
+    foreign.write()
+    run = remove(succeed=False)
+    assert f"{namespace}/foreign" in run.failures[0].result["msg"]
+    assert run.changed == []
+    foreign.delete()
 
 
 def test_check_of_remove_predicts_and_writes_nothing(installed, kubectl, audit):
