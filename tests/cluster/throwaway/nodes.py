@@ -50,6 +50,11 @@ def remove(layout: Layout, switch: int, node: str) -> None:
     cgroups.remove(layout, node)
 
 
+def left_over(layout: Layout, record: Record) -> list[str]:
+    """Nodes that the cluster had before it was made smaller."""
+    return sorted(path.name for path in (layout.state / "nodes").iterdir() if path.name not in record.node_names())
+
+
 def forget(layout: Layout, switch: int, node: str) -> None:
     """Remove a node that is no longer wanted, with its files."""
     remove(layout, switch, node)

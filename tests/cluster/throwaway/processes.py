@@ -31,7 +31,7 @@ class Process:
 
     @property
     def memory(self) -> int:
-        """Resident bytes."""
+        """Resident bytes; 0 when it has ended."""
         return int((_status(self.pid, "VmRSS") or "0").split()[0]) * 1024
 
 
@@ -155,17 +155,16 @@ def stop_all(layout: Layout) -> None:
 
 
 def _alive(pid: int) -> bool:
-    try:
-        return not _status(pid, "State").startswith(("Z", "X"))
-    except OSError:
-        return False
+    return _status(pid, "State")[:1] not in ("", "Z", "X")
 
 
 def _status(pid: int, key: str) -> str:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith(f"{key}:"):
-            return line.split(":", 1)[1].strip()
-    return ""
+    """A field of what the kernel says of the process; empty when it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(f"{key}:")), "")
 
 
 def environment(layout: Layout, component: str, inputs: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from . import addons, build, control_plane, images, network, nodes, pki, prerequ
 from .api import Api, wait
 from .layout import Layout, Record, node_of, write
 from .progress import ClusterError, Progress
+from .status import components
 
 MOST_NODES = 100
 DEFAULT_NODES = 3
@@ -35,20 +36,34 @@ def start(layout: Layout, progress: Progress) -> None:
     prerequisites.ensure_packages(layout, progress)
     build.ensure(layout, progress)
 
-    if recorded is None:
-        processes.stop_all(layout)  # of a cluster whose files somebody has removed
-    record = Record(network.choose(layout, recorded), count)
-    if recorded and recorded.index != record.index:
-        print(f"the network {recorded.network} is in use by others now: a new cluster in {record.network}")
-        control_plane.forget(layout)
-        recorded = None
-    record.save(layout)
+    record = _settle(layout, recorded, count)
     switch = network.ensure_switch(layout, record)
     pki.ensure(layout, record)
     pki.kubeconfig(layout, record, "admin", layout.kubeconfig)
     write(layout.registry_file, record.registry + "\n")
 
     api = Api(layout, record)
+    _start_processes(layout, record, switch, api, progress)
+    for node in nodes.left_over(layout, record):
+        nodes.forget(layout, switch, node)
+        api.request("DELETE", f"/api/v1/nodes/{node}")
+    _fill(layout, record, progress)
+    _await(layout, record, api, progress)
+
+
+def _settle(layout: Layout, recorded: Record | None, count: int) -> Record:
+    """Choose the cluster's network, and record it. What lives at another address or without a record is ended."""
+    if recorded is None:
+        processes.stop_all(layout)
+    record = Record(network.choose(layout, recorded), count)
+    if recorded and recorded.index != record.index:
+        print(f"the network {recorded.network} is in use by others now: a new cluster in {record.network}")
+        control_plane.forget(layout)
+    record.save(layout)
+    return record
+
+
+def _start_processes(layout: Layout, record: Record, switch: int, api: Api, progress: Progress) -> None:
     processes.ensure(layout, [make(layout, record) for make in (control_plane.registry, control_plane.etcd, control_plane.api_server)])
     pids = {node: nodes.ensure(layout, record, switch, node) for node in record.node_names()}
     network.connect(record, switch, pids)
@@ -57,25 +72,32 @@ def start(layout: Layout, progress: Progress) -> None:
         with progress.step("API server ready") as step:
             wait(layout, api.ready, "the API server is ready", [control_plane.ETCD, control_plane.API_SERVER], 60, step)
     processes.ensure(layout, [control_plane.controller_manager(layout, record), control_plane.scheduler(layout, record)])
-    started = processes.ensure(layout, [nodes.kubelet(layout, record, node, pid) for node, pid in pids.items()])
-    for kubelet in started:
+    for kubelet in processes.ensure(layout, [nodes.kubelet(layout, record, node, pid) for node, pid in pids.items()]):
         api.doubt(node_of(kubelet))
     processes.ensure(layout, [nodes.kube_proxy(layout, record, node, pid) for node, pid in pids.items()])
-    for node in set(recorded.node_names() if recorded else ()) - set(record.node_names()):
-        nodes.forget(layout, switch, node)
-        api.request("DELETE", f"/api/v1/nodes/{node}")
 
+
+def _fill(layout: Layout, record: Record, progress: Progress) -> None:
+    """Push the images and install the add-ons that every cluster has."""
     wait(layout, lambda: images.registry_ready(record), "the registry answers", [control_plane.REGISTRY], 10)
     images.ensure(layout, record, progress, images.FIRST)
     for name in addons.REQUIRED:
         addons.apply(layout, record, name)
     images.ensure(layout, record, progress)  # the others, while pods start
 
+
+def _await(layout: Layout, record: Record, api: Api, progress: Progress) -> None:
+    """Wait until all works, and see that nothing has ended meanwhile."""
+
     def nodes_ready() -> bool:
         return set(record.node_names()) <= api.ready_nodes()
 
     if not nodes_ready():
         with progress.step("nodes ready") as step:
-            wait(layout, nodes_ready, "all nodes are Ready", [f"kubelet.{node}" for node in pids], 120, step)
+            wait(layout, nodes_ready, "all nodes are Ready", [f"kubelet.{node}" for node in record.node_names()], 120, step)
     for name in addons.REQUIRED:
         addons.await_works(layout, record, name, progress)
+    alive = processes.running(layout)
+    for component in components(record):
+        if component not in alive:
+            raise ClusterError(f"{component} ended right after its start", layout.logs / f"{component}.log")

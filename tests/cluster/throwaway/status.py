@@ -12,6 +12,14 @@ from .layout import Layout, Record
 from .processes import running
 
 
+def components(record: Record) -> list[str]:
+    """Names of all daemons of a cluster."""
+    names = [network.SWITCH, *control_plane.COMPONENTS]
+    for node in record.node_names():
+        names += [f"{name}.{node}" for name in ("node-init", *nodes.COMPONENTS)]
+    return names
+
+
 def status(layout: Layout) -> bool:
     """Print the state of each component; whether all is well."""
     record = Record.load(layout)
@@ -20,10 +28,7 @@ def status(layout: Layout) -> bool:
         return False
     alive = running(layout)
     well = True
-    components = [network.SWITCH, *control_plane.COMPONENTS]
-    for node in record.node_names():
-        components += [f"{name}.{node}" for name in ("node-init", *nodes.COMPONENTS)]
-    for component in components:
+    for component in components(record):
         process = alive.get(component)
         well = well and process is not None
         state = f"pid {process.pid:<8} {process.memory // 2**20:4} MiB" if process else "not running"
