@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 from support.direct_module import run_directly
-from support.objects import config_map, thing, things
+from support.objects import config_map, deployment, thing, things
 
 
 @pytest.fixture
@@ -130,18 +130,17 @@ class TestLifeCycle:
         assert apply(config_map(namespace, a="1")).actions() == {"ConfigMap settings": "updated"}
         assert apply(config_map(namespace, a="1")).actions() == {"ConfigMap settings": "unchanged"}
 
-    def test_an_odd_way_of_writing_is_never_reported_as_a_change(self, apply, namespace):
-        # The server adds the protocol inside a list that is owned as a whole, which no manifest comparison can tell from a wish
-        service = {
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": {"name": "odd", "namespace": namespace},
-            "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}, "sessionAffinityConfig": {}},
-        }
-        apply(service)
-        run = apply(service)
-        assert run.actions() == {"Service odd": "unchanged"}
+    def test_a_wish_that_cannot_be_told_from_the_object_costs_a_request_but_is_no_change(self, apply, namespace):
+        odd = deployment(namespace, replicas=0)
+        # The server fills it with defaults, which looks like a wish to remove them
+        odd["spec"]["strategy"] = {}
+        apply(odd)
+        run = apply(odd, diff=True)
+        assert run.actions() == {"Deployment app": "unchanged"}
+        assert run.result["requests"]["write"] == 1
         assert not run.result["changed"]
+        assert run.result["diff"] == []
+        assert apply(odd, check=True).actions() == {"Deployment app": "unchanged"}
 
     def test_deletion(self, apply, kubectl, namespace):
         manifests = [config_map(namespace, "one"), config_map(namespace, "two")]
@@ -428,6 +427,19 @@ class TestSets:
         gone = apply(state="absent", set_name="mine", set_namespace=new)
         assert list(gone.actions()) == ["ConfigMap settings", "ConfigMap osso-set-mine", f"Namespace {new}"]
         assert kubectl.json("get", "namespace", new, "--ignore-not-found") is None
+
+    def test_a_namespace_that_was_there_before_is_not_deleted_with_the_set(self, apply, kubectl, namespace):
+        manifests = [
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": {"team": "batch"}}},
+            config_map(namespace, "one"),
+        ]
+        apply(manifests, set_name="guest", set_namespace=namespace)
+        assert kubectl.json("get", "namespace", namespace)["metadata"]["labels"]["team"] == "batch"
+        again = apply(manifests, set_name="guest", set_namespace=namespace)
+        assert set(again.actions().values()) == {"unchanged"}
+        apply(state="absent", set_name="guest", set_namespace=namespace)
+        assert kubectl.json("get", "namespace", namespace)["status"]["phase"] == "Active"
+        assert kubectl.json("get", "configmap", "one", f"--namespace={namespace}", "--ignore-not-found") is None
 
     def test_namespaces_and_kinds_in_use_are_not_pruned(self, apply, kubectl, namespace, group):
         new = f"{namespace}-kept"

@@ -156,6 +156,27 @@ class TestConditions:
         assert message == f"Not ready after 3 s (wait_timeout). Thing {namespace}/one: condition Ready is not reported"
 
 
+class TestDefinitions:
+    def test_a_kind_whose_name_is_taken(self, apply, kubectl, namespace, group):
+        second = things(group)
+        second["metadata"]["name"] = f"others.{group}"
+        second["spec"]["names"]["plural"] = "others"
+        apply(things(group))
+        run = apply([second, config_map(namespace)], succeed=False)
+        apply(second, state="absent")
+        assert run.message.startswith(f"Will not become ready. CustomResourceDefinition others.{group}: NamesAccepted is False")
+        assert run.actions() == {f"CustomResourceDefinition others.{group}": "created"}, "what may need the kind has to wait"
+
+    def test_a_kind_that_grows_together_with_its_instance(self, apply, kubectl, namespace, group):
+        definition = things(group)
+        apply([definition, thing(group, namespace)])
+        for number in range(5):
+            properties = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+            properties[f"new{number}"] = {"type": "integer"}
+            apply([definition, thing(group, namespace, spec={"size": 1, f"new{number}": number})])
+        assert kubectl.json("get", f"things.{group}", "one", f"--namespace={namespace}")["spec"]["new4"] == 4
+
+
 class TestDeletion:
     def hold(self, obj):
         obj["metadata"]["finalizers"] = ["example.com/hold"]
