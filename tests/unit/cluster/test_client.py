@@ -2,93 +2,30 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The client on the wire: a small HTTP server plays an API server in moods that a real one has too seldom for a test."""
+"""The client on the wire."""
 
 from __future__ import annotations
 
 import base64
 import json
-import socket
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from ansible_collections.kubernetes.core.plugins.module_utils import k8s
-from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client as kubernetes_core
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN
 from kubernetes.client import Configuration
+from support.api_server import HANG_UP, HANG_UP_IN_THE_ANSWER, ApiServer, connect, status
 
 CONFIG_MAP = KNOWN["v1", "ConfigMap"]
-HANG_UP, HANG_UP_IN_THE_ANSWER = "hang up", "hang up in the answer"
-
-
-class ApiServer(ThreadingHTTPServer):
-    """Answers each request with the next of `answers`: (status, body) or (status, body, headers), or one of the ways to fail."""
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answers = []
-        self.seen = []
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
-
-    def handle_error(self, request, client_address):
-        """Connections that the tests break are no news."""
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def answer(self):
-        length = int(self.headers.get("Content-Length", 0))
-        body = self.rfile.read(length)
-        url = urlsplit(self.path)
-        self.server.seen.append(
-            SimpleNamespace(method=self.command, path=url.path, query=parse_qs(url.query), body=body, headers=self.headers)
-        )
-        answer = self.server.answers.pop(0)
-        if answer is HANG_UP:
-            self.connection.shutdown(socket.SHUT_RDWR)
-            return
-        status, content, *headers = (200, {"whole": True}) if answer is HANG_UP_IN_THE_ANSWER else answer
-        content = content if isinstance(content, bytes) else json.dumps(content).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
-        for name, value in headers[0].items() if headers else ():
-            self.send_header(name, value)
-        self.end_headers()
-        if answer is HANG_UP_IN_THE_ANSWER:
-            self.wfile.write(content[:3])
-            self.wfile.flush()
-            self.connection.shutdown(socket.SHUT_RDWR)
-            return
-        self.wfile.write(content)
-
-    do_GET = do_PATCH = do_POST = do_DELETE = answer
-
-    def log_message(self, *_args):
-        pass
 
 
 @pytest.fixture
 def server():
-    with ApiServer() as server:
-        threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
+    with ApiServer.running() as server:
         yield server
-        server.shutdown()
-
-
-def connect(url, retry_seconds=5, **options):
-    params = {**dict.fromkeys(AUTH_ARG_SPEC), "host": url, "api_key": "token", "retry_seconds": retry_seconds, **options}
-    warnings = []
-    client = Client.from_module(SimpleNamespace(params=params, warn=warnings.append))
-    client.warnings = warnings
-    return client
 
 
 @pytest.fixture(autouse=True)
@@ -103,10 +40,6 @@ def no_other_cluster(monkeypatch):
 @pytest.fixture
 def client(server):
     return connect(server.url)
-
-
-def status(code, reason, message="message", **details):
-    return {"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message, "details": details}
 
 
 OBJECT = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "b"}}
