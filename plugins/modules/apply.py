@@ -102,6 +102,8 @@ options:
     description:
       - Name of the set, a lower-case DNS label. Each object gets the label C(osso.scheduler/set) with this value, and the ConfigMap
         C(osso-set-<set_name>) in O(set_namespace) records the members of the set.
+      - A Namespace or CustomResourceDefinition that was there before the set is applied all the same, but does not become a member,
+        so it is never deleted with the set.
     type: str
   set_namespace:
     description:

@@ -18,7 +18,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.forecast import Forecast
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.goals import goals
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity, desired
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity, desired, without_set
 
 _RETRY_PAUSE = 0.2
 _MAX_RACES = 5
@@ -71,23 +71,24 @@ class Run:
             self._refuse_unknown_kinds()
         self._read(self._wanted)
         members = self._recorded()
+        mine = self._leave_to_others()
         stale = [member for member in members if member.key not in {identity.key for identity in self._wanted}]
 
         recorded = False
         for phase in order.phases(self._wanted):
             if not recorded and order.phase(phase[0]) != order.NAMESPACES:
-                self._record(inventory.union(members, self._wanted))
+                self._record(inventory.union(members, mine))
                 recorded = True
             for identity in phase:
                 self._apply(identity, self._wanted[identity], self._options.force_conflicts)
             self._establish(phase)
         if not recorded:
-            self._record(inventory.union(members, self._wanted))
+            self._record(inventory.union(members, mine))
         if not self._options.check:
             self._wait(awaited)
         if self._options.prune:
             kept = self._prune(stale)
-            self._record(inventory.union(kept, self._wanted))
+            self._record(inventory.union(kept, mine))
 
     def absent(self):
         """Delete the manifests, every object of the kinds in ``all_of``, and what the set's inventory names."""
@@ -110,6 +111,13 @@ class Run:
         if self._inventory:
             self._delete([self._doomed(self._inventory)])
         self._delete(home)
+
+    def _leave_to_others(self):
+        """The members of the set; what holds others' objects and was there before the set is applied, but does not become one."""
+        guests = prune.guests(self._live, self._wanted, self._options.set_name)
+        for identity in guests:
+            self._wanted[identity] = without_set(self._wanted[identity])
+        return [identity for identity in self._wanted if identity not in guests]
 
     # Reading
 

@@ -150,6 +150,13 @@ def _type_name(value):
     )
 
 
+def without_set(obj):
+    """The same manifest for an object that does not become a member of the set."""
+    labels = {key: value for key, value in obj["metadata"]["labels"].items() if key != SET_LABEL}
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "labels"}
+    return dict(obj, metadata=dict(metadata, labels=labels) if labels else metadata)
+
+
 def desired(obj, set_name=None, owner=None, subresource=None):
     """What is sent to the server for a manifest.
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which objects that left a set may be pruned."""
+"""What a set may delete, and what it has to leave to others."""
 
 from __future__ import annotations
 
@@ -13,6 +13,15 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests i
 def ours(doomed, set_name):
     """Those which exist and still say that they belong to the set."""
     return [one for one in doomed if one.live and inventory.carries_label(one.live, set_name)]
+
+
+def guests(live, wanted, set_name):
+    """Identities of namespaces and definitions that someone made before the set was there: with them, others' objects would go."""
+    return {
+        identity
+        for identity in wanted
+        if set_name and identity.kind in ("Namespace", lookup.CRD) and live[identity] and not inventory.carries_label(live[identity], set_name)
+    }
 
 
 def kept(client, doomed, set_name, warn):
