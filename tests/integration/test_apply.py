@@ -30,6 +30,14 @@ def apply(kubeconfig):
 
 
 @pytest.fixture
+def new(kubectl, namespace):
+    """Name of a namespace that does not exist yet."""
+    new = f"{namespace}-new"
+    yield new
+    kubectl("delete", "namespace", new, "--ignore-not-found", "--wait=false")
+
+
+@pytest.fixture
 def group(kubectl, namespace):
     """An API group for the test's own kinds."""
     group = f"{namespace}.example.com"
@@ -209,8 +217,7 @@ class TestLifeCycle:
 
 
 class TestCheckMode:
-    def test_on_a_cluster_that_has_neither_namespace_nor_kind(self, apply, kubectl, namespace, group):
-        new = f"{namespace}-new"
+    def test_on_a_cluster_that_has_neither_namespace_nor_kind(self, apply, kubectl, namespace, group, new):
         manifests = [
             thing(group, new),
             config_map(new, a="1"),
@@ -419,8 +426,7 @@ class TestSets:
         assert failed.result["changed"]
         assert run(config_map(namespace, "b"), prune=True).actions()["ConfigMap a"] == "deleted"
 
-    def test_a_set_can_hold_the_namespace_of_its_inventory(self, apply, kubectl, namespace):
-        new = f"{namespace}-set"
+    def test_a_set_can_hold_the_namespace_of_its_inventory(self, apply, kubectl, namespace, new):
         manifests = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}, config_map(new)]
         run = apply(manifests, set_name="mine", set_namespace=new)
         assert list(run.actions()) == [f"Namespace {new}", "ConfigMap osso-set-mine", "ConfigMap settings"]
@@ -441,8 +447,7 @@ class TestSets:
         assert kubectl.json("get", "namespace", namespace)["status"]["phase"] == "Active"
         assert kubectl.json("get", "configmap", "one", f"--namespace={namespace}", "--ignore-not-found") is None
 
-    def test_namespaces_and_kinds_in_use_are_not_pruned(self, apply, kubectl, namespace, group):
-        new = f"{namespace}-kept"
+    def test_namespaces_and_kinds_in_use_are_not_pruned(self, apply, kubectl, namespace, group, new):
         own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}
         options = {"set_name": "mine", "set_namespace": namespace}
         apply([own_namespace, things(group), thing(group, namespace, "ours"), config_map(namespace)], **options)
@@ -459,6 +464,23 @@ class TestSets:
         run = apply(config_map(namespace), prune=True, **options)
         assert run.actions()[f"CustomResourceDefinition things.{group}"] == "deleted"
         assert apply(state="absent", **options).actions()[f"Namespace {new}"] == "deleted"
+
+    def test_namespaces_and_kinds_that_were_there_before_do_not_become_members(self, apply, kubectl, namespace, group, new):
+        own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}
+        kubectl.apply(own_namespace, things(group))
+        own_namespace["metadata"]["labels"] = {"wanted": "true"}
+        options = {"set_name": "mine", "set_namespace": new}
+        for writes in (5, 0):
+            # Their fields are applied like any other's
+            run = apply([own_namespace, things(group), thing(group, new), config_map(new)], prune=True, **options)
+            assert run.result["requests"]["write"] == writes
+        labels = kubectl.json("get", "namespace", new)["metadata"]["labels"]
+        assert labels["wanted"] == "true"
+        assert "osso.scheduler/set" not in labels
+        gone = apply(state="absent", **options)
+        assert list(gone.actions()) == ["Thing one", "ConfigMap settings", "ConfigMap osso-set-mine"]
+        assert kubectl.json("get", "namespace", new)["metadata"].get("deletionTimestamp") is None
+        assert kubectl.json("get", "customresourcedefinition", f"things.{group}")
 
 
 class TestOnTheController:

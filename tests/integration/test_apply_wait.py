@@ -211,11 +211,15 @@ class TestDeletion:
     def test_what_holds_an_object_is_told(self, apply, kubectl, namespace, group):
         manifests = [things(group), self.hold(thing(group, namespace))]
         apply(manifests)
-        run = apply(manifests, state="absent", wait_timeout=2, succeed=False)
-        assert run.message.startswith(f"Not deleted after 2 s (wait_timeout). Thing {namespace}/one: held by finalizers example.com/hold")
-        assert run.actions() == {"Thing one": "deleted"}, "nothing else was touched"
-        assert kubectl.json("get", "customresourcedefinition", f"things.{group}")["metadata"].get("deletionTimestamp") is None
-        self.release(kubectl, f"things.{group}", "one", namespace)
+        try:
+            run = apply(manifests, state="absent", wait_timeout=2, succeed=False)
+            assert run.message.startswith(
+                f"Not deleted after 2 s (wait_timeout). Thing {namespace}/one: held by finalizers example.com/hold"
+            )
+            assert run.actions() == {"Thing one": "deleted"}, "nothing else was touched"
+            assert kubectl.json("get", "customresourcedefinition", f"things.{group}")["metadata"].get("deletionTimestamp") is None
+        finally:
+            self.release(kubectl, f"things.{group}", "one", namespace)
 
     def test_what_holds_a_namespace_is_told(self, apply, kubectl, namespace):
         own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
