@@ -39,7 +39,7 @@ class Cluster:
 
     def __call__(self, *arguments: str, env: dict | None = None, check: bool = True) -> subprocess.CompletedProcess:
         done = subprocess.run(
-            [sys.executable, PROGRAM, *arguments],
+            [PROGRAM, *arguments],
             env={**self._environment, **(env or {})},
             capture_output=True,
             text=True,
@@ -348,7 +348,7 @@ def test_two_clusters_live_side_by_side(cluster, second):
 @pytest.mark.parametrize(
     "dead",
     [["kubelet.node-1", "kube-apiserver"], ["node-init.node-1"], ["node-init.switch"], ["etcd", "docker-registry", "containerd.node-1"]],
-    ids=lambda components: "+".join(components),
+    ids="+".join,
 )
 def test_what_died_is_started_again(second, dead):
     before = second.daemons()
@@ -410,7 +410,7 @@ def test_missing_prerequisite_is_one_sentence(own_cluster, tmp_path, prefix, sai
         program = SOURCE
     tmp_path.chmod(0o777)
     done = subprocess.run(
-        [*prefix, sys.executable, program / "cluster", "start"],
+        [*prefix, program / "cluster", "start"],
         env={**os.environ, "CLUSTER_DIR": str(state)},
         capture_output=True,
         text=True,
@@ -493,7 +493,7 @@ def test_leftovers_of_each_kind_are_seen(own_cluster, planted, capsys):
 
 
 def test_clean_removes_leftovers_of_a_cluster_whose_record_is_lost(own_cluster, planted):
-    layout, _ = planted
+    layout, _marks = planted
     subprocess.run(["nft", "delete", "table", "ip", "throwaway_test"], check=True)  # the cluster never makes one on the machine
     assert "LEFT" not in Cluster(layout.state)("clean").stdout
     assert not layout.state.exists()

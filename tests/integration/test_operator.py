@@ -215,7 +215,9 @@ def test_deletion_removes_everything_that_was_made(absent_scheduler, kubectl):
 def test_refusal_by_the_api_server_is_told(absent_scheduler):
     absent_scheduler.write_config()
     absent_scheduler.write(schedulerImage=" leading-space")
-    status, reason, message = eventually(lambda: absent_scheduler.condition("Degraded")[0] == "True" and absent_scheduler.condition("Degraded"))
+    _status, reason, message = eventually(
+        lambda: absent_scheduler.condition("Degraded")[0] == "True" and absent_scheduler.condition("Degraded")
+    )
     assert reason == "ApplyFailed"
     assert "image" in message
     absent_scheduler.write()

@@ -20,7 +20,10 @@ def guests(live, wanted, set_name):
     return {
         identity
         for identity in wanted
-        if set_name and identity.kind in ("Namespace", lookup.CRD) and live[identity] and not inventory.carries_label(live[identity], set_name)
+        if set_name
+        and identity.kind in ("Namespace", lookup.CRD)
+        and live[identity]
+        and not inventory.carries_label(live[identity], set_name)
     }
 
 

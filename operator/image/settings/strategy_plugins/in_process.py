@@ -60,7 +60,7 @@ def execute_or_run(connection, cmd, in_data=None, sudoable=True):
 
 def run(name, arguments, environment):
     """What a new process would do for one module. Returns exit status, stdout, stderr."""
-    collection, _, module = name.rpartition(".")
+    collection, _dot, module = name.rpartition(".")
     # A loop runs all its items in one worker.
     warnings._global_warnings.clear()
     warnings._global_deprecations.clear()
