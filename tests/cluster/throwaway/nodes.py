@@ -11,6 +11,7 @@ every other one of the node, containers included, and with the last one the moun
 from __future__ import annotations
 
 import shutil
+import socket
 from pathlib import Path
 
 from . import build, cgroups, network
@@ -20,6 +21,8 @@ from .prerequisites import cni_directory, find
 from .processes import Daemon, ensure_holder, owned_processes, stop
 
 COMPONENTS = ("containerd", "kubelet", "kube-proxy")
+
+RUNTIME = "/run/containerd/containerd.sock"
 
 PAUSE_IMAGE = "pause:3.10"
 
@@ -82,7 +85,7 @@ disabled_plugins = [
 ]
 
 [grpc]
-  address = "/run/containerd/containerd.sock"
+  address = "{RUNTIME}"
 
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "{record.registry}/{PAUSE_IMAGE}"
@@ -127,6 +130,16 @@ disabled_plugins = [
     )
 
 
+def runtime_listens(pid: int) -> bool:
+    """Whether containerd can be reached in the node of process `pid`; if not, a kubelet gives up at once."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        try:
+            connection.connect(f"/proc/{pid}/root{RUNTIME}")
+        except OSError:
+            return False
+    return True
+
+
 def kubelet(layout: Layout, record: Record, node: str, pid: int) -> Daemon:
     directory = layout.node(node)
     pki = layout.in_node(layout.pki)
@@ -152,7 +165,7 @@ def kubelet(layout: Layout, record: Record, node: str, pid: int) -> Daemon:
             "failCgroupV1": False,
             "clusterDNS": [DNS_IP],
             "clusterDomain": DOMAIN,
-            "containerRuntimeEndpoint": "unix:///run/containerd/containerd.sock",
+            "containerRuntimeEndpoint": f"unix://{RUNTIME}",
             "resolvConf": str(layout.in_node(resolver)),
             "volumePluginDir": "/var/lib/kubelet/volume-plugins",
             "makeIPTablesUtilChains": False,

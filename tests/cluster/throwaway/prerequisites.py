@@ -72,10 +72,7 @@ def check_machine() -> None:
 
 def check_namespaces() -> None:
     result = subprocess.run(
-        [find("unshare"), "--fork", "--net", "--mount", "--pid", "--uts", "--ipc", "--mount-proc", "true"],
-        capture_output=True,
-        text=True,
-        check=False,
+        [find("unshare"), "--fork", "--net", "--mount", "--pid", "--uts", "--ipc", "--mount-proc", "true"], capture_output=True, text=True
     )
     if result.returncode:
         raise ClusterError(

@@ -72,6 +72,8 @@ def _start_processes(layout: Layout, record: Record, switch: int, api: Api, prog
         with progress.step("API server ready") as step:
             wait(layout, api.ready, "the API server is ready", [control_plane.ETCD, control_plane.API_SERVER], 60, step)
     processes.ensure(layout, [control_plane.controller_manager(layout, record), control_plane.scheduler(layout, record)])
+    runtimes = [f"containerd.{node}" for node in pids]
+    wait(layout, lambda: all(map(nodes.runtime_listens, pids.values())), "containerd listens", runtimes, 30)
     for kubelet in processes.ensure(layout, [nodes.kubelet(layout, record, node, pid) for node, pid in pids.items()]):
         api.doubt(node_of(kubelet))
     processes.ensure(layout, [nodes.kube_proxy(layout, record, node, pid) for node, pid in pids.items()])
