@@ -411,7 +411,7 @@ def test_missing_prerequisite_is_one_sentence(own_cluster, tmp_path, prefix, sai
     tmp_path.chmod(0o777)
     done = subprocess.run(
         [*prefix, program / "cluster", "start"],
-        env={**os.environ, "PYTHON": sys.executable, "CLUSTER_DIR": str(state)},
+        env={**os.environ, "CLUSTER_DIR": str(state)},
         capture_output=True,
         text=True,
         timeout=60,
