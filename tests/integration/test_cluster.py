@@ -77,11 +77,12 @@ def cluster(own_cluster) -> Cluster:
 
 @pytest.fixture(scope="module")
 def second(own_cluster, tmp_path_factory) -> Cluster:
-    """A small cluster beside the shared one, for rough treatment; `machine_before` is the machine without it."""
+    """A small cluster beside the shared one, for rough treatment; `directories_before` are the machine's without it."""
     cluster = Cluster(tmp_path_factory.mktemp("cluster") / "state", nodes=1)
-    cluster.machine_before = machine()
+    cluster.directories_before = directories()
     try:
         cluster("start")
+        cluster.record_at_start = cluster.record
         yield cluster
     finally:
         cluster("clean")
@@ -395,9 +396,13 @@ def test_number_of_nodes_can_change(second):
             "no apt-get to install them: containerd",
         ),
         (["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"], "does not let root make namespaces"),
+        (
+            ["unshare", "--user", "--map-root-user", "sh", "-c", 'echo 20 >/proc/sys/user/max_inotify_instances; exec "$@"', "sh"],
+            "needs 46 inotify instances",
+        ),
         (["env", "NODES=many"], "NODES=many"),
     ],
-    ids=["not root", "no Go", "no containerd and no apt", "no namespaces", "bad NODES"],
+    ids=["not root", "no Go", "no containerd and no apt", "no namespaces", "few inotify instances", "bad NODES"],
 )
 def test_missing_prerequisite_is_one_sentence(own_cluster, tmp_path, prefix, said):
     state = tmp_path / "state"
@@ -411,7 +416,7 @@ def test_missing_prerequisite_is_one_sentence(own_cluster, tmp_path, prefix, sai
     tmp_path.chmod(0o777)
     done = subprocess.run(
         [*prefix, program / "cluster", "start"],
-        env={**os.environ, "CLUSTER_DIR": str(state)},
+        env={**{name: value for name, value in os.environ.items() if name != "NODES"}, "CLUSTER_DIR": str(state)},
         capture_output=True,
         text=True,
         timeout=60,
@@ -428,21 +433,26 @@ def test_missing_prerequisite_is_one_sentence(own_cluster, tmp_path, prefix, sai
 # That nothing of it stays
 
 
-def machine() -> dict[str, set[str]]:
-    """What a cluster could leave on the machine."""
+def traces(cluster: Cluster) -> dict[str, list[str]]:
+    """What of a cluster is on the machine, looked for by other means than its own."""
 
-    def lines(*command: str) -> set[str]:
-        return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines())
+    def lines(*command: str) -> list[str]:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
-    found = {
-        "links": {line.split()[1] for line in lines("ip", "-oneline", "link")},
-        "routes": lines("ip", "route", "show", "table", "all"),
-        "packet filter": lines("nft", "list", "tables"),
-        "cgroups": {str(path) for path in Path("/sys/fs/cgroup").glob("*/throwaway-*")},
+    record, state = cluster.record_at_start, str(cluster.layout.state)
+    return {
+        "links": [line for line in lines("ip", "link") if record.link in line],
+        "routes": [line for line in lines("ip", "route", "show", "table", "all") if record.address in line or record.link in line],
+        "cgroups": [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/{cluster.layout.identity}")],
+        "processes": [line for line in lines("ps", "axeww") if state in line],
+        "files": [state] if cluster.layout.state.exists() else [],
     }
-    for directory in ("/etc", "/etc/cni/net.d", "/opt", "/var/lib", "/var/log", "/run/netns"):
-        found[directory] = set(os.listdir(directory)) if Path(directory).is_dir() else set()
-    return found
+
+
+def directories() -> dict[str, set[str]]:
+    """The machine's directories in which container runtimes, kubelets and network plugins leave things."""
+    paths = [Path(path) for path in ("/etc", "/etc/cni/net.d", "/opt", "/run", "/run/netns", "/var/lib", "/var/log", "/var/tmp")]
+    return {str(path): {entry.name for entry in path.iterdir()} for path in paths if path.is_dir()}
 
 
 @pytest.fixture
@@ -517,11 +527,8 @@ def test_stale_link_of_a_cluster_without_processes_is_reclaimed(own_cluster):
 
 def test_clean_leaves_nothing(second):
     """The last test of the second cluster."""
-    during = machine()
-    assert {name for name in during if during[name] - second.machine_before[name]} >= {"links", "routes", "cgroups"}
-
+    assert all(traces(second).values()), "these means would not see the traces"
     assert "LEFT" not in second("clean").stdout
-    after = machine()
-    assert {name: after[name] - second.machine_before[name] for name in after if after[name] - second.machine_before[name]} == {}
-    assert not second.layout.state.exists()
-    assert owned_pids(second) == set()
+    assert not any(traces(second).values()), traces(second)
+    new = {path: names - second.directories_before.get(path, set()) for path, names in directories().items()}
+    assert not any(new.values()), new

@@ -1,3 +1,7 @@
+// Copyright: (c) 2026, osso.scheduler contributors
+// GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Command coredns is CoreDNS with the plugins that a cluster's DNS needs and no
 // more: the stock main compiles in dozens, with cloud SDKs among them.
 package main

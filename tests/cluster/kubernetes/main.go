@@ -1,3 +1,7 @@
+// Copyright: (c) 2026, osso.scheduler contributors
+// GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Command kubernetes is every Kubernetes component that the throwaway cluster
 // runs, in one program: it becomes the one whose name it was called by
 // (argv[0]). One program links the shared packages once, which makes the build

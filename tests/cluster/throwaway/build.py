@@ -37,7 +37,7 @@ class Program:
 
 
 def _kubernetes_version() -> tuple[str, ...]:
-    major, minor, _ = KUBERNETES.removeprefix("v").split(".")
+    major, minor, _patch = KUBERNETES.removeprefix("v").split(".")
     return tuple(
         f"{package}.{variable}={value}"
         for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")

@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import http.client
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +19,9 @@ from . import build
 from .layout import COREDNS, SCHEDULER_PLUGINS, SOURCE, Layout, Record, digest
 from .prerequisites import SEARCH_PATH, find
 from .progress import ClusterError, Progress, output, run_logged
+
+# buildah keeps a cache here, wherever its storage is.
+SHARED = Path("/var/lib/containers")
 
 
 @dataclass(frozen=True)
@@ -82,19 +87,25 @@ def buildah(layout: Layout, arguments: list[str], log: Path, failure: str) -> No
     driver = "overlay" if can_overlay(layout) else "vfs"
     storage = ["--root", layout.containers / "root", "--runroot", layout.containers / "run", "--storage-driver", driver]
     env = {**os.environ, "PATH": SEARCH_PATH, "TMPDIR": str(layout.containers / "tmp")}
-    # buildah keeps a cache below /var/lib/containers whatever the storage's place.
-    script = 'set -e; mkdir -p "$0"; mount --bind "$0" /var/lib/containers; exec "$@"'
-    cache = layout.containers / "cache"
-    shared = Path("/var/lib/containers")
-    made = not shared.exists()
-    if made:
-        shared.mkdir()
+    script = 'set -e; mkdir -p "$0"; mount --bind "$0" "$1"; shift; exec "$@"'
+    command = [find("buildah"), *storage, *arguments]
+    with _shared_directory():
+        run_logged([find("unshare"), "--mount", "sh", "-c", script, layout.containers / "cache", SHARED, *command], log, failure, env=env)
+
+
+@contextmanager
+def _shared_directory() -> Iterator[None]:
+    """See that SHARED exists, to be covered by a mount, and does not outlast its last user when it is empty."""
+    SHARED.mkdir(exist_ok=True)
+    directory = os.open(SHARED, os.O_RDONLY)
     try:
-        argv = [find("unshare"), "--mount", "sh", "-c", script, cache, find("buildah"), *storage, *arguments]
-        run_logged(argv, log, failure, env=env)
+        fcntl.flock(directory, fcntl.LOCK_SH)
+        yield
     finally:
-        if made:
-            shared.rmdir()
+        with suppress(OSError):  # it is not empty, or another checkout uses it
+            fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            SHARED.rmdir()
+        os.close(directory)
 
 
 def can_overlay(layout: Layout) -> bool:

@@ -151,13 +151,17 @@ class Record:
         return f"{self.address}:5000"
 
     def node_names(self) -> list[str]:
-        return [f"node-{number}" for number in range(1, self.nodes + 1)]
+        return node_names(self.nodes)
 
     def node_address(self, name: str) -> str:
         return f"10.{self.index}.0.{10 + node_number(name)}"
 
     def node_pod_cidr(self, name: str) -> str:
         return f"10.{self.index}.{128 + node_number(name)}.0/24"
+
+
+def node_names(count: int) -> list[str]:
+    return [f"node-{number}" for number in range(1, count + 1)]
 
 
 def node_of(component: str) -> str:

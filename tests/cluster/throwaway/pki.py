@@ -64,7 +64,7 @@ def authority(layout: Layout, name: str) -> None:
 def certificate(layout: Layout, name: str, subject: str, issuer: str = CLUSTER, names: Sequence[str] = (), client: bool = False) -> None:
     """A certificate for a server with `names`, for a client (no names), or for both (`client`)."""
     issuer_key, issuer_certificate = _files(layout, issuer)
-    _, certificate_file = _files(layout, name)
+    _key_file, certificate_file = _files(layout, name)
     mark = layout.pki / f"{name}.inputs"
     inputs = digest(subject, names, client, issuer_certificate)
     if certificate_file.exists() and mark.exists() and mark.read_text() == inputs:

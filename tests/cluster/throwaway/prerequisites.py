@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -37,6 +38,10 @@ PACKAGES = {
     "openssl": ["openssl"],
     "util-linux": ["unshare", "nsenter"],
 }
+
+# Seen of Kubernetes 1.34 and containerd 1.6; the reserve is for programs in pods.
+INOTIFY_INSTANCES = {"kube-apiserver": 7, "kube-controller-manager": 6, "kube-scheduler": 1, "kubelet": 6, "kube-proxy": 1, "containerd": 1}
+INOTIFY_RESERVE = 8
 
 OTHER_CLUSTER = "set KUBECONFIG and REGISTRY to use another cluster"
 
@@ -72,13 +77,38 @@ def check_machine() -> None:
 
 def check_namespaces() -> None:
     result = subprocess.run(
-        [find("unshare"), "--fork", "--net", "--mount", "--pid", "--uts", "--ipc", "--mount-proc", "true"], capture_output=True, text=True
+        [find("unshare"), "--fork", "--net", "--mount", "--pid", "--uts", "--ipc", "--mount-proc", "true"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if result.returncode:
         raise ClusterError(
             f"this machine does not let root make namespaces ({result.stderr.strip()}): "
             f"in a container, start it privileged; or {OTHER_CLUSTER}"
         )
+
+
+def check_inotify(components: Iterable[str]) -> None:
+    """See that root can have as many inotify instances as these daemons need: without, they fail in many obscure ways.
+
+    What is free cannot be asked for, so it is tried.
+    """
+    needed = INOTIFY_RESERVE + sum(INOTIFY_INSTANCES.get(component.split(".")[0], 0) for component in components)
+    inotify_init1 = ctypes.CDLL(None).inotify_init1
+    opened: list[int] = []
+    try:
+        while len(opened) < needed:
+            instance = inotify_init1(os.O_CLOEXEC)
+            if instance < 0:
+                raise ClusterError(
+                    f"the cluster needs {needed} inotify instances, the machine has only {len(opened)} left for root: "
+                    "raise the limit (sysctl -w fs.inotify.max_user_instances=1024), use fewer NODES, or clean other clusters"
+                )
+            opened.append(instance)
+    finally:
+        for instance in opened:
+            os.close(instance)
 
 
 def check_go(go_mod_files: list[Path]) -> None:
@@ -100,16 +130,24 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.match(r"\d+(\.\d+)*", text)[0].split("."))
 
 
+def check_packages() -> None:
+    """See that what is missing can be installed."""
+    packages = missing()
+    if packages and not _apt():
+        raise ClusterError(
+            "these Debian packages (or what they contain) are missing, and there is no apt-get to install them: "
+            f"{', '.join(packages)}: install them and start again"
+        )
+
+
+def _apt() -> str | None:
+    return shutil.which("apt-get", path=SEARCH_PATH)
+
+
 def ensure_packages(layout: Layout, progress: Progress) -> None:
     packages = missing()
     if not packages:
         return
-    apt = shutil.which("apt-get", path=SEARCH_PATH)
-    if not apt:
-        raise ClusterError(
-            f"these Debian packages (or what they contain) are missing, and there is no apt-get to install them: "
-            f"{', '.join(packages)}: install them and start again"
-        )
     env = {**os.environ, "PATH": SEARCH_PATH, "DEBIAN_FRONTEND": "noninteractive"}
     with progress.step(f"install Debian packages {' '.join(packages)}") as step, services_stay_stopped():
 
@@ -118,9 +156,9 @@ def ensure_packages(layout: Layout, progress: Progress) -> None:
                 step.detail = line[:60]
 
         log = layout.logs / "apt.log"
-        run_logged([apt, "update"], log, "apt-get update failed: check the network and /etc/apt/sources.list", on_line=on_line, env=env)
+        run_logged([_apt(), "update"], log, "apt-get update failed: check the network and /etc/apt/sources.list", on_line=on_line, env=env)
         run_logged(
-            [apt, "install", "--yes", "--no-install-recommends", "--no-upgrade", *packages],
+            [_apt(), "install", "--yes", "--no-install-recommends", "--no-upgrade", *packages],
             log,
             f"the Debian packages {', '.join(packages)} could not be installed",
             on_line=on_line,

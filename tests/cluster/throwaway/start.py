@@ -14,7 +14,7 @@ from .layout import Layout, Record, node_of, write
 from .progress import ClusterError, Progress
 from .status import components
 
-MOST_NODES = 100
+MOST_NODES = 50
 DEFAULT_NODES = 3
 
 
@@ -31,8 +31,7 @@ def wanted_nodes(recorded: Record | None) -> int:
 def start(layout: Layout, progress: Progress) -> None:
     recorded = Record.load(layout)
     count = wanted_nodes(recorded)
-    prerequisites.check_namespaces()
-    build.check(layout)
+    _check(layout, count)
     prerequisites.ensure_packages(layout, progress)
     build.ensure(layout, progress)
 
@@ -49,6 +48,16 @@ def start(layout: Layout, progress: Progress) -> None:
         api.request("DELETE", f"/api/v1/nodes/{node}")
     _fill(layout, record, progress)
     _await(layout, record, api, progress)
+
+
+def _check(layout: Layout, count: int) -> None:
+    """See that the machine can have such a cluster, before anything is done."""
+    prerequisites.check_namespaces()
+    build.check(layout)
+    prerequisites.check_packages()
+    to_start = set(components(count)) - processes.running(layout).keys()
+    if to_start:
+        prerequisites.check_inotify(to_start)
 
 
 def _settle(layout: Layout, recorded: Record | None, count: int) -> Record:
@@ -100,6 +109,6 @@ def _await(layout: Layout, record: Record, api: Api, progress: Progress) -> None
     for name in addons.REQUIRED:
         addons.await_works(layout, record, name, progress)
     alive = processes.running(layout)
-    for component in components(record):
+    for component in components(record.nodes):
         if component not in alive:
             raise ClusterError(f"{component} ended right after its start", layout.logs / f"{component}.log")

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from . import addons, control_plane, images, network, nodes
 from .api import Api
-from .layout import Layout, Record
+from .layout import Layout, Record, node_names
 from .processes import running
 
 
-def components(record: Record) -> list[str]:
-    """Names of all daemons of a cluster."""
+def components(count: int) -> list[str]:
+    """Names of all daemons of a cluster with that many nodes."""
     names = [network.SWITCH, *control_plane.COMPONENTS]
-    for node in record.node_names():
+    for node in node_names(count):
         names += [f"{name}.{node}" for name in ("node-init", *nodes.COMPONENTS)]
     return names
 
@@ -28,7 +28,7 @@ def status(layout: Layout) -> bool:
         return False
     alive = running(layout)
     well = True
-    for component in components(record):
+    for component in components(record.nodes):
         process = alive.get(component)
         well = well and process is not None
         state = f"pid {process.pid:<8} {process.memory // 2**20:4} MiB" if process else "not running"

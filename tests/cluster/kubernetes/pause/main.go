@@ -1,3 +1,7 @@
+// Copyright: (c) 2026, osso.scheduler contributors
+// GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+// SPDX-License-Identifier: GPL-3.0-or-later
+
 // Command pause does nothing, as the first process of a PID namespace: it reaps
 // the orphans that the kernel hands it and ends on SIGTERM or SIGINT. Pods have
 // it as their sandbox container, the cluster's nodes as their init.
