@@ -54,9 +54,9 @@ class ActionModule(ActionBase):
             (rendered,) = lookup.run([path], variables=task_vars)
         except AnsibleError as error:
             raise AnsibleActionFail(f"templates {path}: {error}") from None
-        # What looks like JSON comes decoded from ansible-core before 2.19. A text has to be a plain one: PyYAML's C parser takes no
-        # subclass, such as the tagged one since then.
-        return str(rendered) if isinstance(rendered, str) else rendered
+        # What looks like JSON comes decoded from ansible-core before 2.19. A text has to be a plain one, since PyYAML's C parser takes
+        # no subclass: neither the tagged text of 2.19 nor the unsafe one before, whose str() is unsafe again.
+        return "".join([rendered]) if isinstance(rendered, str) else rendered
 
 
 def _as_list(value):
