@@ -1,0 +1,64 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The examples in the documentation of modules and filters, run as they stand, where what they speak of is there."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+import yaml
+from support.scheduler import Scheduler
+from support.site import VARIABLES, site
+
+PLUGINS = Path(__file__).parents[2] / "plugins"
+# apply comes last: its examples end with the removal of all SecondaryScheduler resources.
+DOCUMENTED = sorted([*PLUGINS.glob("modules/*.py"), *PLUGINS.glob("filter/*.py")], key=lambda path: (path.stem == "apply", path))
+FILES = {
+    "files/config.yaml": VARIABLES["secondary_schedulers"][0]["config"],
+    "scheduler.yaml.j2": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "example", "namespace": "jobs"}},
+    "namespace.yaml.j2": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "my-operator"}},
+    "operator.yaml.j2": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "operator", "namespace": "my-operator"}},
+    "crd.yaml": {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "operator", "namespace": "my-operator"}},
+}
+
+
+def examples(path: Path) -> list[dict]:
+    """The tasks in a plugin's EXAMPLES."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == "EXAMPLES":
+            return yaml.safe_load(ast.literal_eval(node.value))
+    raise AssertionError(f"{path} has no EXAMPLES")
+
+
+@pytest.fixture(scope="module")
+def world(kubectl):
+    """The demo's installation; a scheduler, a namespace and a pool of nodes called batch, batch and jobs."""
+    site(variables={"probe": "never"})
+    batch = Scheduler(kubectl, "batch")
+    batch.write_config()
+    batch.write()
+    kubectl("create", "namespace", "jobs")
+    node = kubectl.json("get", "nodes")["items"][0]["metadata"]["name"]
+    kubectl("label", "node", node, "pool=batch")
+    batch.rest()
+    yield
+    kubectl("label", "node", node, "pool-")
+    kubectl("delete", "namespace", "jobs", "my-operator", "--ignore-not-found", "--wait=false")
+    batch.delete()
+
+
+@pytest.mark.parametrize("path", DOCUMENTED, ids=lambda path: path.stem)
+def test_examples_run_as_they_stand(world, play, tmp_path, path):
+    for name, content in FILES.items():
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(yaml.safe_dump(content))
+    playbook = tmp_path / "playbook.yaml"
+    tasks = examples(path)
+    playbook.write_text(yaml.safe_dump([{"name": "Examples", "hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
+    run = play(playbook)
+    assert [task.status for task in run.tasks] == ["ok"] * len(tasks)
