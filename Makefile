@@ -97,6 +97,7 @@ endif
 ##@ Not part of make test
 .PHONY: test-long bench
 test-long: ready collections images  ## The second tier; its outcome goes to docs/long-tests.md
+	@$(PART) sanity-all tests/tools/sanity all
 	@$(ENV) tests/tools/long-tests run
 
 bench: ready collections images  ## Benchmarks; their outcome goes to docs/benchmarks.md
