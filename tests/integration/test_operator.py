@@ -214,12 +214,13 @@ def test_deletion_removes_everything_that_was_made(absent_scheduler, kubectl):
 
 def test_refusal_by_the_api_server_is_told(absent_scheduler):
     absent_scheduler.write_config()
-    absent_scheduler.write(schedulerImage=" leading-space")
+    selector = {"nodeSelector": {"pool": "no valid label!"}}
+    absent_scheduler.write(topology={"mode": "HighlyAvailable", "highlyAvailableTopology": selector})
     _status, reason, message = eventually(
         lambda: absent_scheduler.condition("Degraded")[0] == "True" and absent_scheduler.condition("Degraded")
     )
     assert reason == "ApplyFailed"
-    assert "image" in message
+    assert "nodeSelector" in message
     absent_scheduler.write()
     eventually(absent_scheduler.served)
 

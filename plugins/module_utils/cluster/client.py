@@ -173,7 +173,14 @@ class Client:
         if dry_run:
             options["dryRun"] = ["All"]
         try:
-            return self.request("DELETE", resource.path(namespace, name), body=options, content_type="application/json")
+            return self.request(
+                "DELETE",
+                resource.path(namespace, name),
+                # The server heeds the body; an audit log shows only the query.
+                query={"dryRun": "All" if dry_run else None},
+                body=options,
+                content_type="application/json",
+            )
         except ApiError as error:
             if error.status == 404:
                 return None
@@ -257,7 +264,7 @@ class Client:
     def _count(self, method, query, body):
         if method == "GET":
             kind = "read"
-        elif query.get("dryRun") or (method == "DELETE" and (body or {}).get("dryRun")):
+        elif query.get("dryRun"):
             kind = "dry_run"
         else:
             kind = "write"
