@@ -223,7 +223,7 @@ class Client:
         from urllib3.exceptions import HTTPError
 
         query_params = [(key, value) for key, value in (query or {}).items() if value is not None]
-        self._count(method, dict(query_params), body)
+        self._count(method, dict(query_params))
         first_failure = None
         pause = 0.1
         while True:
@@ -261,7 +261,7 @@ class Client:
             time.sleep(min(wait, remaining))
             pause = min(2 * pause, 2)
 
-    def _count(self, method, query, body):
+    def _count(self, method, query):
         if method == "GET":
             kind = "read"
         elif query.get("dryRun"):
