@@ -109,7 +109,7 @@ class Scheduler:
         """Wait until the operator is done, and stays so."""
         eventually(self.served)
         before, since = None, time.monotonic()
-        while time.monotonic() - since < 4:
+        while time.monotonic() - since < 2.5:
             now = (self.deployment["metadata"]["generation"], self.rollouts(), self.resource["metadata"]["resourceVersion"])
             if now != before:
                 before, since = now, time.monotonic()
