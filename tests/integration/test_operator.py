@@ -203,11 +203,13 @@ def test_deletion_removes_everything_that_was_made(absent_scheduler, kubectl):
         return {(item["kind"], item["metadata"]["name"]) for item in found}
 
     assert {kind for kind, _name in made()} == {"Deployment", "ServiceAccount", "Role", "RoleBinding", "Secret", "ClusterRoleBinding"}
+    assert scheduler.get("lease"), "its replicas elect a leader"
     kubectl("delete", "secondaryscheduler", scheduler.name, f"--namespace={NAMESPACE}", "--timeout=60s")
     eventually(lambda: made() == set())
     eventually(
         lambda: not kubectl.json("get", "pods,replicasets", f"--namespace={NAMESPACE}", f"--selector=app={scheduler.workload}")["items"]
     )
+    eventually(lambda: not scheduler.get("lease"))
     assert scheduler.get("configmap", scheduler.name), "the user's ConfigMap stays"
     assert not scheduler.get("configmap", f"osso-set-operand-{scheduler.name}")
 
