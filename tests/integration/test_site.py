@@ -159,6 +159,16 @@ def test_schedulers_of_others_are_not_deleted(installed, kubectl, namespace):
     foreign.delete()
 
 
+def test_without_wait_it_does_not_wait(installed, kubectl):
+    never = {**VARIABLES["secondary_schedulers"][0], "name": "never", "image": "registry.k8s.io/no-such-image:1"}
+    names = {"secondary_schedulers": [never], "probe": "never", "secondary_scheduler_wait_timeout": 3}
+    run = site(variables={**names, "secondary_scheduler_wait": False})
+    assert run.task("Apply schedulers").changed
+    assert "Not ready after 3 s" in site(variables=names, succeed=False).failures[0].result["msg"]
+    site(variables={**names, "secondary_schedulers": [{**never, "state": "absent"}], "secondary_scheduler_wait_timeout": 60})
+    assert kubectl.json("get", "secondaryscheduler", "never", f"--namespace={NAMESPACE}", "--ignore-not-found") is None
+
+
 def test_check_of_remove_predicts_and_writes_nothing(installed, kubectl, audit):
     with audit:
         run = remove(check=True)
