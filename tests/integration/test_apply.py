@@ -20,29 +20,11 @@ from support.objects import config_map, deployment, thing, things
 
 
 @pytest.fixture
-def apply(kubeconfig):
-    """Run the module on the cluster."""
-
-    def run(manifests=None, **options):
-        return run_directly("apply", kubeconfig=str(kubeconfig), manifests=manifests, **options)
-
-    return run
-
-
-@pytest.fixture
 def new(kubectl, namespace):
     """Name of a namespace that does not exist yet."""
     new = f"{namespace}-new"
     yield new
     kubectl("delete", "namespace", new, "--ignore-not-found", "--wait=false")
-
-
-@pytest.fixture
-def group(kubectl, namespace):
-    """An API group for the test's own kinds."""
-    group = f"{namespace}.example.com"
-    yield group
-    kubectl("delete", "customresourcedefinition", f"things.{group}", "--ignore-not-found", "--wait=false")
 
 
 def everything(namespace) -> list:

@@ -10,27 +10,7 @@ import json
 import threading
 import time
 
-import pytest
-from support.direct_module import run_directly
 from support.objects import config_map, deployment, thing, things
-
-
-@pytest.fixture
-def apply(kubeconfig):
-    """Run the module on the cluster."""
-
-    def run(manifests=None, **options):
-        return run_directly("apply", kubeconfig=str(kubeconfig), manifests=manifests, **options)
-
-    return run
-
-
-@pytest.fixture
-def group(kubectl, namespace):
-    """An API group for the test's own kinds."""
-    group = f"{namespace}.example.com"
-    yield group
-    kubectl("delete", "customresourcedefinition", f"things.{group}", "--ignore-not-found", "--wait=false")
 
 
 def later(seconds, function, *args):
