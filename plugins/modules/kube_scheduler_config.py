@@ -10,12 +10,15 @@ module: kube_scheduler_config
 short_description: Check a KubeSchedulerConfiguration before a scheduler has to read it
 version_added: 1.0.0
 description:
-  - Reads a C(KubeSchedulerConfiguration), given as structure, text, file or ConfigMap, and says what is wrong with it, with line,
-    column, field and remedy.
-  - Checked are the YAML or JSON, keys that are there twice, C(apiVersion) and C(kind), and that each profile has a scheduler name of
-    its own. Other fields, plugins and their arguments are not checked.
-  - Returns the text as it belongs into a ConfigMap, a hash that changes with its content, and the names that pods put into
-    C(schedulerName) to be placed by this configuration.
+  - Says of a C(KubeSchedulerConfiguration), given as structure, text, file, ConfigMap or preset, what kube-scheduler of a given release
+    with given plugins would say, and where it is wrong, with line, column, field and remedy.
+  - Returns the text as it belongs into a ConfigMap, a hash that changes with its content, the names that pods put into C(schedulerName)
+    to be placed by this configuration, the completed configuration with all defaults, and which plugins run in which order.
+  - Converts older versions of the configuration, and the scheduling policies before them, to what a newer release reads.
+  - The image decides what is right. O(kubernetes_version) and O(plugins) say it first, then what is known of O(image) by its name
+    and tag. Without any of the three, it is the release of the connected cluster with the plugins that Kubernetes has itself.
+  - Where the image is not known, only what holds for every release is checked. RV(valid) is then V(false) or null, never V(true), and
+    O(ask_image) has the image itself answer.
   - Changes nothing.
 author:
   - osso.scheduler contributors (@osso-scheduler)
@@ -36,7 +39,7 @@ options:
       - The configuration as a structure.
       - Its findings name fields but no lines, because nobody wrote it as text.
     type: dict
-  text:
+  content:
     description: The configuration as YAML or JSON text.
     type: str
   src:
@@ -45,7 +48,6 @@ options:
   config_map:
     description:
       - A ConfigMap in the cluster that holds the configuration.
-      - Only this option makes the module talk to a cluster, and only it uses the options for authentication.
     type: dict
     suboptions:
       name:
@@ -60,15 +62,108 @@ options:
         description: The key whose value is the configuration.
         type: str
         default: config.yaml
-  fail:
+  preset:
     description:
-      - Whether the task fails when the configuration is not valid or its ConfigMap or key does not exist.
-      - The message has one line for each error. With V(false) the result says it in RV(valid), RV(findings) and RV(reason).
+      - The name of a configuration for a common purpose, with one profile. The collection's C(docs/presets.md) describes them and
+        their parameters.
+    type: str
+    choices:
+      - trimaran_target_load_packing
+      - trimaran_load_variation_risk_balancing
+      - low_risk_overcommitment
+      - peaks
+      - coscheduling
+      - capacity_scheduling
+      - node_resource_topology
+      - node_resources_allocatable
+      - low_node_utilization
+      - high_node_utilization
+      - no_scoring
+  preset_parameters:
+    description:
+      - What the preset is told, by name. Each preset has a parameter C(scheduler_name).
+    type: dict
+    default: {}
+  kubernetes_version:
+    description:
+      - The release of the kube-scheduler, such as V(1.31), V(v1.31.4) or V(openshift-4.18).
+      - If not given, it is that of O(image), and without O(image) that of the connected cluster.
+    type: str
+  image:
+    description:
+      - The scheduler's image. Its name and tag tell release and plugins for the images of Kubernetes and of kubernetes-sigs/scheduler-plugins,
+        on any registry that keeps their names. Of any other image nothing is known.
+      - Registries that are frozen are warned of, and a release that the cluster's release does not support where the module talks to the cluster.
+    type: str
+  plugins:
+    description:
+      - What is compiled into the kube-scheduler. V(in-tree) is what Kubernetes has itself, V(scheduler-plugins) adds those of
+        kubernetes-sigs for that release.
+      - Another image is described by a mapping, or its YAML text. C(base) is one of these two, C(extra) is a list of plugins with C(name),
+        C(points) (such as C([filter, score])) and C(args) (C(opaque), or field names with types such as C(string), C(*int32), C([]string)).
+      - If not given, it is what is known of O(image), and without O(image) V(in-tree).
+    type: raw
+  flags:
+    description:
+      - The command line of the kube-scheduler, without its C(--config). Flags for leader election override the configuration, and
+        feature gates decide which plugins there are.
+    type: list
+    elements: str
+    default: []
+  placeholders:
+    description:
+      - Texts that are filled in before a kube-scheduler reads the configuration, such as V(${PROM_TOKEN}) by the operator of this collection.
+        Of other placeholders there is a warning.
+    type: list
+    elements: str
+    default: []
+  convert_to:
+    description:
+      - The release that is to read the configuration, such as V(1.31). It is brought to the newest version that this release reads, and all results
+        are about what came out.
+      - O(kubernetes_version) or O(image) say which release reads it today. If not given, it is the last one that knows its version.
+    type: str
+  ask_image:
+    description:
+      - Whether O(image) itself is asked. A Job in the cluster runs its kube-scheduler with O(flags) and C(--write-config-to), which reads, validates and
+        builds everything and ends. Its answer decides over RV(valid).
+      - Needs the right to create and delete Jobs and Secrets and to read pods and their logs in O(ask_namespace). Job, pod and Secret
+        are removed whatever happens.
+      - In check mode nothing is created, and RV(image_answer) is null.
     type: bool
-    default: true
+    default: false
+  ask_namespace:
+    description:
+      - Where the Job runs. If not given, in the namespace of O(config_map), and without it in V(default).
+    type: str
+  ask_service_account:
+    description: The ServiceAccount of the Job's pod, whose pull secrets are used. Some plugins ask the API server when they are built.
+    type: str
+    default: default
+  ask_timeout:
+    description: Seconds that the image has for its answer, the time to pull it included.
+    type: int
+    default: 120
+  compare_cluster:
+    description:
+      - Whether the release of the image is compared with that of the cluster. Kubernetes supports a scheduler of the same release or of the one before.
+      - Done anyway where the module talks to the cluster for another reason.
+    type: bool
+    default: false
+  fail_on:
+    description:
+      - When the task fails. V(error) is when kube-scheduler would refuse the configuration or not start with it, or when its ConfigMap or key does
+        not exist. V(warning) is also when something is surely not meant.
+      - The message has one line for each finding. With V(never) the result says it in RV(valid), RV(starts), RV(findings) and RV(reason);
+        warnings are then not displayed.
+    type: str
+    choices: [error, warning, never]
+    default: error
 notes:
+  - Talks to a cluster only for O(config_map), O(ask_image), O(compare_cluster), and when neither O(kubernetes_version) nor O(image) nor O(convert_to)
+    is given.
   - A configuration can hold a credential, such as the token for Prometheus in a plugin's arguments. Findings never quote from
-    those, but the return value RV(text) is the whole configuration. Set C(no_log=true) on the task if yours holds one.
+    those, but the return values RV(text) and RV(completed) are the whole configuration. Set C(no_log=true) on the task if yours holds one.
 seealso:
   - name: Scheduler Configuration
     description: The Kubernetes documentation about KubeSchedulerConfiguration.
@@ -76,8 +171,9 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Check a configuration and keep its text
+- name: Check a configuration for an image and keep its text
   osso.scheduler.kube_scheduler_config:
+    image: registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7
     config:
       apiVersion: kubescheduler.config.k8s.io/v1
       kind: KubeSchedulerConfiguration
@@ -85,24 +181,66 @@ EXAMPLES = r"""
         - schedulerName: secondary-scheduler
   register: scheduler_config
 
-- name: Check a file of the controller
+- name: Make a configuration that packs pods by the load that Prometheus measures
+  osso.scheduler.kube_scheduler_config:
+    image: registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7
+    preset: trimaran_target_load_packing
+    preset_parameters:
+      scheduler_name: load-aware
+      target_utilization: 60
+  register: scheduler_config
+
+- name: Check a file of the controller for OpenShift
   osso.scheduler.kube_scheduler_config:
     src: "{{ playbook_dir }}/files/config.yaml"
+    kubernetes_version: openshift-4.18
   delegate_to: localhost
+
+- name: Bring an old file to what Kubernetes 1.31 reads
+  osso.scheduler.kube_scheduler_config:
+    src: "{{ playbook_dir }}/files/old.yaml"
+    convert_to: "1.31"
+  register: converted
+
+- name: Check for an image with a plugin of one's own
+  osso.scheduler.kube_scheduler_config:
+    src: "{{ playbook_dir }}/files/config.yaml"
+    kubernetes_version: "1.31"
+    plugins:
+      base: scheduler-plugins
+      extra:
+        - name: RackAware
+          points: [filter, score]
+          args: {rackLabel: string, weightOfEmpty: "*int32"}
+
+- name: Have the image itself answer
+  osso.scheduler.kube_scheduler_config:
+    src: "{{ playbook_dir }}/files/config.yaml"
+    image: registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7
+    ask_image: true
 
 - name: Look at what a scheduler in the cluster would read, without failing
   osso.scheduler.kube_scheduler_config:
     config_map:
       name: secondary-scheduler-config
       namespace: openshift-secondary-scheduler-operator
-    fail: false
+    fail_on: never
   register: scheduler_config
   no_log: true
 """
 
 RETURN = r"""
 valid:
-  description: Whether no error was found. V(false) too if the ConfigMap or its key does not exist.
+  description:
+    - Whether kube-scheduler accepts the configuration. V(false) too if the ConfigMap or its key does not exist.
+    - Null if nothing wrong was found, but nobody could say which kube-scheduler it is for, see RV(target.unknown).
+  returned: always
+  type: bool
+  sample: true
+starts:
+  description:
+    - Whether kube-scheduler also begins to work with it and with O(flags). What is valid can still fail at leader election.
+    - Null if nobody could say.
   returned: always
   type: bool
   sample: true
@@ -113,33 +251,64 @@ findings:
   elements: dict
   contains:
     severity:
-      description: V(error) or V(warning). A warning is accepted by kube-scheduler and leaves RV(valid) true.
+      description: V(error) or V(warning). A warning is accepted by kube-scheduler and leaves RV(valid) as it is.
       type: str
       sample: error
     code:
       description: Identifier of the kind of finding.
       type: str
-      sample: duplicate-name
+      sample: unknown-field
     path:
-      description: The field, empty for the document as a whole.
+      description: The field, empty for the document as a whole and for the image.
       type: str
       sample: profiles[1].schedulerName
     line:
-      description: Line in the text, counted from 1. Null if no place is meant or O(config) was given.
+      description: Line in the text, counted from 1. Null if no place is meant, or O(config) or O(preset) was given.
       type: int
       sample: 5
     column:
-      description: Column in the text, counted from 1. Null if no place is meant or O(config) was given.
+      description: Column in the text, counted from 1. Null if no place is meant, or O(config) or O(preset) was given.
       type: int
       sample: 18
     message:
       description: What is wrong.
       type: str
-      sample: batch is also the name of profiles[0]
+      sample: there is no such field
     hint:
       description: What to do about it, empty if nothing can be said.
       type: str
-      sample: each profile needs a name of its own
+      sample: did you mean schedulerName?
+    stage:
+      description:
+        - Where kube-scheduler refuses it. V(decode), V(validate), V(build) and V(run) are its stages. V(advice) is for warnings.
+          Empty for a text that is no document, and where no release is known.
+      type: str
+      sample: decode
+target:
+  description: Which kube-scheduler this is about.
+  returned: always
+  type: dict
+  contains:
+    kubernetes_version:
+      description: Its release, null if unknown.
+      type: str
+      sample: "1.31"
+    kubernetes_version_from:
+      description: V(option), V(image), V(cluster) or V(convert_to); null if unknown.
+      type: str
+      sample: image
+    plugins:
+      description: Its plugins, in the form of O(plugins); null if unknown.
+      type: raw
+      sample: scheduler-plugins
+    plugins_from:
+      description: V(option), V(image) or V(default); null if unknown.
+      type: str
+      sample: image
+    unknown:
+      description: Why nobody could say which one it is, empty otherwise.
+      type: str
+      sample: ""
 scheduler_names:
   description: The scheduler names of the profiles, in their order.
   returned: always
@@ -153,142 +322,109 @@ api_version:
   sample: kubescheduler.config.k8s.io/v1
 text:
   description:
-    - The configuration as it belongs into a ConfigMap.
-    - From O(config) it is YAML in block style with the keys in their order. A text stays as it is written, apart from a byte order
+    - The configuration as it belongs into a ConfigMap. Null if none was found, and when the task fails.
+    - From O(config) and O(preset) it is YAML in block style with the keys in their order. A text stays as it is written, apart from a byte order
       mark, line ends and empty lines at the end.
-  returned: when a text was found and the task does not fail
+  returned: always
   type: str
   sample: |
     apiVersion: kubescheduler.config.k8s.io/v1
     kind: KubeSchedulerConfiguration
 hash:
-  description: Twelve hexadecimal digits that change with RV(text) and with nothing else.
-  returned: when a text was found
+  description: Twelve hexadecimal digits that change with RV(text) and with nothing else. Null if no text was found.
+  returned: always
   type: str
   sample: 3f1f5a9c07be
+completed:
+  description:
+    - The configuration with all defaults filled in, as kube-scheduler writes it with C(--write-config-to). Null if it is not valid or unknown, and when the
+      task fails.
+  returned: always
+  type: dict
+  sample: {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "parallelism": 16}
+effective:
+  description: By scheduler name and extension point the plugins that run, in their order, each with its weight. Empty if not valid or unknown.
+  returned: always
+  type: dict
+  sample: {"secondary-scheduler": {"queueSort": [["PrioritySort", 0]], "score": [["NodeResourcesFit", 5]]}}
+asks_prometheus:
+  description:
+    - The enabled plugins that ask Prometheus for the nodes' load, as O(osso.scheduler.prometheus_info#module:plugins) takes them. Empty if the configuration
+      is no mapping.
+  returned: always
+  type: list
+  elements: str
+  sample: [TargetLoadPacking]
+conversion:
+  description: What O(convert_to) did, else null.
+  returned: always
+  type: dict
+  contains:
+    source:
+      description: The release by whose rules the given text was read.
+      type: str
+      sample: "1.22"
+    complete:
+      description: Whether the text can be used as it is.
+      type: bool
+      sample: true
+    steps:
+      description:
+        - What was done, or could not be. C(kind) is V(exact), V(approximate) or V(impossible), C(path) the field, C(message) what happened to it.
+      type: list
+      elements: dict
+      sample: [{"kind": "exact", "path": "apiVersion", "message": "v1beta3 becomes v1"}]
+image_answer:
+  description: What O(image) said itself, null if it was not asked.
+  returned: always
+  type: dict
+  contains:
+    valid:
+      description: Whether it accepts the configuration.
+      type: bool
+      sample: false
+    error:
+      description: Its words if it does not. The value of anything that looks like a credential is left out.
+      type: str
+      sample: 'strict decoding error: unknown field "profiels"'
 found:
-  description: Whether the ConfigMap and its key exist.
-  returned: when O(config_map) is given
+  description: Whether a text was found. Only O(config_map) can name one that does not exist.
+  returned: always
   type: bool
   sample: true
 reason:
   description: Why nothing was found, empty otherwise.
-  returned: when O(config_map) is given
+  returned: always
   type: str
   sample: ""
 labels:
   description: The labels of the ConfigMap, empty if it does not exist.
-  returned: when O(config_map) is given
+  returned: always
   type: dict
   sample: {"team": "batch"}
+annotations:
+  description: The annotations of the ConfigMap, empty if it does not exist.
+  returned: always
+  type: dict
+  sample: {"contact": "batch@example.com"}
 resource_version:
   description: The C(resourceVersion) of the ConfigMap, empty if it does not exist.
-  returned: when O(config_map) is given
+  returned: always
   type: str
   sample: "4711"
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import content_hash, from_structure, normalize
-
-SOURCES = ("config", "text", "src", "config_map")
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.presets import PRESETS
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.configuration import SOURCES, examine
 
 
 def run(module):
     try:
-        return _check(module)
+        return examine(module)
     except ImportError as error:
         raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
-
-
-def _check(module):
-    params = module.params
-    origin = {}
-    source = ""
-    if params["config"] is not None:
-        text = from_structure(params["config"])
-    elif params["text"] is not None:
-        text, source = params["text"], "text"
-    elif params["src"] is not None:
-        text, source = _read(params["src"]), params["src"]
-    else:
-        text, source, origin = _read_config_map(module)
-    if text is None:
-        result = dict(origin, valid=False, findings=[], scheduler_names=[], api_version="")
-        if params["fail"]:
-            raise ClusterError(origin["reason"], **result)
-        return dict(result, changed=False)
-    return _result(text, source, origin, params["fail"])
-
-
-def _result(text, source, origin, fail):
-    with_position = bool(source)
-    if isinstance(text, str):
-        text = normalize(text)  # what is checked is what the ConfigMap will hold
-    checked = check(text)
-    findings = [finding.as_dict() for finding in checked.findings]
-    if not with_position:
-        for finding in findings:
-            finding.update(line=None, column=None)
-    result = dict(
-        origin,
-        changed=False,
-        valid=checked.valid,
-        findings=findings,
-        scheduler_names=list(checked.scheduler_names),
-        api_version=checked.api_version,
-    )
-    if isinstance(text, str):
-        result["hash"] = content_hash(text)
-    if fail and not checked.valid:
-        # Ansible prints the whole result of a failure, so the text, which may hold a credential, is not in it.
-        lines = [finding.format(source, with_position) for finding in checked.errors]
-        raise ClusterError("\n".join(["This is no usable KubeSchedulerConfiguration:", *lines]), **result)
-    return dict(result, text=text) if isinstance(text, str) else result
-
-
-def _read(path):
-    """The text of a file, or its bytes if they are no text."""
-    try:
-        with open(path, "rb") as file:
-            content = file.read()
-    except OSError as error:
-        raise InputError(f"src: {path} cannot be read: {error.strerror}. It is a path on the host that the module runs on.") from None
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        return content
-
-
-def _read_config_map(module):
-    """(text or None, where it is from, the part of the result about the ConfigMap)."""
-    from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-
-    client = Client.from_module(module)
-    name, namespace, key = (module.params["config_map"][option] for option in ("name", "namespace", "key"))
-    source = f"ConfigMap {namespace}/{name}[{key}]"
-    config_map = client.get(client.resource("v1", "ConfigMap"), name, namespace)
-    if config_map is None:
-        return None, source, _origin(f"The ConfigMap {name} does not exist in the namespace {namespace}.")
-    data = config_map.get("data") or {}
-    if key not in data:
-        keys = ", ".join(sorted([*data, *(config_map.get("binaryData") or {})])) or "none"
-        reason = f"The ConfigMap {namespace}/{name} has no text under the key {key}; its keys: {keys}."
-        return None, source, _origin(reason, config_map["metadata"])
-    return data[key], source, _origin("", config_map["metadata"])
-
-
-def _origin(reason, metadata=None):
-    """The part of the result about the ConfigMap; `reason` says why it gave no text."""
-    metadata = metadata or {}
-    return dict(
-        found=not reason,
-        reason=reason,
-        labels=metadata.get("labels") or {},
-        resource_version=metadata.get("resourceVersion", ""),
-    )
 
 
 def main():
@@ -296,7 +432,7 @@ def main():
         run,
         argument_spec=argument_spec(
             config=dict(type="dict"),
-            text=dict(type="str"),
+            content=dict(type="str"),
             src=dict(type="path"),
             config_map=dict(
                 type="dict",
@@ -306,10 +442,24 @@ def main():
                     key=dict(type="str", default="config.yaml", no_log=False),
                 ),
             ),
-            fail=dict(type="bool", default=True),
+            preset=dict(type="str", choices=list(PRESETS)),
+            preset_parameters=dict(type="dict", default={}),
+            kubernetes_version=dict(type="str"),
+            image=dict(type="str"),
+            plugins=dict(type="raw"),
+            flags=dict(type="list", elements="str", default=[]),
+            placeholders=dict(type="list", elements="str", default=[]),
+            convert_to=dict(type="str"),
+            ask_image=dict(type="bool", default=False),
+            ask_namespace=dict(type="str"),
+            ask_service_account=dict(type="str", default="default"),
+            ask_timeout=dict(type="int", default=120),
+            compare_cluster=dict(type="bool", default=False),
+            fail_on=dict(type="str", choices=["error", "warning", "never"], default="error"),
         ),
         mutually_exclusive=[SOURCES],
         required_one_of=[SOURCES],
+        required_if=[("ask_image", True, ["image"])],
         supports_check_mode=True,
     )
 

@@ -2,59 +2,105 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a KubeSchedulerConfiguration means.
+"""The verdict of kube-scheduler about a KubeSchedulerConfiguration.
 
 The package is pure Python: no Ansible, no Kubernetes client, no I/O; PyYAML is the only import outside the standard library.
 
-    result = check(text)
+    result = check(text, "1.31", plugins="scheduler-plugins")
     result.valid, result.findings, result.scheduler_names
 
-`check` reads a document as kube-scheduler reads the file of its flag ``--config`` and decides what needs no table of
-releases: the YAML, the type of document and the scheduler names of its profiles. Fields, plugins and their arguments are
-not looked at.
+The stages are those of the binary (cmd/kube-scheduler/app, in the order of its ``Setup``), a module each: ``document`` reads
+the YAML or JSON, ``decode`` finds the type of every field, ``defaults`` fills in what is absent, ``flags`` overrides,
+``validation`` checks the values, ``framework`` builds the profiles out of plugins, ``run`` is what is checked only when the
+process starts to work, and ``encode`` writes the completed configuration. ``advice`` warns of what is accepted and surely
+not meant. What releases differ in stands in ``tables``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .document import Node, NotYaml, Place, join, parse
-from .result import ERROR, Finding, Result
-
-API_GROUP = "kubescheduler.config.k8s.io"
-KIND = "KubeSchedulerConfiguration"
-DEFAULT_SCHEDULER_NAME = "default-scheduler"
-"""What kube-scheduler calls a profile without schedulerName when it is the only one (Kubernetes API defaults)."""
+from .document import Node, NotYaml, parse, unprintable
+from .outline import outline
+from .report import BUILD, MAX_ERRORS, Report, TooManyErrors
+from .result import Finding, Result
+from .target import IN_TREE, Target, make_target
 
 
-def check(text: str | bytes) -> Result:
-    """Read one configuration and say what is wrong with it. Raises nothing for any content.
+def check(
+    text: str | bytes,
+    kubernetes: str | None,
+    plugins: str | Mapping[str, Any] = IN_TREE,
+    flags: Sequence[str] = (),
+    placeholders: Sequence[str] = (),
+) -> Result:
+    """Read one configuration as a kube-scheduler would and say what it means and what is wrong with it.
 
-    text: the content of the file that kube-scheduler gets by ``--config``, YAML or JSON (bytes: UTF-8).
+    text: the content of the file that kube-scheduler gets by ``--config``, YAML or JSON (bytes: see ``document.parse``).
+    kubernetes: the release of the kube-scheduler, ``1.31``, ``v1.31.4`` or ``openshift-4.18``. None if nobody knows: then
+    only what holds for every release is checked, and ``starts`` is None.
+    plugins: what is compiled into it: ``in-tree``, ``scheduler-plugins`` (kubernetes-sigs, the release for that minor) or the
+    description of a custom image (see ``target.make_target``).
+    flags: its command line, ``--leader-elect=true`` and so on; they override the file and select feature gates.
+    placeholders: texts such as ``${PROM_URL}`` that somebody fills in before a kube-scheduler reads them. Of others there is a warning.
 
-    Decided are: readable YAML or JSON, a mapping, no key twice, apiVersion of the group kubescheduler.config.k8s.io, kind
-    KubeSchedulerConfiguration, and a distinct, non-empty scheduler name per profile.
+    Raises nothing for any content of ``text``; UnknownTarget for a release or plugins that no table describes.
     """
-    if isinstance(text, bytes):
-        try:
-            text = text.decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = text.count(b"\n", 0, error.start) + 1
-            message = "not UTF-8: a byte that begins or continues no character"
-            return Result((Finding(ERROR, "encoding", message, line=line, column=1, hint="save the file as UTF-8"),))
+    target = make_target(kubernetes, plugins, flags) if kubernetes is not None else None
     try:
-        root, findings = parse(text)
+        root, findings = parse(text, target.minor if target is not None else None)
     except NotYaml as error:
-        return Result((error.finding,))
-    if root is None or root.entries is None:
-        return Result(_sorted([*findings, _not_a_mapping(root)]))
-    findings += _check_type(root)
-    scheduler_names: list[str] = []
-    # Without the right type the fields mean something else, and every further finding would mislead.
-    if not any(finding.code in ("missing-field", "wrong-type-of-document") for finding in findings):
-        scheduler_names, of_profiles = _check_profiles(root)
-        findings += of_profiles
-    return Result(_sorted(findings), root.value, _string(root, "apiVersion"), tuple(scheduler_names))
+        return Result((error.finding,), starts=None if target is None else False)
+    if target is None or root is None or root.entries is None:
+        names, found = outline(root)
+        config = root.value if root is not None and root.entries is not None else None
+        return Result(_sorted([*findings, *found]), config, _written_version(root), tuple(names), starts=None if target is None else False)
+    report = Report(root, MAX_ERRORS)
+    report.findings += findings
+    try:
+        return _check(root, target, report, placeholders)
+    except TooManyErrors:
+        return Result(_sorted(report.findings), None, _written_version(root), starts=False)
+
+
+def _check(root: Node, target: Target, report: Report, placeholders: Sequence[str]) -> Result:
+    """The stages after reading, for a mapping."""
+    from . import advice, decode, defaults, encode, framework, run, validation
+    from . import flags as command_line
+
+    version = decode.api_version(root, target, report)
+    if version is None:
+        return Result(_sorted(report.findings), None, _written_version(root), starts=False)
+    config = decode.decode(root, version, target, report)
+    defaults.apply(config, version, target)
+    command_line.apply(config, version, target, report)
+    validation.validate(config, version, target, report)
+    built = framework.build(config, version, target, report)
+    completed = None if report.has_error() else encode.completed(config, version, target, built)
+    if completed is not None and unprintable(root.value) is not None:
+        completed = _check_writable(completed, report)
+    valid = completed is not None
+    run.check(config, version, target, report)
+    advice.advise(config, root, version, target, built, report, placeholders)
+    return Result(
+        _sorted(report.findings),
+        completed,
+        _written_version(root),
+        tuple(dict.fromkeys(name for name in (profile.get("schedulerName") for profile in config["profiles"]) if name)),
+        built.effective if valid else {},
+        starts=not report.has_error(),
+    )
+
+
+def _check_writable(completed: dict[str, Any], report: Report) -> dict[str, Any] | None:
+    """kube-scheduler ends when it can't log the configuration with --v=2, or write it with --write-config-to."""
+    path = unprintable(completed)
+    if path is None:
+        return completed
+    message = "holds a control character, for which kube-scheduler ends when it logs the configuration (--v=2) or writes it"
+    report.error(BUILD, "control-character", path, message, "delete it; it is invisible in most editors")
+    return None
 
 
 def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:
@@ -62,111 +108,6 @@ def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: (finding.line or 0, finding.column or 0)))
 
 
-def _error(code: str, message: str, path: str, place: Place, hint: str = "") -> Finding:
-    return Finding(ERROR, code, message, path, place.line, place.column, hint)
-
-
-def _not_a_mapping(root: Node | None) -> Finding:
-    hint = f"it begins with apiVersion: {API_GROUP}/v1 and kind: {KIND}"
-    if root is None or root.value is None:
-        return _error("empty-document", "the document is empty", "", Place(1, 1), hint)
-    return _error("not-a-mapping", f"the document is {_name_type(root.value)}, not a mapping", "", root.place, hint)
-
-
-def _name_type(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "a boolean"
-    if isinstance(value, (int, float)):
-        return "a number"
-    if isinstance(value, str):
-        return "a string"
-    return "a list" if isinstance(value, list) else "a mapping"
-
-
-def _string(root: Node, key: str) -> str:
-    value = root.value.get(key)
+def _written_version(root: Node | None) -> str:
+    value = root.value.get("apiVersion") if root is not None and isinstance(root.value, dict) else None
     return value if isinstance(value, str) else ""
-
-
-def _check_type(root: Node) -> list[Finding]:
-    expected = {"apiVersion": f"{API_GROUP}/v1", "kind": KIND}
-    findings = []
-    for key, example in expected.items():
-        place, node = root.entries.get(key, (root.place, None))
-        if node is None or node.value is None or node.value == "":
-            hint = f"add {key}: {example}"
-            other = next((name for name in root.entries if name.lower() == key.lower() and name != key), None)
-            if other is not None:
-                place = root.entries[other][0]
-                hint = f"write {key} instead of {other}; upper and lower case matter"
-            findings.append(_error("missing-field", "is missing", key, place, hint))
-        elif not isinstance(node.value, str):
-            message = f"is {_name_type(node.value)}, not a string"
-            findings.append(_error("wrong-type-of-document", message, key, node.place, f"write {key}: {example}"))
-    if findings:
-        return findings
-    group, slash, version = _string(root, "apiVersion").partition("/")
-    if group != API_GROUP or not slash or not version or "/" in version:
-        message = "{} is not a version of {}".format(_string(root, "apiVersion"), API_GROUP)
-        hint = _hint_for_other_object(root) or f"write apiVersion: {API_GROUP}/v1, or the older version that the image serves"
-        findings.append(_error("wrong-type-of-document", message, "apiVersion", root.entries["apiVersion"][1].place, hint))
-    elif _string(root, "kind") != KIND:
-        message = "{} is not {}".format(_string(root, "kind"), KIND)
-        hint = f"write kind: {KIND}"
-        findings.append(_error("wrong-type-of-document", message, "kind", root.entries["kind"][1].place, hint))
-    return findings
-
-
-def _hint_for_other_object(root: Node) -> str:
-    kind = _string(root, "kind")
-    if kind in ("ConfigMap", "Secret"):
-        return f"this is a {kind}; what belongs here is the text under one of its keys, such as config.yaml"
-    if kind == "Policy":
-        return f"scheduling policies ended with Kubernetes 1.22; write them as profiles of a {KIND}"
-    return ""
-
-
-def _check_profiles(root: Node) -> tuple[list[str], list[Finding]]:
-    """The scheduler names in the order of the profiles, and what is wrong with them."""
-    node = root.entries.get("profiles", (root.place, None))[1]
-    if node is None or node.value is None or node.value == []:
-        return [DEFAULT_SCHEDULER_NAME], []
-    if node.items is None:
-        message = f"is {_name_type(node.value)}, not a list"
-        return [], [_error("wrong-type", message, "profiles", node.place, "begin each profile with a hyphen")]
-    names: list[str] = []
-    findings: list[Finding] = []
-    for index, profile in enumerate(node.items):
-        path = join("profiles", index)
-        name, finding = _scheduler_name(profile, path, only=len(node.items) == 1)
-        if finding is None and name in names:
-            where = profile.entries["schedulerName"][1].place if profile.entries else profile.place
-            message = f"{name} is also the name of profiles[{names.index(name)}]"
-            finding = _error("duplicate-name", message, join(path, "schedulerName"), where, "each profile needs a name of its own")
-        if finding is not None:
-            findings.append(finding)
-        # An unusable name keeps its place, so that the index of a duplicate is right.
-        names.append(name)
-    return [name for name in dict.fromkeys(names) if name], findings
-
-
-def _scheduler_name(profile: Node, path: str, only: bool) -> tuple[str, Finding | None]:
-    if profile.value is not None and profile.entries is None:
-        message = f"is {_name_type(profile.value)}, not a mapping"
-        return "", _error("wrong-type", message, path, profile.place, "write schedulerName: and the name")
-    path = join(path, "schedulerName")
-    entry = (profile.entries or {}).get("schedulerName")
-    if entry is None or entry[1].value is None:
-        if only:
-            return DEFAULT_SCHEDULER_NAME, None
-        message = "is missing; among several profiles each needs one"
-        return "", _error("missing-name", message, path, profile.place, "add schedulerName")
-    node = entry[1]
-    if not isinstance(node.value, str):
-        message = f"is {_name_type(node.value)}, not a string"
-        return "", _error("wrong-type", message, path, node.place, "put the name into quotes")
-    if not node.value:
-        return "", _error("missing-name", "is empty", path, node.place, "name the scheduler that pods ask for")
-    return node.value, None

@@ -12,6 +12,9 @@ from typing import Any
 ERROR = "error"
 WARNING = "warning"
 
+DECODE, VALIDATE, BUILD, RUN, ADVICE = "decode", "validate", "build", "run", "advice"
+"""The stages in which kube-scheduler refuses a document, in their order; ADVICE is ours, with warnings only."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -22,6 +25,7 @@ class Finding:
     message: what is wrong; hint: what to do about it. Neither ever holds a value from a plugin's arguments.
     path: field, such as ``profiles[0].schedulerName``; empty for the document as a whole.
     line, column: counted from 1; None where no place in the text is meant.
+    stage: where kube-scheduler refuses it (see report.py); empty for a text that is no document at all.
     """
 
     severity: str
@@ -31,6 +35,7 @@ class Finding:
     line: int | None = None
     column: int | None = None
     hint: str = ""
+    stage: str = ""
 
     def format(self, source: str = "", position: bool = True) -> str:
         """One line: ``source:line:column: path: message (hint)``; parts that are unknown are left out.
@@ -52,23 +57,31 @@ class Finding:
 class Result:
     """What ``check`` found out about one document.
 
-    config: the document as plain Python data, None if it is not a readable mapping. A part that the document holds by
-    several aliases is one object.
+    config: the completed configuration as plain data, defaults filled in, in the document's own version, as the flag
+    ``--write-config-to`` writes it; None if the document is refused. Where no release was given, the document as it stands.
     api_version: as written, for example ``kubescheduler.config.k8s.io/v1``; empty if missing.
     scheduler_names: the names that pods put into ``spec.schedulerName`` to be placed by this configuration, in the order
     of the profiles.
+    effective: scheduler name -> extension point -> [(plugin, weight), ...] in running order; weight 0 where none is used.
+    starts: whether the process would also begin to work (stage RUN); None if no release was given.
     """
 
     findings: tuple[Finding, ...] = ()
     config: dict[str, Any] | None = None
     api_version: str = ""
-    scheduler_names: tuple[str, ...] = field(default=())
+    scheduler_names: tuple[str, ...] = ()
+    effective: dict[str, dict[str, list[tuple[str, int]]]] = field(default_factory=dict)
+    starts: bool | None = None
 
     @property
     def valid(self) -> bool:
-        """True if nothing was found for which kube-scheduler would refuse the document."""
-        return not self.errors
+        """True if nothing was found for which kube-scheduler would refuse the document when it reads it."""
+        return not any(finding.stage != RUN for finding in self.errors)
 
     @property
     def errors(self) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.findings if finding.severity == ERROR)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.severity == WARNING)

@@ -84,7 +84,7 @@ def test_same_structure_same_text_without_anchors():
 def test_kube_scheduler_reads_what_was_given(value):
     """Above all strings that are something else for its parser."""
     text = from_structure({**CONFIG, "value": value, "list": [value]})
-    result = check(text)
+    result = check(text, None)
     assert result.valid, result.findings
     assert result.config == {**CONFIG, "value": value, "list": [value]}
 

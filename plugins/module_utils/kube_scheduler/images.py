@@ -1,0 +1,92 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a scheduler's image tells by its name: release and plugins; and what is wrong with using it.
+
+Nothing is guessed: an image that no row of the table describes is unknown, and only the image itself can answer then.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from .result import ADVICE, WARNING, Finding
+from .tables.images import FROZEN, IMAGES
+from .target import UnknownTarget, make_target, parse_release
+
+
+class Image(NamedTuple):
+    """kubernetes: its release, ``1.31``; plugins: ``in-tree`` or ``scheduler-plugins``; both None if the name does not tell.
+
+    reason: why it does not; empty if it does.
+    """
+
+    kubernetes: str | None
+    plugins: str | None
+    reason: str = ""
+
+
+def identify(reference: str) -> Image:
+    """What the reference of an image, such as ``registry.k8s.io/kube-scheduler:v1.31.4``, tells."""
+    repository, tag = split(reference)
+    row = next((row for row in IMAGES if f"/{repository}".endswith(f"/{row.name}")), None)
+    if row is None:
+        return _unknown(f"the image {reference} is not one that a table describes")
+    if not tag:
+        return _unknown(f"the image {reference} has no tag that tells its release")
+    match = re.fullmatch(row.tag, tag)
+    if match is None:
+        return _unknown(f"the tag {tag} of the image {reference} is not one of the releases of {row.name}")
+    kubernetes = "1.{}".format(int(match.group("minor")))
+    try:
+        make_target(kubernetes, row.plugins)
+    except UnknownTarget as error:
+        return _unknown(f"the image {reference}: {error}")
+    return Image(kubernetes, row.plugins)
+
+
+def split(reference: str) -> tuple[str, str]:
+    """Repository with its registry, and tag; the tag is empty where there is none. A digest is left out."""
+    name = reference.partition("@")[0]
+    directory, slash, last = name.rpartition("/")
+    return directory + slash + last.partition(":")[0], last.partition(":")[2]
+
+
+def check_image(reference: str, kubernetes: str | None, cluster: str | None = None) -> tuple[Finding, ...]:
+    """Warnings about an image.
+
+    kubernetes: its release, None if unknown. cluster: what the API server says of its own, such as ``v1.31.4``; None: not compared.
+    """
+    found = []
+    repository = split(reference)[0]
+    for frozen, instead in FROZEN.items():
+        if f"{repository}/".startswith(f"{frozen}/"):
+            message = f"the image {reference} is from {frozen}, which gets no new images and may end at any time"
+            found.append(_warning("frozen-registry", message, "use " + reference.replace(frozen, instead, 1)))
+    skew = _skew(kubernetes, cluster)
+    if skew > 0:
+        message = f"the scheduler is of Kubernetes {kubernetes}, newer than the cluster's {cluster}"
+    elif skew < -1:
+        message = f"the scheduler is of Kubernetes {kubernetes}, {-skew} releases older than the cluster's {cluster}"
+    else:
+        return tuple(found)
+    found.append(_warning("version-skew", message, "Kubernetes supports a scheduler of the cluster's release or of the one before it"))
+    return tuple(found)
+
+
+def _skew(kubernetes: str | None, cluster: str | None) -> int:
+    """By how many minors the scheduler is newer than the cluster; 0 if that is unknown."""
+    if not kubernetes or not cluster:
+        return 0
+    match = re.match(r"v?1\.(\d+)", cluster)  # also of a release that no table has yet
+    return parse_release(kubernetes) - int(match.group(1)) if match else 0
+
+
+def _unknown(reason: str) -> Image:
+    return Image(None, None, reason)
+
+
+def _warning(code: str, message: str, hint: str) -> Finding:
+    return Finding(WARNING, code, message, hint=hint, stage=ADVICE)

@@ -1,0 +1,82 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The tree of a document, made by yaml_reader and json_reader."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .result import ERROR, Finding
+
+MAX_DEPTH = 200
+MAX_NODES = 20_000
+MAX_ITEMS = 1000
+"""Limits far beyond any configuration: levels of nesting; keys and values, every alias counted as what it stands for; values
+in one list. kube-scheduler has higher ones, and would take minutes for the profiles alone."""
+
+
+class Place(NamedTuple):
+    """Where something stands, counted from 1."""
+
+    line: int
+    column: int
+
+
+class Node:
+    """A part of a document.
+
+    place: of the value itself; value: plain Python data, numbers as the decoder gets them.
+    entries: of a mapping, key -> (place of the key, Node); items: of a sequence. None for the other kinds.
+    number: of a number in a JSON document, its text, on which Go's decoders decide (1.0 is no integer). In YAML None.
+    duplicates: of a mapping in a JSON document, keys that are there already: key, its place, the place before. In YAML they are findings.
+    keys: of a YAML mapping with keys that are no strings, what they are for Go; else None.
+    """
+
+    __slots__ = ("duplicates", "entries", "items", "keys", "number", "place", "value")
+
+    def __init__(self, place: Place, value: Any = None):
+        self.place = place
+        self.value = value
+        self.entries: dict[str, tuple[Place, Node]] | None = None
+        self.items: list[Node] | None = None
+        self.number: str | None = None
+        self.duplicates: list[tuple[str, Place, Place]] | None = None
+        self.keys: dict[Any, str] | None = None
+
+
+class NotYaml(Exception):
+    """The text can't be read; ``finding`` says where and why."""
+
+    def __init__(self, finding: Finding):
+        super().__init__(finding.message)
+        self.finding = finding
+
+
+def not_yaml(code: str, message: str, place: Place | tuple[int, int], hint: str = "", path: str = "") -> NotYaml:
+    return NotYaml(Finding(ERROR, code, message, path, place[0], place[1], hint))
+
+
+def too_deep(place: Place | tuple[int, int]) -> NotYaml:
+    return not_yaml("too-deep", f"nested more than {MAX_DEPTH} levels deep", place, "flatten it")
+
+
+def too_many(place: Place | tuple[int, int]) -> NotYaml:
+    return not_yaml("too-large", f"more than {MAX_NODES} keys and values", place, "this is no scheduler configuration")
+
+
+def too_long(place: Place | tuple[int, int]) -> NotYaml:
+    return not_yaml("too-large", f"a list of more than {MAX_ITEMS} values", place, "this is no scheduler configuration")
+
+
+def duplicate(path: str, place: Place, first: Place) -> Finding:
+    message = f"the field is there twice, first in line {first.line}"
+    return Finding(ERROR, "duplicate-key", message, path, place.line, place.column, "remove one of the two")
+
+
+def join(path: str, key: Any) -> str:
+    """The path of a child: a string is a key, a number an index."""
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    return f"{path}.{key}" if path else key

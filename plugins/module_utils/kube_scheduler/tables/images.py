@@ -1,0 +1,53 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Images that hold a kube-scheduler: what their names and tags tell of release and plugins.
+
+Sources: the promoted images of the Kubernetes project (kubernetes/k8s.io, registry.k8s.io/images), the compatibility matrix
+in the README of kubernetes-sigs/scheduler-plugins (tag v0.N.P holds Kubernetes 1.N), the tags of EKS Distro.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..target import IN_TREE, SCHEDULER_PLUGINS
+
+_ARCHITECTURE = r"(-linux)?(-(amd64|arm64|arm|ppc64le|s390x))?"
+
+
+class Row(NamedTuple):
+    """name: the last components of the repository, on whatever registry, since mirrors keep them.
+
+    tag: a regular expression for the whole tag; its group ``minor`` is the Kubernetes minor.
+    """
+
+    name: str
+    tag: str
+    plugins: str
+
+
+IMAGES = (
+    # The first row whose name fits decides. A tag with another suffix is somebody's own build: nothing is known of its plugins.
+    Row("scheduler-plugins/kube-scheduler", rf"v0\.(?P<minor>\d+)\.\d+{_ARCHITECTURE}", SCHEDULER_PLUGINS),
+    # Staging tags begin with the day of the build.
+    Row("k8s-staging-scheduler-plugins/kube-scheduler", rf"(v\d{{8}}-)?v0\.(?P<minor>\d+)\.\d+{_ARCHITECTURE}", SCHEDULER_PLUGINS),
+    Row("eks-distro/kubernetes/kube-scheduler", r"v1\.(?P<minor>\d+)\.\d+-eks-\d+-\d+-\d+", IN_TREE),
+    Row("kube-scheduler", rf"v1\.(?P<minor>\d+)\.\d+(-rc\.\d+)?{_ARCHITECTURE}", IN_TREE),
+    *(
+        Row(f"kube-scheduler-{architecture}", r"v1\.(?P<minor>\d+)\.\d+(-rc\.\d+)?", IN_TREE)
+        for architecture in ("amd64", "arm64", "arm", "ppc64le", "s390x")
+    ),
+)
+
+FROZEN = {
+    # registry, or registry and path: what to use instead. Frozen since 2023-04-03 (Kubernetes blog, "k8s.gcr.io Image Registry
+    # Will Be Frozen From the 3rd of April 2023"); the gcr.io paths are its earlier names and what it was served from.
+    "k8s.gcr.io": "registry.k8s.io",
+    "gcr.io/google-containers": "registry.k8s.io",
+    "gcr.io/google_containers": "registry.k8s.io",
+    "us.gcr.io/k8s-artifacts-prod": "registry.k8s.io",
+    "eu.gcr.io/k8s-artifacts-prod": "registry.k8s.io",
+    "asia.gcr.io/k8s-artifacts-prod": "registry.k8s.io",
+}

@@ -1,0 +1,153 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What plugins of kubernetes-sigs/scheduler-plugins need besides the scheduler: kinds, rights, the project's controller.
+
+Rights are what the code asks the API server for, which is less than the project's own manifests grant. What every
+scheduler may do (``system:kube-scheduler``, ``system:volume-scheduler``) is not repeated. Sources: pkg/<plugin> (clients,
+informers, ``EventsToRegister``, ``metric.Type``), pkg/controllers and cmd/controller of v0.26.7 to v0.34.7, and for Trimaran
+pkg/watcher/internal/metricsprovider/k8s.go of paypal/load-watcher.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+FIRST = 26
+"""Before v0.26 the kinds have other groups or versions, or the scheduler writes to them: nothing of it is brought."""
+
+ROLE_PREFIX = "osso-scheduler:plugin:"
+"""The ClusterRole of a plugin is this and its name."""
+
+
+class Kind(NamedTuple):
+    """A kind that a plugin reads. provider: who defines it, "" where the operator's installation does."""
+
+    api_version: str
+    kind: str
+    plural: str
+    provider: str = ""
+
+    @property
+    def definition(self) -> str:
+        """Name of its CustomResourceDefinition."""
+        return f"{self.plural}.{self.api_version.partition('/')[0]}"
+
+
+class Rule(NamedTuple):
+    """A rule of a ClusterRole, its lists as words. names: the only objects that it is about."""
+
+    group: str
+    resources: str
+    verbs: str
+    names: str = ""
+
+    def manifest(self) -> dict:
+        """The rule as the API writes it."""
+        rule = {"apiGroups": [self.group], "resources": self.resources.split(), "verbs": self.verbs.split()}
+        return dict(rule, resourceNames=self.names.split()) if self.names else rule
+
+
+class Need(NamedTuple):
+    """What a plugin needs. controller: whether the project's controller keeps its objects. besides: what nobody here can bring.
+
+    metrics: what it reads of each node where it goes by Prometheus, a series each with the node's name as label ``instance``.
+    """
+
+    kinds: tuple[Kind, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    controller: bool = False
+    besides: str = ""
+    metrics: tuple[str, ...] = ()
+
+
+class Controller(NamedTuple):
+    """The project's controller. It watches all of its kinds, whichever plugin runs, and does not start where one is missing.
+
+    repository, image: the last components of the scheduler's and of its own image, which have the same tags. lease_namespace:
+    where it elects its leader, one for the whole cluster, so that those of several schedulers do not work side by side.
+    """
+
+    repository: str
+    image: str
+    kinds: tuple[Kind, ...]
+    role: str
+    rules: tuple[Rule, ...]
+    lease_namespace: str
+    lease_role: str
+    lease_rules: tuple[Rule, ...]
+
+
+_READ = "get list watch"
+_SCHEDULING = "scheduling.x-k8s.io"
+
+POD_GROUP = Kind("scheduling.x-k8s.io/v1alpha1", "PodGroup", "podgroups")
+ELASTIC_QUOTA = Kind("scheduling.x-k8s.io/v1alpha1", "ElasticQuota", "elasticquotas")
+NODE_RESOURCE_TOPOLOGY = Kind("topology.node.k8s.io/v1alpha2", "NodeResourceTopology", "noderesourcetopologies")
+APP_GROUP = Kind("appgroup.diktyo.x-k8s.io/v1alpha1", "AppGroup", "appgroups")
+NETWORK_TOPOLOGY = Kind("networktopology.diktyo.x-k8s.io/v1alpha1", "NetworkTopology", "networktopologies")
+SECCOMP_PROFILE = Kind(
+    "security-profiles-operator.x-k8s.io/v1beta1", "SeccompProfile", "seccompprofiles", provider="the Security Profiles Operator"
+)
+
+_TRIMARAN = Need(
+    rules=(Rule("metrics.k8s.io", "nodes", "get list"),),
+    besides="the nodes' load: metrics-server (metricProvider KubernetesMetricsServer), Prometheus, or a load-watcher service",
+    metrics=("instance:node_cpu:ratio", "instance:node_memory_utilisation:ratio"),
+)
+_TRIMARAN_CPU = _TRIMARAN._replace(metrics=("instance:node_cpu:ratio",))
+
+NEEDS = {
+    # plugins of tables/scheduler_plugins.py that are not here need nothing
+    "CapacityScheduling": Need((ELASTIC_QUOTA,), (Rule(_SCHEDULING, "elasticquotas", _READ),), controller=True),
+    "Coscheduling": Need((POD_GROUP,), (Rule(_SCHEDULING, "podgroups", _READ),), controller=True),
+    "LoadVariationRiskBalancing": _TRIMARAN,
+    "LowRiskOverCommitment": _TRIMARAN,
+    "NetworkOverhead": Need(
+        (APP_GROUP, NETWORK_TOPOLOGY),
+        (
+            Rule("appgroup.diktyo.x-k8s.io", "appgroups", _READ),
+            Rule("networktopology.diktyo.x-k8s.io", "networktopologies", _READ),
+        ),
+        besides="costs in NetworkTopology objects, written by hand or by the network topology controller of diktyo-io",
+    ),
+    "NodeResourceTopologyMatch": Need(
+        (NODE_RESOURCE_TOPOLOGY,),
+        (Rule("topology.node.k8s.io", "noderesourcetopologies", _READ),),
+        besides="an agent on each node that writes its NodeResourceTopology: nfd-topology-updater or resource-topology-exporter",
+    ),
+    "Peaks": _TRIMARAN_CPU,
+    "PreemptionToleration": Need(rules=(Rule("scheduling.k8s.io", "priorityclasses", _READ),)),
+    "SySched": Need(
+        (SECCOMP_PROFILE,),
+        (Rule("security-profiles-operator.x-k8s.io", "seccompprofiles", _READ),),
+        besides="a SeccompProfile for each pod",
+    ),
+    "TargetLoadPacking": _TRIMARAN_CPU,
+    "TopologicalSort": Need(
+        (APP_GROUP,),
+        (Rule("appgroup.diktyo.x-k8s.io", "appgroups", _READ),),
+        besides="the appgroup controller of diktyo-io, which writes the order into the status of each AppGroup",
+    ),
+}
+
+CONTROLLER = Controller(
+    repository="scheduler-plugins/kube-scheduler",
+    image="controller",
+    kinds=(POD_GROUP, ELASTIC_QUOTA),
+    role="osso-scheduler:controller",
+    rules=(
+        Rule("", "pods", _READ),
+        Rule("", "events", "create patch"),
+        Rule(_SCHEDULING, "podgroups", f"{_READ} patch"),
+        Rule(_SCHEDULING, "elasticquotas", _READ),
+        Rule(_SCHEDULING, "podgroups/status elasticquotas/status", "patch"),
+    ),
+    lease_namespace="kube-system",
+    lease_role="osso-scheduler:controller:leader-election",
+    lease_rules=(
+        Rule("coordination.k8s.io", "leases", "create"),
+        Rule("coordination.k8s.io", "leases", "get update", names="sched-plugins-controllers"),
+    ),
+)

@@ -1,0 +1,255 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Profiles for common purposes, by name: what a user would otherwise write by hand.
+
+All are written in ``kubescheduler.config.k8s.io/v1``. Defaults are those of the examples that users know: the operator's README
+and deploy/scheduler_configmap_examples (openshift/secondary-scheduler-operator), pkg/*/README.md and manifests/*/scheduler-config.yaml
+(kubernetes-sigs/scheduler-plugins), bindata/assets/config of openshift/cluster-kube-scheduler-operator. What differs from them: scores
+that pull against the plugin are always disabled, and certificates are verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Value(NamedTuple):
+    """Stands in a profile for the value of a parameter. A field whose parameter is not set is left out."""
+
+    parameter: str
+
+
+class Parameter(NamedTuple):
+    """type: ``str``, ``int``, ``float``, ``bool``, ``dict`` or ``list``. default: None for what is left out of the profile then."""
+
+    type: str
+    default: Any
+    description: str
+    required: bool = False
+    choices: tuple[str, ...] = ()
+
+
+class Preset(NamedTuple):
+    """plugins, args: as in a profile, ``args`` by plugin. since: the first minor of Kubernetes whose kube-scheduler can run it.
+
+    image: ``in-tree`` or ``scheduler-plugins``, what has to be compiled in. load: the plugin among ``args`` that is told by
+    ``LOAD_PARAMETERS`` where the nodes' load is measured; empty if none is.
+    """
+
+    description: str
+    plugins: Mapping[str, Any]
+    args: Mapping[str, Any]
+    parameters: Mapping[str, Parameter]
+    image: str = "scheduler-plugins"
+    since: int = 25
+    load: str = ""
+
+
+PROM_URL, PROM_TOKEN = "${PROM_URL}", "${PROM_TOKEN}"
+"""Placeholders for URL and token of Prometheus, filled in when the configuration is brought to the scheduler."""
+
+LOAD_WATCHER_URL = "${LOAD_WATCHER_URL}"
+"""The same for the load-watcher service that the operator runs beside the scheduler."""
+
+COMMON_PARAMETERS = {
+    "scheduler_name": Parameter("str", "secondary-scheduler", "The name that pods put into C(schedulerName)."),
+}
+
+LOAD_PARAMETERS = {
+    "metric_provider": Parameter(
+        "str",
+        "Prometheus",
+        "What is asked for the nodes' load.",
+        choices=("Prometheus", "SignalFx", "KubernetesMetricsServer"),
+    ),
+    "address": Parameter("str", None, f"URL of the metric provider. For V(Prometheus) V({PROM_URL}) if not given."),
+    "token": Parameter(
+        "str",
+        None,
+        f"Bearer token for the metric provider. For V(Prometheus) V({PROM_TOKEN}) if not given; empty for one that wants none.",
+    ),
+    "insecure_skip_verify": Parameter("bool", False, "Whether the certificate of Prometheus is not verified."),
+    "watcher_address": Parameter(
+        "str",
+        None,
+        "URL of a load-watcher service, such as V(http://load-watcher.monitoring.svc:2020), which is asked instead of a metric provider. "
+        f"V({LOAD_WATCHER_URL}) for one that the operator runs beside the scheduler.",
+    ),
+}
+
+PROVIDER_DEFAULTS = {
+    # metric provider: what of address and token it takes, with the default; None where it has to be given
+    "Prometheus": {"address": PROM_URL, "token": PROM_TOKEN},
+    "SignalFx": {"address": "", "token": None},
+    "KubernetesMetricsServer": {},
+}
+
+_WEIGHT = Parameter("int", 1, "Weight of the plugin's score beside those of others.")
+_BY_REQUESTS = [{"name": "NodeResourcesFit"}, {"name": "NodeResourcesBalancedAllocation"}]
+_ALL = [{"name": "*"}]
+
+
+def _scored_by(plugin: str) -> dict[str, Any]:
+    """The plugin instead of those that score by what pods request."""
+    return {"score": {"enabled": [{"name": plugin, "weight": Value("weight")}], "disabled": _BY_REQUESTS}}
+
+
+PRESETS = {
+    "trimaran_target_load_packing": Preset(
+        "Packs pods onto nodes up to a target of measured CPU use, and spreads them above it.",
+        plugins=_scored_by("TargetLoadPacking"),
+        args={
+            "TargetLoadPacking": {
+                "defaultRequests": Value("default_requests"),
+                "defaultRequestsMultiplier": Value("default_requests_multiplier"),
+                "targetUtilization": Value("target_utilization"),
+            },
+        },
+        parameters={
+            "target_utilization": Parameter("int", 70, "CPU use of a node in percent up to which it is filled."),
+            "default_requests": Parameter("dict", {"cpu": "2000m"}, "What a container without requests and limits is taken to use."),
+            "default_requests_multiplier": Parameter(
+                "str", "1", "A container without limits is taken to use its requests times this number."
+            ),
+            "weight": _WEIGHT,
+        },
+        load="TargetLoadPacking",
+    ),
+    "trimaran_load_variation_risk_balancing": Preset(
+        "Places pods where the average and the variation of the measured load are low.",
+        plugins=_scored_by("LoadVariationRiskBalancing"),
+        args={
+            "LoadVariationRiskBalancing": {
+                "safeVarianceMargin": Value("safe_variance_margin"),
+                "safeVarianceSensitivity": Value("safe_variance_sensitivity"),
+            },
+        },
+        parameters={
+            "safe_variance_margin": Parameter("float", 1, "Factor of the standard deviation."),
+            "safe_variance_sensitivity": Parameter("float", 2, "Root of the standard deviation; more makes small deviations count more."),
+            "weight": _WEIGHT,
+        },
+        load="LoadVariationRiskBalancing",
+    ),
+    "low_risk_overcommitment": Preset(
+        "Places pods where limits beyond requests, and the measured load, are the least risk.",
+        plugins={"multiPoint": {"enabled": [{"name": "LowRiskOverCommitment", "weight": Value("weight")}]}},
+        args={
+            "LowRiskOverCommitment": {
+                "smoothingWindowSize": Value("smoothing_window_size"),
+                "riskLimitWeights": Value("risk_limit_weights"),
+            },
+        },
+        parameters={
+            "smoothing_window_size": Parameter("int", 5, "Number of windows over which metrics are smoothed."),
+            "risk_limit_weights": Parameter(
+                "dict", {"cpu": 0.5, "memory": 0.5}, "By resource how much of the risk, 0 to 1, comes of limits; the rest comes of load."
+            ),
+            "weight": _WEIGHT,
+        },
+        since=26,
+        load="LowRiskOverCommitment",
+    ),
+    "peaks": Preset(
+        "Places pods where they raise the power that the nodes draw the least. It always needs a load-watcher service.",
+        plugins={"preScore": {"disabled": _ALL}, "score": {"enabled": [{"name": "Peaks"}], "disabled": _ALL}},
+        args={"Peaks": {"WatcherAddress": Value("watcher_address"), "NodePowerModel": Value("node_power_model")}},
+        parameters={
+            "watcher_address": Parameter("str", None, "URL of the load-watcher service.", required=True),
+            "node_power_model": Parameter(
+                "dict",
+                None,
+                "By node the numbers C(k0), C(k1) and C(k2) of its power model, k0 + k1 * e ^ (k2 * CPU use in percent).",
+                required=True,
+            ),
+        },
+        since=31,
+    ),
+    "coscheduling": Preset(
+        "Places the pods of a PodGroup together or not at all.",
+        plugins={
+            "multiPoint": {"enabled": [{"name": "Coscheduling"}]},
+            "queueSort": {"enabled": [{"name": "Coscheduling"}], "disabled": _ALL},
+        },
+        args={
+            "Coscheduling": {
+                "permitWaitingTimeSeconds": Value("permit_waiting_time_seconds"),
+                "podGroupBackoffSeconds": Value("pod_group_backoff_seconds"),
+            },
+        },
+        parameters={
+            "permit_waiting_time_seconds": Parameter("int", 10, "How long a pod waits for the others of its group, in seconds."),
+            "pod_group_backoff_seconds": Parameter(
+                "int", None, "How long a group that failed is not tried again, in seconds. Since scheduler-plugins v0.26."
+            ),
+        },
+    ),
+    "capacity_scheduling": Preset(
+        "Shares the cluster among namespaces by their ElasticQuotas: what one does not use is lent, and taken back by preemption.",
+        plugins={
+            "multiPoint": {"enabled": [{"name": "CapacityScheduling"}]},
+            "postFilter": {"enabled": [{"name": "CapacityScheduling"}], "disabled": _ALL},
+        },
+        args={},
+        parameters={},
+    ),
+    "node_resource_topology": Preset(
+        "Places pods on nodes where their resources come from one NUMA zone, as the nodes' kubelets are set to demand.",
+        plugins={"multiPoint": {"enabled": [{"name": "NodeResourceTopologyMatch", "weight": Value("weight")}]}},
+        args={
+            "NodeResourceTopologyMatch": {
+                "scoringStrategy": {"type": Value("scoring_strategy"), "resources": Value("resources")},
+                "cacheResyncPeriodSeconds": Value("cache_resync_period_seconds"),
+            },
+        },
+        parameters={
+            "scoring_strategy": Parameter(
+                "str",
+                "LeastAllocated",
+                "Which zones are best.",
+                choices=("LeastAllocated", "MostAllocated", "BalancedAllocation", "LeastNUMANodes"),
+            ),
+            "resources": Parameter("list", None, "What is scored, each with C(name) and C(weight). CPU and memory alike if not given."),
+            "cache_resync_period_seconds": Parameter(
+                "int", None, "How often what the scheduler remembers of the zones is compared with what the nodes say, in seconds."
+            ),
+            "weight": _WEIGHT,
+        },
+    ),
+    "node_resources_allocatable": Preset(
+        "Places pods on the smallest nodes that have room for them, or on the largest.",
+        plugins=_scored_by("NodeResourcesAllocatable"),
+        args={"NodeResourcesAllocatable": {"mode": Value("mode"), "resources": Value("resources")}},
+        parameters={
+            "mode": Parameter("str", "Least", "V(Least) prefers nodes with little to allocate.", choices=("Least", "Most")),
+            "resources": Parameter(
+                "list",
+                [{"name": "cpu", "weight": 1000000}, {"name": "memory", "weight": 1}],
+                "What is scored, each with C(name) and C(weight). CPU is counted in thousandths of a core, memory in bytes.",
+            ),
+            "weight": _WEIGHT,
+        },
+    ),
+    "low_node_utilization": Preset(
+        "Spreads pods evenly, as kube-scheduler does without configuration.", plugins={}, args={}, parameters={}, image="in-tree"
+    ),
+    "high_node_utilization": Preset(
+        "Packs pods onto as few nodes as possible, by what they request.",
+        plugins={
+            "score": {"enabled": [{"name": "NodeResourcesFit", "weight": 5}], "disabled": [{"name": "NodeResourcesBalancedAllocation"}]}
+        },
+        args={"NodeResourcesFit": {"scoringStrategy": {"type": "MostAllocated"}}},
+        parameters={},
+        image="in-tree",
+    ),
+    "no_scoring": Preset(
+        "Takes the first node that fits: the quickest placement.",
+        plugins={"preScore": {"disabled": _ALL}, "score": {"disabled": _ALL}},
+        args={},
+        parameters={},
+        image="in-tree",
+    ),
+}

@@ -1,0 +1,97 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which kube-scheduler a document is for: its release, the plugins compiled into it, the flags it is started with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .tables.releases import API_VERSIONS, NEWEST, OLDEST, OPENSHIFT_OFFSET
+
+IN_TREE = "in-tree"
+SCHEDULER_PLUGINS = "scheduler-plugins"
+
+_KUBERNETES = re.compile(r"v?1\.(\d+)(?:\.\d+)?(?:[-+].*)?\Z")
+_OPENSHIFT = re.compile(r"openshift-4\.(\d+)(?:\.\d+)?(?:[-+].*)?\Z")
+
+
+class UnknownTarget(ValueError):
+    """No table describes the kube-scheduler that was asked for; the message says what to give instead."""
+
+
+@dataclass(frozen=True)
+class CustomPlugin:
+    """A plugin that only a custom image holds.
+
+    points: its extension points, named as in the configuration (``preFilter``).
+    args: None when nothing is known of its arguments ("opaque"), else field name -> type as in tables/types.py, for
+    example ``{"address": "string", "limits": "[]int32"}``.
+    """
+
+    name: str
+    points: tuple[str, ...]
+    args: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """The kube-scheduler whose verdict is asked for.
+
+    minor: 31 for Kubernetes 1.31. plugins: IN_TREE or SCHEDULER_PLUGINS; custom: what the image holds besides.
+    flags: its command line, for example ``("--leader-elect=false", "--feature-gates=StorageCapacityScoring=true")``.
+    """
+
+    minor: int
+    plugins: str = IN_TREE
+    custom: tuple[CustomPlugin, ...] = field(default=())
+    flags: tuple[str, ...] = field(default=())
+
+    @property
+    def kubernetes(self) -> str:
+        return f"1.{self.minor}"
+
+    def serves(self, version: str) -> bool:
+        """Whether this release reads documents of a version such as ``v1beta3``."""
+        first, last = API_VERSIONS.get(version, (NEWEST + 1, None))
+        return first <= self.minor and (last is None or self.minor <= last)
+
+    @property
+    def served(self) -> tuple[str, ...]:
+        return tuple(version for version in API_VERSIONS if self.serves(version))
+
+
+def parse_release(text: str) -> int:
+    """The minor (31) of ``1.31``, ``v1.31.4`` or ``openshift-4.18``. Raises UnknownTarget."""
+    match = _KUBERNETES.match(text)
+    openshift = _OPENSHIFT.match(text)
+    if match:
+        minor = int(match.group(1))
+    elif openshift:
+        minor = int(openshift.group(1)) + OPENSHIFT_OFFSET
+    else:
+        raise UnknownTarget(f"{text} is no release: write for example 1.31 or openshift-4.18")
+    if not OLDEST <= minor <= NEWEST:
+        raise UnknownTarget(
+            f"{text} is not known here: Kubernetes 1.{OLDEST} to 1.{NEWEST} are,"
+            f" as are openshift-4.{OLDEST - OPENSHIFT_OFFSET} to openshift-4.{NEWEST - OPENSHIFT_OFFSET}"
+        )
+    return minor
+
+
+def make_target(kubernetes: str, plugins: str | Mapping[str, Any] = IN_TREE, flags: Sequence[str] = ()) -> Target:
+    """The target that the arguments of ``check`` describe. Raises UnknownTarget.
+
+    plugins: ``in-tree``, ``scheduler-plugins``, or the description of a custom image:
+    ``{"base": "in-tree", "extra": [{"name": "MyScore", "points": ["score"], "args": "opaque"}]}``; ``base`` defaults to
+    ``in-tree``, ``args`` to ``opaque`` and may be a mapping of field names to types.
+    """
+    from .plugins import parse_plugins  # the tables of plugins, only needed here
+
+    minor = parse_release(kubernetes)
+    base, custom = parse_plugins(plugins, minor)
+    return Target(minor, base, custom, tuple(flags))

@@ -1,0 +1,3 @@
+module osso.example/oracle
+
+go 1.21

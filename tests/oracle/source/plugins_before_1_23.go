@@ -1,0 +1,19 @@
+// Copyright: (c) 2026, osso.scheduler contributors
+// GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+//go:build scheduler_plugins && !since_1_23
+
+package main
+
+import (
+	"k8s.io/kubernetes/cmd/kube-scheduler/app"
+	"sigs.k8s.io/scheduler-plugins/pkg/crossnodepreemption"
+
+	// The args kinds.
+	_ "sigs.k8s.io/scheduler-plugins/pkg/apis/config/scheme"
+)
+
+func init() {
+	outOfTree = append(outOfTree, app.WithPlugin(crossnodepreemption.Name, crossnodepreemption.New))
+}

@@ -1,0 +1,180 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The check on the command line (__main__.py)."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.__main__ import main
+
+PROFILE = "profiles:\n- schedulerName: a\n  plugins:\n    score:\n      enabled:\n      - name: {0}\n"
+V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n"
+GOOD = V1 + PROFILE.format("NodeResourcesFit")
+MISSPELT = V1 + PROFILE.format("NodeResourceFit")
+TRIMARAN = V1 + PROFILE.format("TargetLoadPacking") + "  pluginConfig: [{name: TargetLoadPacking, args: {watcherAddress: 'http://w'}}]\n"
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch, capsys):
+    """command(text, *arguments): exit status, stdout, stderr; the text is in config.yaml of the working directory."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(text, *arguments, files=("config.yaml",)):
+        (tmp_path / "config.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+        try:
+            status = main([*files, *arguments])
+        except SystemExit as error:  # argparse
+            status = error.code
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+def test_nothing_wrong(command):
+    assert command(GOOD, "--kubernetes=1.31") == (0, "", "")
+
+
+def test_finding_has_the_form_that_editors_know(command):
+    status, out, _err = command(MISSPELT, "--kubernetes=1.31")
+    assert status == 1
+    (line,) = out.splitlines()
+    assert line.startswith("config.yaml:9:15: error: profiles[0].plugins.score.enabled[0].name: ")
+    assert line.endswith("(did you mean NodeResourcesFit?)")
+
+
+def test_all_errors_of_all_files(command, tmp_path):
+    (tmp_path / "other.yaml").write_text(V1 + "parallelism: 0\npercentageOfNodesToScore: 101\n")
+    status, out, _err = command(MISSPELT, "--kubernetes=1.31", files=("config.yaml", "other.yaml"))
+    assert (status, len(out.splitlines())) == (1, 3)
+    assert "other.yaml:4:14: error: parallelism: " in out
+
+
+def test_warnings_are_no_failure(command):
+    status, out, _err = command(GOOD, "--image=k8s.gcr.io/kube-scheduler:v1.31.0")
+    assert status == 0
+    assert out.startswith("config.yaml:1:1: warning: the image k8s.gcr.io/kube-scheduler:v1.31.0")
+
+
+def test_file_that_is_no_text(command):
+    status, out, _err = command(V1.encode() + b"\xff\n", "--kubernetes=1.31")
+    assert (status, out.partition(" ")[0]) == (1, "config.yaml:4:1:")
+
+
+def test_standard_input(command, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(MISSPELT.encode())))
+    status, out, _err = command("", "--kubernetes=1.31", files=("-",))
+    assert (status, out.partition(" ")[0]) == (1, "-:9:15:")
+
+
+def test_plugins_and_flags(command, tmp_path):
+    assert command(TRIMARAN, "--kubernetes=1.31")[0] == 1
+    assert command(TRIMARAN, "--kubernetes=1.31", "--plugins=scheduler-plugins")[0] == 0
+    assert command(TRIMARAN, "--image=registry.k8s.io/scheduler-plugins/kube-scheduler:v0.31.8")[0] == 0
+    (tmp_path / "image.yaml").write_text("extra: [{name: NodeResourceFit, points: [score]}]\n")
+    assert command(MISSPELT, "--kubernetes=1.31", "--plugins=image.yaml")[0] == 0
+    late = V1.replace("leaderElect: false", "renewDeadline: 2s")
+    assert command(late, "--kubernetes=1.31")[0] == 1
+    assert command(late, "--kubernetes=1.31", "--flag=--leader-elect-renew-deadline=10s")[0] == 0
+
+
+def test_json(command):
+    status, out, _err = command(MISSPELT, "--kubernetes=1.31", "--format=json")
+    (report,) = json.loads(out)
+    assert (status, report["file"], report["valid"], report["starts"]) == (1, "config.yaml", False, False)
+    assert report["findings"][0]["line"] == 9
+    (report,) = json.loads(command(GOOD, "--kubernetes=1.31", "--format=json", "--complete")[1])
+    assert (report["completed"]["parallelism"], report["scheduler_names"]) == (16, ["a"])
+    assert ["NodeResourcesFit", 1] in report["effective"]["a"]["score"]
+
+
+def test_complete_is_what_it_means_and_stays_so(command):
+    status, out, _err = command(GOOD, "--kubernetes=1.31", "--complete")
+    assert (status, yaml.safe_load(out)["parallelism"]) == (0, 16)
+    assert command(out, "--kubernetes=1.31", "--complete")[1] == out
+    status, out, err = command(MISSPELT, "--kubernetes=1.31", "--complete")
+    assert (status, out) == (1, "")
+    assert "NodeResourceFit" in err
+
+
+def test_convert(command):
+    status, out, err = command(GOOD.replace("/v1", "/v1beta3"), "--convert=1.31")
+    assert (status, out) == (0, GOOD)
+    assert "config.yaml: exact: apiVersion: " in err
+
+
+def test_diff(command, tmp_path):
+    (tmp_path / "before.yaml").write_text(GOOD)
+    after = GOOD + "        weight: 5\n"
+    assert command(after, "--kubernetes=1.31", "--diff=before.yaml")[:2] == (0, "a: score: NodeResourcesFit: changed: 1 -> 5\n")
+    assert command(GOOD, "--kubernetes=1.31", "--diff=before.yaml")[:2] == (0, "")
+    status, out, _err = command(GOOD, "--kubernetes=openshift-4.17", "--diff-release=openshift-4.18")
+    assert (status, "a: filter: EBSLimits: removed" in out) == (0, True)
+
+
+def test_without_a_release_it_says_what_is_not_checked(command):
+    status, out, err = command(MISSPELT)
+    assert (status, out) == (0, "")
+    assert "only what holds for every release" in err
+    status, _out, err = command(MISSPELT, "--image=registry.example.com/mine:1")
+    assert (status, "registry.example.com/mine:1" in err) == (0, True)
+    assert command("a: b: c")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--kubernetes=1.99"], "1.99 is not known here"),
+        (["--kubernetes=1.36", "--plugins=scheduler-plugins"], "no release of scheduler-plugins"),
+        (["--kubernetes=1.31", "--plugins=/does/not/exist"], "/does/not/exist: No such file"),
+        (["--kubernetes=1.31", "--plugins=config.yaml"], "extra"),
+        (["--kubernetes=1.31", "--diff=/does/not/exist"], "/does/not/exist: No such file"),
+        (["--kubernetes=1.31", "--complete", "--convert=1.31"], "choose one of --complete and --convert"),
+        (["--kubernetes=1.31", "--complete", "other.yaml"], "--complete takes one FILE"),
+        (["--complete"], "--complete needs --kubernetes"),
+        (["--kubernetes=1.31", "--format=xml"], "xml"),
+        ([], "/no/file: No such file"),
+    ],
+)
+def test_wrong_usage(command, arguments, said):
+    files = ("/no/file",) if not arguments else ("config.yaml",)
+    status, out, err = command(GOOD, *arguments, files=files)
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_needs_no_ansible(root, tmp_path):
+    """as pre-commit installs it: the package alone, under a name of its own"""
+    (tmp_path / "osso_kube_scheduler").symlink_to(root / "plugins/module_utils/kube_scheduler")
+    (tmp_path / "ansible.py").write_text("raise ImportError('there is no Ansible')")
+    (tmp_path / "ansible_collections.py").write_text("raise ImportError('there is no Ansible')")
+    (tmp_path / "config.yaml").write_text(MISSPELT)
+    done = subprocess.run(
+        [sys.executable, "-m", "osso_kube_scheduler", "config.yaml", "--kubernetes=1.31", "--plugins=scheduler-plugins"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.partition(" ")[0]) == (1, "config.yaml:9:15:"), done.stderr
+
+
+def test_precommit_installs_this_package(root):
+    project = (root / "pyproject.toml").read_text()
+    (hook,) = yaml.safe_load((root / ".pre-commit-hooks.yaml").read_text())
+    assert f'{hook["entry"]} = "osso_kube_scheduler.__main__:run"' in project
+    folders = {path.parent.relative_to(root / "plugins/module_utils") for path in root.glob("plugins/module_utils/kube_scheduler/**/*.py")}
+    assert {f'"{str(folder).replace("/", ".")}"'.replace('"kube_', '"osso_kube_') for folder in folders} <= set(
+        project.partition("packages = [")[2].partition("]")[0].split(", ")
+    )

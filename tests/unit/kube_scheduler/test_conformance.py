@@ -1,0 +1,136 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The engine says what kube-scheduler said: all recorded answers of all releases (tests/conformance/kube_scheduler)."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import multiprocessing
+import os
+
+import pytest
+from oracle import compare, corpus, generate, mutate, recordings
+from oracle.documents import served, targets
+
+TARGETS = [pytest.param(minor, plugins, id=f"1.{minor}-{plugins}") for minor, plugins in targets()]
+
+
+def compared(target):
+    """What is told about one kube-scheduler: how many documents, whether an answer lacks, disagreements, wrong expectations."""
+    minor, plugins = target
+    asked, answers = recordings.load(minor, plugins)
+    documents = compare.documents(minor, plugins)
+    found = list(compare.disagreements(target, documents, answers))
+    unexpected = [
+        f"{document.id}: {answers[document.digest].verdict} {answers[document.digest].error}"
+        for document in documents
+        if document.expected
+        and document.digest in answers
+        and not compare.undecided(answers[document.digest], target)
+        and answers[document.digest].accepted != (document.expected == "accept")
+    ]
+    generated = sum(document.id.startswith("gen/") for document in documents)
+    return {"asked": asked, "generated": generated, "found": found, "unexpected": unexpected}
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    """Of all kube-schedulers, worked out on all cores."""
+    with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
+        return dict(zip(targets(), pool.map(compared, targets(), chunksize=1), strict=True))
+
+
+@pytest.mark.parametrize(("minor", "plugins"), TARGETS)
+def test_the_engine_agrees_with_kube_scheduler(outcome, minor, plugins):
+    """Verdict, stage, fields named, completed configuration, plugins that run, and whether it starts."""
+    found = outcome[minor, plugins]["found"]
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        compare.report(found, show=0, most=20)
+    assert not found, f"{len(found)} disagreements (python -m oracle.compare 1.{minor}):\n{text.getvalue()}"
+
+
+@pytest.mark.parametrize(("minor", "plugins"), TARGETS)
+def test_kube_scheduler_does_what_the_rules_say(outcome, minor, plugins):
+    """The verdicts that were expected when the documents were written."""
+    assert outcome[minor, plugins]["unexpected"] == []
+
+
+@pytest.mark.parametrize(("minor", "plugins"), TARGETS)
+def test_enough_documents_were_asked_about(outcome, minor, plugins):
+    assert outcome[minor, plugins]["generated"] >= 2000
+    assert outcome[minor, plugins]["asked"] == {
+        "kubernetes": f"1.{minor}",
+        "plugins": plugins,
+        "seed": generate.SEED,
+        "generated": generate.COUNT,
+    }
+
+
+def test_every_rule_has_documents_that_obey_and_break_it():
+    """In every release and version where the rule holds."""
+    rows = corpus.coverage()
+    assert [row for row in rows if not (row.accepting and row.refusing)] == []
+    for minor, plugins in targets():
+        covered = {row.version for row in rows if (row.minor, row.plugins) == (minor, plugins)}
+        assert covered == set(served(minor)), f"1.{minor} {plugins}"
+
+
+def test_rules_have_names_of_their_own():
+    names = [rule.id for rule in corpus.rules()]
+    assert len(names) == len(set(names)) > 150
+
+
+def test_generated_documents_are_the_same_every_time():
+    first, second = ([document.digest for document in generate.documents(31, "in-tree", 50)] for _time in range(2))
+    assert first == second
+    assert first != [document.digest for document in generate.documents(31, "in-tree", 50, seed=generate.SEED + 1)]
+
+
+def test_a_disagreement_would_be_seen():
+    """What the comparison looks at, each with a planted lie in the answer."""
+    target = (31, "in-tree")
+    documents = [document for document in corpus.documents(*target) if document.id.startswith(("fields/", "plugins/"))]
+    _asked, answers = recordings.load(*target)
+    accepted = next(document for document in documents if answers[document.digest].accepted)
+    refused = next(document for document in documents if answers[document.digest].stage == "validate")
+    right = answers[accepted.digest]
+    config = {**right.config, "parallelism": 17}
+    effective = {name: {**points, "score": points["score"][::-1]} for name, points in right.effective.items()}
+    lies = (
+        ("verdict", accepted, recordings.Answer("refuse", "decode", "x")),
+        ("config", accepted, right._replace(config=config)),
+        ("effective", accepted, right._replace(effective=effective)),
+        ("starts", accepted, right._replace(starts=not right.starts)),
+        ("verdict", refused, right),
+        ("stage", refused, answers[refused.digest]._replace(stage="build")),
+        ("path", refused, answers[refused.digest]._replace(error="profiles[3].schedulerName: Required value")),
+        ("unrecorded", refused, None),
+    )
+    for kind, document, lie in lies:
+        answers_with_a_lie = {} if lie is None else {document.digest: lie}
+        kinds = [item.kind for item in compare.disagreements(target, [document], answers_with_a_lie)]
+        assert kind in kinds, f"{document.id}: {lie}"
+
+
+# One of every table and of every module with rules; `python -m oracle.mutate --count 100` takes out any.
+PARTS = (
+    r'tables/gates.py:\d+: "ContextualLogging"',
+    r'tables/plugins.py:\d+: Default\("preScore", "NodeResourcesFit"',
+    r'tables/releases.py:\d+: "v1beta2": \(22',
+    r'tables/scheduler_plugins.py:\d+: Plugin\("SySched"',
+    r'tables/types.py:\d+: Field\("parallelism"',
+    r"framework.py:\d+: total < 0",
+    r"validation.py:\d+: binders > 1",
+    r"validation_args.py:\d+: name in seen",
+)
+
+
+def test_a_missing_rule_or_table_cell_is_noticed():
+    """Without it some recorded answer no longer fits."""
+    outcomes = mutate.run(count=3 * len(PARTS), only="|".join(PARTS))
+    assert len(outcomes) == len(PARTS), [str(item) for item in outcomes]
+    assert [str(item) for item in outcomes if not item.noticed] == []
