@@ -1,0 +1,108 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which plugins of a KubeSchedulerConfiguration ask Prometheus themselves. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.validation_args import second_watchers
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.findings import Finding, error
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.metrics import load_aware
+
+DEFAULT_ADDRESS = "http://prometheus-k8s:9090"
+"""Whom load-watcher asks without an address (pkg/watcher/internal/metricsprovider/prometheus.go of paypal/load-watcher)."""
+
+
+class Asked(NamedTuple):
+    """The Prometheus that a configuration names, and the plugins that ask it."""
+
+    address: str
+    token: str
+    insecure_skip_verify: bool
+    plugins: list[str]
+
+    def __repr__(self) -> str:
+        return f"<Prometheus at {self.address}, asked by {', '.join(self.plugins)}>"
+
+
+def asked(text: str) -> Asked | None:
+    """Whom the plugins of a configuration ask, None where none asks Prometheus.
+
+    text: a configuration that the scheduler accepts. One process has one load-watcher, so there is one answer.
+    """
+    import yaml
+
+    if "metricProvider" not in text:  # nearly all, in every reconcile
+        return None
+    config = _mapping(yaml.safe_load(text))
+    found = next((args["metricProvider"] for _profile, _name, args in _instances(config) if _asks_prometheus(args)), None)
+    if found is None:
+        return None
+    skip = found.get("insecureSkipVerify") is True
+    return Asked(str(found.get("address") or DEFAULT_ADDRESS), str(found.get("token") or ""), skip, asking_prometheus(config))
+
+
+def watched_by(text: str, address: str) -> list[str]:
+    """The load-aware plugins of a configuration that ask the load-watcher service at this address."""
+    import yaml
+
+    every = _instances(_mapping(yaml.safe_load(text)))
+    return sorted({name for _profile, name, args in every if address in (args.get("watcherAddress"), args.get("WatcherAddress"))})
+
+
+def holds_token(text: str) -> bool:
+    """Is there a metric provider's token in a configuration, or a placeholder for one?"""
+    import yaml
+
+    if "token" not in text:  # nearly all
+        return False
+    profiles = _list(_mapping(yaml.safe_load(text)).get("profiles"))
+    every = [_mapping(_mapping(entry).get("args")) for profile in profiles for entry in _list(_mapping(profile).get("pluginConfig"))]
+    return any(_mapping(args.get("metricProvider")).get("token") for args in every)
+
+
+def _asks_prometheus(args: Mapping[str, Any]) -> bool:
+    return _mapping(args.get("metricProvider")).get("type") == "Prometheus" and not args.get("watcherAddress")
+
+
+def asking_prometheus(config: Mapping[str, Any]) -> list[str]:
+    """Names of the load-aware plugins that are enabled in a profile and told to ask Prometheus; each once.
+
+    config: the configuration as it was written, or completed. Those that ask a load-watcher service or another provider are not among them.
+    """
+    return sorted({name for _profile, name, args in _instances(config) if _asks_prometheus(args)})
+
+
+def too_many(config: Mapping[str, Any]) -> list[Finding]:
+    """What is wrong where more than one plugin of the process watches the load itself: kube-scheduler ends with a panic."""
+    return [
+        error("second-watcher", f"The plugin {name} of the profile {profile}: {message}", hint)
+        for (profile, name), message, hint in second_watchers(((profile, name), name, args) for profile, name, args in _instances(config))
+    ]
+
+
+def _instances(config: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Each load-aware plugin of each profile: scheduler name, plugin, arguments."""
+    known = set(load_aware())
+    for profile in _list(config.get("profiles")):
+        profile = _mapping(profile)
+        args = {_mapping(entry).get("name"): _mapping(_mapping(entry).get("args")) for entry in _list(profile.get("pluginConfig"))}
+        enabled = {
+            _mapping(entry).get("name")
+            for point in _mapping(profile.get("plugins")).values()
+            for entry in _list(_mapping(point).get("enabled"))
+        }
+        for name in sorted(enabled & known):
+            yield str(profile.get("schedulerName") or "default-scheduler"), name, args.get(name, {})
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list:
+    return value if isinstance(value, list) else []

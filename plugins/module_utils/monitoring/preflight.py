@@ -1,0 +1,269 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Everything that load-aware scheduling needs of Prometheus, looked at before a scheduler relies on it: the work of prometheus_info.
+
+A scheduler says nothing of most failures and then places pods as if all nodes were alike, so each is found out by asking what it would ask.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import configured, metrics, prometheus, tokens
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import endpoint as endpoints
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.discovery import Discovery
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.endpoint import Endpoint
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.findings import ERROR, Finding, error, warning
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import CertificateError, Prometheus, PrometheusError
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.tokens import Token
+
+TOKEN_SOURCES = ("token", "service_account", "token_secret", "legacy_token_secret")
+MACHINE = "the certificate authorities of this machine"
+
+_REMEDIES = {
+    prometheus.UNREACHABLE: "see whether Prometheus runs, and whether it can be reached from here",
+    prometheus.UNRESOLVED: "names that end in .svc resolve in pods alone: run this in the cluster, or use a Route or another url",
+    prometheus.NO_ANSWER: "a scheduler would wait for it for many minutes before it starts: see what answers there, and whether it is overloaded",
+    prometheus.UNAVAILABLE: "see whether the pods of Prometheus, and of what guards it, run",
+    prometheus.NOT_PROMETHEUS: "give the url of Prometheus' API, that to which /api/v1/query can be added",
+    prometheus.QUERY_REFUSED: "see what the answer complains of",
+    prometheus.BAD_URL: "correct url",
+}
+_ACCOUNT = re.compile(r"system:serviceaccount:([^:]+):(.+)\Z")
+_RULE = "apiGroups [monitoring.coreos.com], resources [prometheuses/api], verbs [get, create]"
+
+
+def examine(module, connect: Callable[[], Client], now: datetime | None = None) -> dict[str, Any]:
+    """The result of the module for its parameters. Raises ClusterError, with the result but never a token, where the task is to fail.
+
+    connect: makes the client for the API server, called once it is needed.
+    """
+    params = module.params
+    if params["return_token"] and not module.no_log:
+        raise InputError("return_token: Ansible would print the token; set no_log: true on the task.")
+    plugins, findings = _plugins(params)
+    survey = _Survey(module, connect(), findings, now or datetime.now(timezone.utc))
+    result = survey.run(plugins)
+    if params["fail_on"] != "never":
+        grave = [finding for finding in findings if params["fail_on"] == "warning" or finding.severity == ERROR]
+        if grave:
+            raise ClusterError("\n".join(["Prometheus is not fit for load-aware scheduling:", *(f"{one}." for one in grave)]), **result)
+    if params["return_token"]:
+        result["token"] = survey.token.value if survey.token is not None else None
+    return result
+
+
+class _Survey:
+    """One look. ``findings`` grows while it goes on."""
+
+    def __init__(self, module, client: Client, findings: list[Finding], now: datetime):
+        self._params = module.params
+        self._module = module
+        self._client = client
+        self._discovery = Discovery(client, self._params["namespace"], self._params["names"], findings)
+        self._now = now
+        self.findings = findings
+        self.token: Token | None = None
+
+    def run(self, plugins: list[str]) -> dict[str, Any]:
+        """Everything that the module returns, but the token."""
+        endpoint = endpoints.given(self._params["url"]) if self._params["url"] else self._discovery.find(self._params["sources"])
+        self._take_token()
+        result: dict[str, Any] = {
+            "changed": False,
+            "found": endpoint is not None,
+            "url": endpoint.url if endpoint else None,
+            "source": {"kind": endpoint.kind, "namespace": endpoint.namespace, "name": endpoint.name} if endpoint else None,
+            "ca": None,
+            "ca_from": None,
+            "tls_verified": None,
+            "reachable": None,
+            "authorized": None,
+            "token_from": self.token.source if self.token else None,
+            "token_expires": self.token.expires.strftime("%Y-%m-%dT%H:%M:%SZ") if self.token and self.token.expires else None,
+            "plugins": plugins,
+            "needed": metrics.needed(plugins),
+            "metrics": [],
+        }
+        if endpoint is not None and self._params["ask"]:
+            result.update(self._ask(endpoint, plugins))
+        usable = not any(finding.severity == ERROR for finding in self.findings)
+        return dict(result, usable=usable if self._params["ask"] else None, findings=[finding.as_dict() for finding in self.findings])
+
+    def _take_token(self) -> None:
+        params, finding = self._params, None
+        if params["token"]:
+            self.token = tokens.given(params["token"])
+        elif params["service_account"]:
+            self.token, finding = tokens.request(self._client, params["service_account"])
+        elif params["token_secret"]:
+            self.token, finding = tokens.of_secret(self._client, params["token_secret"])
+        elif params["legacy_token_secret"]:
+            self.token, finding = tokens.legacy(self._client)
+        if finding is not None:
+            self.findings.append(finding)
+        if self.token is not None:
+            # Whatever else is printed of this run: the token is not. Where it is to be returned, the task itself prints nothing.
+            if params["return_token"]:
+                self._module.no_log_values.discard(self.token.value)
+            else:
+                self._module.no_log_values.add(self.token.value)
+
+    def _ask(self, endpoint: Endpoint, plugins: list[str]) -> dict[str, Any]:
+        """What the module returns of a Prometheus that was found."""
+        said: dict[str, Any] = {"reachable": False}
+        try:
+            connection = Prometheus(endpoint.url, self.token.value if self.token else "", self._params["timeout"])
+            if connection.is_tls:
+                said.update(self._verified(connection, endpoint))
+                if said["tls_verified"] is False and not self._params["insecure_skip_verify"]:
+                    return dict(said, reachable=True)
+            else:
+                connection.connect()
+                if self.token is not None:
+                    message = f"The token is sent to {endpoint.url} in clear text"
+                    self.findings.append(warning("token-over-http", message, "use an https url"))
+            said["reachable"] = True
+            said.update(self._questions(connection, plugins))
+        except PrometheusError as failure:
+            said["reachable"] = failure.code not in (
+                prometheus.UNREACHABLE,
+                prometheus.UNRESOLVED,
+                prometheus.NO_ANSWER,
+                prometheus.BAD_URL,
+            )
+            message = f"Prometheus at {endpoint.url} cannot be asked: {failure.message}"
+            self.findings.append(error(failure.code, message, _REMEDIES.get(failure.code, "")))
+        return said
+
+    def _verified(self, connection: Prometheus, endpoint: Endpoint) -> dict[str, Any]:
+        """Connect, and say which authority stands for the certificate."""
+        outcome = prometheus.first_that_verifies(connection.connect, self._authorities(endpoint))
+        if not isinstance(outcome, CertificateError):
+            return {"tls_verified": True, "ca_from": outcome[0], "ca": outcome[1]}
+        hint = "give the CA that signed it as prometheus_ca"
+        if not outcome.with_other_authority:
+            hint = "have it replaced, or give the url with the name that it was made for"
+        if self._params["insecure_skip_verify"]:
+            self.findings.append(warning(outcome.code, f"Anyone on the way can read the token: {outcome.message}", hint))
+            connection.connect(prometheus.trusting())
+        else:
+            self.findings.append(error(outcome.code, f"Prometheus at {endpoint.url} was not asked: {outcome.message}", hint))
+        return {"tls_verified": False}
+
+    def _authorities(self, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
+        """A given one alone; else what the machine trusts, then what the cluster says of its own."""
+        given = self._params["prometheus_ca"]
+        if given:
+            yield "prometheus_ca", given if "-----BEGIN" in given else _read(given)
+            return
+        yield MACHINE, None
+        yield from self._discovery.authorities(endpoint)
+
+    def _questions(self, connection: Prometheus, plugins: list[str]) -> dict[str, Any]:
+        wanted = metrics.needed(plugins)
+        if self.token is not None and self.token.is_expired(self._now):
+            moment = self.token.expires.strftime("%Y-%m-%d %H:%M:%S UTC")
+            self.findings.append(error("token-expired", f"The token expired at {moment}", "get a new one, for example by service_account"))
+        try:
+            averages = {metric: connection.query(metrics.average(metric)) for metric in wanted}
+            if not wanted:
+                connection.query("vector(1)")
+        except PrometheusError as failure:
+            if failure.code not in (prometheus.UNAUTHORIZED, prometheus.FORBIDDEN):
+                raise
+            refused = self._unauthorized() if failure.code == prometheus.UNAUTHORIZED else self._forbidden(connection, failure)
+            self.findings += [refused] if refused else []
+            return {"authorized": False}
+        known = self._nodes()
+        reports = []
+        for metric in wanted:
+            found = averages[metric]
+            ages = connection.query(metrics.age(metric)) if found else []
+            others = bool(found) and metrics.by_others(connection.query(metrics.recorders(metric)))
+            raw = None if found else int(sum(sample.value for sample in connection.query(metrics.raw(metric))))
+            report, wrong = metrics.judge(metric, found, ages, known, self._params["max_age"], raw)
+            reports.append(dict(report, recorded_by_others=others))
+            self.findings += wrong
+        return {"authorized": True, "metrics": reports}
+
+    def _nodes(self) -> list[metrics.Node]:
+        try:
+            return metrics.nodes(self._client.list(self._client.resource("v1", "Node")))
+        except ApiError as failure:
+            if failure.status not in (401, 403):
+                raise
+            message = "The user is not allowed to list nodes, so nobody knows of which of them metrics are missing"
+            self.findings.append(warning("not-allowed", message, "grant that"))
+            return []
+
+    def _unauthorized(self) -> Finding | None:
+        if self.token is None:
+            # Why there is no token has been said where one was to be got.
+            if any(self._params[source] for source in TOKEN_SOURCES):
+                return None
+            return error("token-missing", "Prometheus wants a token, and none was given", f"give one of {', '.join(TOKEN_SOURCES)}")
+        if self.token.is_expired(self._now):
+            return None
+        hint = "see that it is one of this cluster, whole, for the right audience, and that its ServiceAccount or Secret still exists"
+        return error("token-refused", f"Prometheus does not accept the token ({self.token.source})", hint)
+
+    def _forbidden(self, connection: Prometheus, failure: PrometheusError) -> Finding:
+        """A finding that says which permission is missing."""
+        account = _ACCOUNT.match(self.token.subject) if self.token else None
+        who = f"ServiceAccount {account[1]}/{account[2]}" if account else (self.token.subject if self.token else "") or "user of the token"
+        to_whom = f"-z {account[2]} -n {account[1]}" if account else "NAME"
+        hint = (
+            f"bind the ClusterRole cluster-monitoring-view to it (oc adm policy add-cluster-role-to-user cluster-monitoring-view {to_whom}), "
+            f"or a role with {_RULE}; the role osso.scheduler.monitoring does either"
+        )
+        message = f"The {who} may not read metrics"
+        try:
+            connection.query("vector(1)", method="GET")
+            message = f"The {who} may read metrics by GET only, and schedulers ask by POST: the verb create is missing"
+        except PrometheusError:
+            pass
+        said = f" ({failure.text})" if failure.text else ""
+        return error("forbidden", f"{message}{said}", hint)
+
+
+def _plugins(params) -> tuple[list[str], list[Finding]]:
+    """The plugins whose metrics count, and what is wrong with the configuration that names them."""
+    if params["config"] is None and params["content"] is None:
+        known = metrics.load_aware()
+        chosen = params["plugins"] or known
+        for name in chosen:
+            if name not in known:
+                raise InputError(f"plugins: {name} needs no metrics of Prometheus. Choose from {', '.join(known)}.")
+        return list(chosen), []
+    text = from_structure(params["config"]) if params["config"] is not None else params["content"]
+    judged = check(text, None)
+    if not isinstance(judged.config, dict):
+        option = "config" if params["config"] is not None else "content"
+        said = judged.findings[0].format() if judged.findings else "it is no mapping"
+        raise InputError(f"{option}: this is no KubeSchedulerConfiguration: {said}.")
+    plugins, findings = configured.asking_prometheus(judged.config), configured.too_many(judged.config)
+    if not plugins:
+        message = "No plugin of the configuration asks Prometheus, so no metric was looked for"
+        findings.append(warning("nothing-asks", message, "enable one with metricProvider.type Prometheus, if that was meant"))
+    return plugins, findings
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as failure:
+        said = failure.strerror if isinstance(failure, OSError) else "it is no text"
+        raise InputError(
+            f"prometheus_ca: {path} cannot be read: {said}. It is a path on the host that the module runs on, or the certificates themselves."
+        ) from None

@@ -1,0 +1,245 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One Prometheus, asked over HTTP as load-watcher in a scheduler asks it: POST, bearer token, certificate verified.
+
+The standard library does that: who verifies a certificate is exactly the authority that was given, and no other.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import ssl
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+UNREACHABLE, UNRESOLVED, NO_ANSWER, NOT_VERIFIED = "unreachable", "unresolved", "no-answer", "certificate-not-verified"
+UNAUTHORIZED, FORBIDDEN, UNAVAILABLE = "unauthorized", "forbidden", "unavailable"
+NOT_PROMETHEUS, QUERY_REFUSED, BAD_URL = "not-prometheus", "query-refused", "bad-url"
+
+_SCHEMES = {"http": 80, "https": 443}
+_TEXT = 300
+"""So much of an answer that is none is quoted."""
+
+
+class PrometheusError(Exception):
+    """It was not reached, or did not answer the question. code: one of the constants above. text: its own words, if there were any."""
+
+    def __init__(self, code: str, message: str, text: str = ""):
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.text = text
+
+
+class CertificateError(PrometheusError):
+    """The certificate could not be verified. with_other_authority: whether another authority may do it."""
+
+    def __init__(self, message: str, with_other_authority: bool):
+        super().__init__(NOT_VERIFIED, message)
+        self.with_other_authority = with_other_authority
+
+
+class Sample(NamedTuple):
+    """One element of a vector."""
+
+    labels: dict[str, str]
+    value: float
+
+
+def verifying(authorities: str | None) -> ssl.SSLContext:
+    """TLS that trusts these certificates (PEM) alone, None: those of the machine. Raises ValueError for what is no certificate."""
+    if authorities is None:
+        return ssl.create_default_context()
+    try:
+        return ssl.create_default_context(cadata=authorities)
+    except ssl.SSLError as error:
+        raise ValueError(str(error)) from None
+
+
+def trusting() -> ssl.SSLContext:
+    """TLS that verifies nothing."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+class Prometheus:
+    """A connection to the API below ``url``, kept between questions. timeout in seconds, for each step of the connection and each answer."""
+
+    def __init__(self, url: str, token: str = "", timeout: float = 10):
+        parts = urlsplit(url)
+        if parts.scheme not in _SCHEMES or not parts.hostname:
+            raise PrometheusError(BAD_URL, f"{url} is no URL of the form https://HOST[:PORT][/PATH]")
+        try:
+            port = parts.port
+        except ValueError:
+            raise PrometheusError(BAD_URL, f"the port in {url} is no number from 0 to 65535") from None
+        self._url = url.rstrip("/")
+        self._host = parts.hostname
+        self._port = port or _SCHEMES[parts.scheme]
+        self._path = parts.path.rstrip("/")
+        self._token = token
+        self._timeout = timeout
+        self._context: ssl.SSLContext | None = None
+        self._connection: http.client.HTTPConnection | None = None
+        self.is_tls = parts.scheme == "https"
+
+    def connect(self, context: ssl.SSLContext | None = None) -> None:
+        """Connect, for https with this TLS context. Raises PrometheusError, CertificateError among them."""
+        self.close()
+        self._context = context
+        connection = self._made()
+        try:
+            connection.connect()
+        except ssl.SSLCertVerificationError as error:
+            raise _unverified(self._host, error) from None
+        except socket.gaierror:
+            raise PrometheusError(UNRESOLVED, f"the name {self._host} cannot be resolved here") from None
+        except ssl.SSLError as error:
+            raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} does not speak TLS: {error.reason or error}") from None
+        except socket.timeout as error:
+            if "handshake" in str(error):
+                raise self._silent("accepts a connection and then says nothing") from None
+            raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} cannot be reached within {self._timeout} s") from None
+        except (OSError, http.client.HTTPException) as error:
+            raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} cannot be reached: {error}") from None
+        self._connection = connection
+
+    def query(self, expression: str, method: str = "POST") -> list[Sample]:
+        """The vector that an expression is now. Raises PrometheusError."""
+        status, headers, body = self._ask(method, "/api/v1/query", {"query": expression})
+        answer = _decoded(body)
+        if status == 200 and isinstance(answer, dict) and answer.get("status") == "success":
+            return [Sample(item["metric"], float(item["value"][1])) for item in answer["data"]["result"]]
+        raise _refusal(status, headers, body, answer)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _ask(self, method: str, path: str, form: dict[str, str]) -> tuple[int, Any, bytes]:
+        headers = {"Accept": "application/json", "Host": self._named_host()}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        encoded = urlencode(form)
+        target, body = self._target(path), None
+        if method == "POST":
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+            body = encoded
+        else:
+            target = f"{target}?{encoded}"
+        for attempt in (1, 2):
+            kept = self._connection is not None
+            if not kept:
+                self.connect(self._context)
+            try:
+                self._connection.request(method, target, body=body, headers=headers)
+                response = self._connection.getresponse()
+                return response.status, response.headers, response.read()
+            except socket.timeout:
+                self.close()
+                raise self._silent(f"gives no answer within {self._timeout} s") from None
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                # A connection that was kept may have been closed by the other side since.
+                if not kept or attempt == 2:
+                    what = str(error) or type(error).__name__
+                    raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} broke the connection: {what}") from None
+        raise AssertionError("unreachable")
+
+    def _made(self) -> http.client.HTTPConnection:
+        """A connection that is not connected yet, through the proxy of the environment if one is meant for the host."""
+        host, port, tunnel = self._host, self._port, False
+        proxy = self._proxy()
+        if proxy is not None:
+            host, port, tunnel = proxy[0], proxy[1], self.is_tls
+        if self.is_tls:
+            connection: http.client.HTTPConnection = http.client.HTTPSConnection(host, port, timeout=self._timeout, context=self._context)
+        else:
+            connection = http.client.HTTPConnection(host, port, timeout=self._timeout)
+        if tunnel:
+            connection.set_tunnel(self._host, self._port)
+        return connection
+
+    def _proxy(self) -> tuple[str, int] | None:
+        url = getproxies().get("https" if self.is_tls else "http")
+        if not url or proxy_bypass(self._host):
+            return None
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        return (parts.hostname, parts.port or _SCHEMES["http"]) if parts.hostname else None
+
+    def _target(self, path: str) -> str:
+        whole = self._path + path
+        return whole if self.is_tls or self._proxy() is None else f"http://{self._named_host()}{whole}"
+
+    def _named_host(self) -> str:
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return host if self._port in _SCHEMES.values() else f"{host}:{self._port}"
+
+    def _silent(self, what: str) -> PrometheusError:
+        return PrometheusError(NO_ANSWER, f"{self._host}:{self._port} {what}")
+
+
+def _unverified(host: str, error: ssl.SSLCertVerificationError) -> CertificateError:
+    said = error.verify_message or str(error)
+    # X509_V_ERR_... of OpenSSL: expired, not yet valid, made for another name or address. No authority can mend these.
+    return CertificateError(f"the certificate of {host} could not be verified: {said}", error.verify_code not in (9, 10, 62, 64))
+
+
+def _refusal(status: int, headers: Any, body: bytes, answer: Any) -> PrometheusError:
+    text = _readable(body, answer)
+    if status == 401:
+        return PrometheusError(UNAUTHORIZED, "it does not accept the token (401)", text)
+    if status == 403:
+        return PrometheusError(FORBIDDEN, "it knows the user, but does not let it read metrics (403)", text)
+    if 300 <= status < 400:
+        place = urlsplit(headers.get("Location", "")).netloc or "another place"
+        return PrometheusError(
+            NOT_PROMETHEUS, f"it answers with a redirection to {place} ({status}), as for people who are to log in", text
+        )
+    if status >= 500:
+        return PrometheusError(UNAVAILABLE, f"it answers that it does not work ({status}): {text}", text)
+    if isinstance(answer, dict) and answer.get("status") == "error":
+        return PrometheusError(QUERY_REFUSED, f"it refuses the query ({status}): {text}", text)
+    return PrometheusError(NOT_PROMETHEUS, f"it answers ({status}) with something that is no answer of Prometheus", text)
+
+
+def _decoded(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except ValueError:
+        return None
+
+
+def _readable(body: bytes, answer: Any) -> str:
+    if isinstance(answer, dict):
+        return str(answer.get("error") or answer.get("message") or "")[:_TEXT]
+    text = body.decode("utf-8", "replace").strip()
+    return "an HTML page" if text.startswith("<") else " ".join(text.split())[:_TEXT]
+
+
+def first_that_verifies(connect: Callable[[ssl.SSLContext], None], authorities) -> tuple[str, str | None] | CertificateError:
+    """Connect with one authority after the other: (where it is from, PEM or None for the machine's) of the first that verifies.
+
+    authorities: an iterable of such pairs. The last refusal where none does; other failures of ``connect`` are raised.
+    """
+    refusal = CertificateError("no authority is known that could verify the certificate", True)
+    for source, pem in authorities:
+        try:
+            connect(verifying(pem))
+            return source, pem
+        except ValueError as error:
+            refusal = CertificateError(f"{source} holds no certificates: {error}", True)
+        except CertificateError as error:
+            refusal = error
+            if not error.with_other_authority:
+                break
+    return refusal

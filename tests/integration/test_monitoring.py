@@ -1,0 +1,161 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The role monitoring with a real Prometheus, as on OpenShift: access, recording rules, waiting."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+import yaml
+from support.monitoring import CPU, MEMORY, RULES, VIEW, Stack
+from support.scheduler import eventually
+
+ROLE = {"name": "Monitoring", "ansible.builtin.import_role": {"name": "osso.scheduler.monitoring"}}
+
+
+@pytest.fixture(scope="module")
+def stack(own_cluster, kubectl, tmp_path_factory):
+    with Stack.of(own_cluster, kubectl, tmp_path_factory.mktemp("monitoring")) as stack, stack.operated():
+        yield stack
+
+
+@pytest.fixture
+def role(play, stack, namespace):
+    """Run the role in the namespace of the test, whose objects outside of it go again."""
+
+    def run(**options):
+        arguments = {name: options.pop(name) for name in ("check", "diff", "succeed") if name in options}
+        fast = {"monitoring_rate_window": "10s", "monitoring_wait_timeout": 60}
+        variables = {"monitoring_namespace": namespace, **fast, **{f"monitoring_{name}": value for name, value in options.items()}}
+        return play([ROLE], variables=variables, **arguments)
+
+    yield run
+    run(state="absent")
+
+
+@contextmanager
+def recorded_by_others(stack, *metrics):
+    """A Prometheus with no rules but those for these metrics, that has forgotten what it knew."""
+    stack.rules([{"name": "nodes", "rules": [{"record": metric, "expr": RULES[metric]} for metric in metrics]}])
+    stack.forget()
+    stack.wait_for("rate(node_cpu_seconds_total[10s])", *stack.nodes)
+    for metric in metrics:
+        stack.wait_for(metric, *stack.nodes)
+    try:
+        yield
+    finally:
+        stack.rules([], name="ours")
+        stack.record()
+
+
+def rule(kubectl, namespace):
+    return kubectl.json("get", "prometheusrule", "osso-scheduler-nodes", f"--namespace={namespace}", "--ignore-not-found")
+
+
+def records(groups) -> list[str]:
+    return [entry["record"] for group in groups for entry in group["rules"]]
+
+
+def test_missing_metrics_are_recorded_and_then_all_is_well(role, stack, kubectl, namespace, audit):
+    with recorded_by_others(stack):
+        first = role(wait=False)
+        assert "instance:node_cpu:ratio" in first.task("Say what schedulers would miss").result["msg"]
+        # Made by prometheus-operator of our PrometheusRule, and brought to Prometheus as its pod would find it.
+        groups = eventually(stack.operated_rules, within=60)
+        assert records(groups) == [CPU, MEMORY]
+        stack.rules(groups, name="ours")
+        for metric in (CPU, MEMORY):
+            stack.wait_for(metric, *stack.nodes)
+        with audit:
+            second = role()
+        assert (second.changed, audit.writes()) == ([], [])
+        result = second.task("Wait until schedulers can go by the metrics of every node").result
+        assert (result["usable"], result["findings"]) == (True, [])
+        assert [metric["recorded_by_others"] for metric in result["metrics"]] == [False, False]
+        values = {node["name"]: node["value"] for node in result["metrics"][0]["nodes"]}
+        # The exporter's load is 0.2 for every node.
+        assert all(abs(value - 0.2) < 0.05 for value in values.values()), values
+
+
+def test_what_others_record_is_left_to_them(role, stack, kubectl, namespace):
+    with recorded_by_others(stack, MEMORY):
+        role(wait=False)
+        assert records(rule(kubectl, namespace)["spec"]["groups"]) == [CPU]
+    role()
+    assert rule(kubectl, namespace) is None, "others record both by now"
+
+
+def test_it_waits_for_metrics_that_come(role, stack):
+    with recorded_by_others(stack):
+        later = threading.Timer(8, stack.record)
+        later.start()
+        run = role(rules="none", required=True)
+        later.join()
+        assert run.task("Wait until schedulers can go by the metrics of every node").result["usable"] is True
+
+
+def test_it_does_not_wait_for_what_never_comes(role, stack):
+    start = time.monotonic()
+    with stack.without_route():
+        run = role(required=True, sources=["route"], succeed=False)
+    (failure,) = run.failures
+    assert "Load-aware scheduling would not work:\nERROR: No Prometheus was found" in failure.result["msg"]
+    assert time.monotonic() - start < 45
+
+
+def test_file_of_rules_for_a_prometheus_without_operator(role, stack, kubectl, namespace):
+    path = stack.rules_folder / "ours.yaml"
+    with recorded_by_others(stack):
+        options = {"rules": "file", "rules_file": str(path), "url": stack.url, "access": "none"}
+        role(**options, wait=False)
+        assert records(yaml.safe_load(path.read_text())["groups"]) == [CPU, MEMORY]
+        assert rule(kubectl, namespace) is None
+        stack.reload()
+        again = role(**options)
+        assert (again.changed, again.task("Wait until schedulers can go by the metrics of every node").result["usable"]) == ([], True)
+        role(**options, state="absent")
+        assert not path.exists()
+
+
+def test_another_label_for_the_name_of_the_node(role, stack, kubectl, namespace):
+    with recorded_by_others(stack):
+        role(wait=False, node_label="node", plugins=["TargetLoadPacking"])
+        groups = rule(kubectl, namespace)["spec"]["groups"]
+    assert groups[0]["rules"][0]["expr"].startswith("label_replace(1 - sum by (node) (rate(")
+    stack.rules(groups, name="ours")  # Prometheus takes it
+    stack.rules([], name="ours")
+
+
+@pytest.mark.parametrize("access", ["cluster-monitoring-view", "minimal"])
+def test_access_is_what_the_guard_asks_for(role, stack, kubectl, namespace, access):
+    run = role(access=access)
+    result = run.task("Wait until schedulers can go by the metrics of every node").result
+    assert (result["authorized"], result["token_from"]) == (True, f"TokenRequest for ServiceAccount {namespace}/metrics-reader")
+    subject = f"--as=system:serviceaccount:{namespace}:metrics-reader"
+    may = kubectl("auth", "can-i", "get", "namespaces", subject, check=False).stdout.strip()
+    assert may == ("yes" if access == VIEW else "no")
+
+
+def test_check_mode_on_nothing_writes_nothing(role, stack, audit):
+    with audit:
+        run = role(check=True, diff=True)
+    assert audit.writes() == []
+    assert "Apply the account that may read metrics" in " ".join(run.changed)
+
+
+def test_nothing_is_left(role, stack, kubectl, namespace):
+    def left():
+        kinds = "serviceaccounts,clusterrolebindings,roles,rolebindings,prometheusrules"
+        label = "--selector=app.kubernetes.io/name=osso-scheduler-monitoring"
+        return kubectl("get", kinds, "--all-namespaces", label, "--output=name").stdout.split()
+
+    with recorded_by_others(stack):
+        role(access="minimal", wait=False)
+        assert len(left()) == 4, left()
+        role(state="absent")
+    assert left() == []
