@@ -10,7 +10,8 @@ short_description: Operators that watch the same namespaces
 version_added: 1.0.0
 author: osso.scheduler contributors
 description:
-  - Two operators for one C(SecondaryScheduler) undo each other's work. This finds the others before one is installed.
+  - Two operators for one C(SecondaryScheduler) undo each other's work. This finds the others before one is installed. An operator that
+    is scaled to zero does nothing, so it is no rival.
 positional: namespace, watched
 options:
   _input:
@@ -35,7 +36,7 @@ EXAMPLES = r"""
     msg: "{{ operators | osso.scheduler.operator_rivals('schedulers', ['*']) }}"
   vars:
     operators:
-      - {kind: Deployment, namespace: other, name: secondary-scheduler-operator, variant: upstream, watches: [other]}
+      - {kind: Deployment, namespace: other, name: secondary-scheduler-operator, variant: upstream, watches: [other], replicas: 1}
 """
 
 RETURN = r"""
@@ -50,7 +51,8 @@ def rivals(operators, namespace, watched):
     return [
         operator
         for operator in operators
-        if not (operator["variant"] == "osso" and operator["namespace"] == namespace)
+        if operator["replicas"]
+        and not (operator["variant"] == "osso" and operator["namespace"] == namespace)
         and ("*" in watched or "*" in operator["watches"] or set(watched) & set(operator["watches"]))
     ]
 

@@ -33,7 +33,7 @@ attributes:
   diff_mode:
     support: full
     details:
-      - Values of Secrets are masked; only which of them change can be seen.
+      - Values of Secrets are masked; only which of them change can be seen. So are the texts of O(mask).
   idempotent:
     support: full
     details:
@@ -63,6 +63,7 @@ options:
       - V(present) applies the set. V(absent) deletes it in the opposite order, and waits until each object is really gone before it
         deletes what that may need for its clean-up. Objects that do not exist are fine.
       - With O(set_name), V(absent) also deletes what the set's inventory names, and the inventory; manifests need not be given then.
+        A CustomResourceDefinition of which other objects exist stays, as they would be deleted with it; a warning says so.
     type: str
     choices: [present, absent]
     default: present
@@ -98,6 +99,17 @@ options:
         its manager.
     type: bool
     default: false
+  take_over:
+    description:
+      - Field managers whose place is taken, such as an operator that wrote these objects before, or V(kubectl-client-side-apply). What they
+        own of an object becomes ours before it is applied. So fields that they have set and the manifests do not hold are removed, by
+        the same write that sets the others.
+      - An object that they own nothing of is not touched by this. The rewriting of C(metadata.managedFields) is a write of its own and
+        changes nothing else, so a Deployment rolls out at most once.
+      - In check mode the removal is predicted, and the server is asked by a dry run what it makes of the outcome.
+    type: list
+    elements: str
+    default: []
   set_name:
     description:
       - Name of the set, a lower-case DNS label. Each object gets the label C(osso.scheduler/set) with this value, and the ConfigMap
@@ -109,6 +121,12 @@ options:
     description:
       - Namespace of the inventory; required with O(set_name). The set itself may contain this namespace.
     type: str
+  leave_existing:
+    description:
+      - Names of Namespaces and CustomResourceDefinitions in the manifests that are left as they are, where they were there before the set.
+    type: list
+    elements: str
+    default: []
   prune:
     description:
       - Delete what an earlier run applied under the same O(set_name) and the manifests no longer contain. Only objects in the
@@ -198,8 +216,8 @@ options:
             type: str
       fields:
         description:
-          - Paths of fields in the object, such as C(status.generations[0].hash), each with the text that it must have. A condition
-            in the same entry has to hold at the same time.
+          - Paths of fields in the object, such as C(status.generations[0].hash) or C(metadata.labels['app.kubernetes.io/name']), each with the
+            text that it must have. A condition or rollout in the same entry has to hold at the same time.
         type: dict
       rollout:
         description: Wait until the workload has rolled out.
@@ -210,6 +228,13 @@ options:
       - Seconds until waiting is given up. This is one limit for everything that the task waits for.
     type: int
     default: 300
+  mask:
+    description:
+      - Texts that are shown as asterisks wherever they are in the objects, in the diff, in messages and in what is returned. They are what must
+        be in an object that is no Secret.
+    type: list
+    elements: str
+    default: []
   return_kinds:
     description:
       - Kinds of which RV(resources) returns the objects as they are in the cluster at the end. V(Secret) is refused.
@@ -254,6 +279,12 @@ EXAMPLES = r"""
         namespace: openshift-secondary-scheduler-operator
         condition:
           type: Available
+
+- name: Take the place of what was applied with kubectl, and remove what the manifests no longer hold
+  osso.scheduler.apply:
+    src: deployment.yaml
+    take_over:
+      - kubectl-client-side-apply
 
 - name: Remove the set, custom resources first
   osso.scheduler.apply:
@@ -379,8 +410,10 @@ def main():
             ),
             field_manager=dict(type="str", default=FIELD_MANAGER),
             force_conflicts=dict(type="bool", default=False),
+            take_over=dict(type="list", elements="str", default=[]),
             set_name=dict(type="str"),
             set_namespace=dict(type="str"),
+            leave_existing=dict(type="list", elements="str", default=[]),
             prune=dict(type="bool", default=False),
             owner=dict(
                 type="dict",
@@ -409,6 +442,7 @@ def main():
                 ),
             ),
             wait_timeout=dict(type="int", default=300),
+            mask=dict(type="list", elements="str", default=[], no_log=True),
             return_kinds=dict(type="list", elements="str", default=[]),
         ),
         supports_check_mode=True,
@@ -430,8 +464,10 @@ def run(module):
         check=module.check_mode,
         field_manager=params["field_manager"],
         force_conflicts=params["force_conflicts"],
+        take_over=params["take_over"],
         set_name=params["set_name"],
         set_namespace=params["set_namespace"],
+        leave_existing=params["leave_existing"],
         prune=params["prune"],
         owner=params["owner"],
         subresource=params["subresource"],
@@ -473,12 +509,14 @@ def _check(params, objects):
         raise InputError(
             "set_name is {0} but set_namespace is missing; name the namespace for the set's inventory.".format(params["set_name"])
         )
+    if params["leave_existing"] and not params["set_name"]:
+        raise InputError("leave_existing is given but set_name is missing; name the set, so that what belongs to it can be known.")
     if params["prune"] and not params["set_name"]:
         raise InputError("prune is true but set_name is missing; name the set, so that what belongs to it can be known.")
     if present and params["all_of"]:
         raise InputError("all_of deletes every object of a kind; it goes with state: absent only.")
-    if not present and (params["wait_for"] or params["subresource"]):
-        raise InputError("wait_for and subresource go with state: present only; remove them.")
+    if not present and (params["wait_for"] or params["subresource"] or params["take_over"]):
+        raise InputError("wait_for, subresource and take_over go with state: present only; remove them.")
     if params["subresource"] and (params["set_name"] or params["owner"]):
         raise InputError("subresource: status applies nothing but the status; remove set_name and owner.")
     if "Secret" in params["return_kinds"]:

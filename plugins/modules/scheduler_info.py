@@ -45,7 +45,7 @@ options:
     description:
       - What to look for. Less needs fewer requests.
       - V(schedulers) fills RV(schedulers), V(pods) fills RV(unserved_pods), V(operators) fills RV(operators),
-        V(platform) fills RV(openshift).
+        V(platform) fills RV(openshift) and RV(monitoring).
     type: list
     elements: str
     choices: [schedulers, pods, operators, platform]
@@ -247,6 +247,11 @@ openshift:
   returned: success and V(platform) in O(gather)
   type: bool
   sample: false
+monitoring:
+  description: Whether the cluster serves ServiceMonitor and PrometheusRule of C(monitoring.coreos.com/v1).
+  returned: success and V(platform) in O(gather)
+  type: bool
+  sample: false
 unknown:
   description: What could not be read for lack of permission, so that schedulers or pods may be missing from the result.
   returned: success
@@ -277,7 +282,7 @@ def run(module):
     if "operators" in gather:
         result["operators"] = survey.operators()
     if "platform" in gather:
-        result["openshift"] = survey.openshift()
+        result.update(openshift=survey.openshift(), monitoring=survey.monitoring())
     return dict(result, unknown=survey.unknown)
 
 

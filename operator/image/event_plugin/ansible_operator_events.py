@@ -10,13 +10,22 @@ does not arrive counts as failed.
 
 The published plugin for this needs `requests`, whose import alone takes 90 ms of each reconcile; the dozen small requests
 of a run need no more than a socket.
+
+At the end of a run it also removes what runs of other resources have left and no run has touched for an hour: ansible-operator
+keeps the last runs of each resource, and never forgets a deleted one.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import socket
+import time
 from functools import cache
+from pathlib import Path
+
+# Each resource is played again within ten minutes (--reconcile-period).
+KEPT = 3600
 
 
 def event_handler(runner_config, event):
@@ -24,10 +33,23 @@ def event_handler(runner_config, event):
     settings = runner_config.settings
     if "runner_http_url" in settings:
         _receiver(settings["runner_http_url"], settings["runner_http_path"]).post(event)
+        if event.get("event") == "playbook_on_stats":
+            sweep(Path(runner_config.private_data_dir), time.time() - KEPT)
 
 
 def status_handler(runner_config, status):
     """Nothing: ansible-operator drops the runner's own status changes."""
+
+
+def sweep(own, before):
+    """Remove the folders of other resources beside `own` (.../KIND/NAMESPACE/NAME) whose last run began before that time."""
+    for folder in own.parents[1].glob("*/*"):
+        try:
+            # Written when a run begins.
+            if folder != own and (folder / "env/settings").stat().st_mtime < before:
+                shutil.rmtree(folder)
+        except OSError:
+            pass  # somebody else removes it, or its first run is just being laid out
 
 
 @cache

@@ -9,7 +9,16 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import diff, inventory, lookup, order, prune, readiness, wait
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import (
+    diff,
+    inventory,
+    lookup,
+    order,
+    ownership,
+    prune,
+    readiness,
+    wait,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import report as action
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import FIELD_MANAGER
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import is_applied, owned_fields
@@ -33,8 +42,10 @@ class Options(NamedTuple):
     check: bool = False
     field_manager: str = FIELD_MANAGER
     force_conflicts: bool = False
+    take_over: list = ()
     set_name: str | None = None
     set_namespace: str | None = None
+    leave_existing: list = ()
     prune: bool = False
     owner: dict | None = None
     subresource: str | None = None
@@ -103,7 +114,7 @@ class Run:
             others = [member for member in self._recorded() if member.key not in {one.identity.key for one in doomed}]
             self._locate(others)
             self._read(others)
-            doomed += prune.ours(map(self._doomed, others), self._options.set_name)
+            doomed += self._deletable(prune.ours(map(self._doomed, others), self._options.set_name), doomed)
             # The inventory goes last, so that an interrupted run can be repeated; only its own namespace is deleted after it.
             home = [one for one in doomed if one.identity.key == ("", "Namespace", None, self._options.set_namespace)]
             doomed = [one for one in doomed if one not in home]
@@ -112,11 +123,24 @@ class Run:
             self._delete([self._doomed(self._inventory)])
         self._delete(home)
 
+    def _deletable(self, members, others):
+        """The members of the set that may go, together with ``others``: no definition with whose objects nobody reckons."""
+        inhabited = [one for one in prune.in_use(self._client, members + others) if one in members]
+        for one in inhabited:
+            self._warn(
+                f"{one.identity} of set {self._options.set_name} is not deleted: objects of its kind exist and would be deleted too."
+            )
+        return [one for one in members if one not in inhabited]
+
     def _leave_to_others(self):
         """The members of the set; what holds others' objects and was there before the set is applied, but does not become one."""
         guests = prune.guests(self._live, self._wanted, self._options.set_name)
         for identity in guests:
-            self._wanted[identity] = without_set(self._wanted[identity])
+            if identity.name in self._options.leave_existing:
+                self._report.add(identity, action.UNCHANGED, self._live[identity], self._live[identity])
+                del self._wanted[identity]
+            else:
+                self._wanted[identity] = without_set(self._wanted[identity])
         return [identity for identity in self._wanted if identity not in guests]
 
     # Reading
@@ -165,24 +189,29 @@ class Run:
 
     def _apply(self, identity, wanted, force):
         options, live = self._options, self._live[identity]
-        dying = bool(live) and "deletionTimestamp" in live["metadata"]
+        # A status can be told of what is being deleted; anything else is for what comes after it.
+        dying = bool(live) and "deletionTimestamp" in live["metadata"] and not options.subresource
         if dying and not options.check:
             wait.until_gone(self._client, [(identity, self._resources[identity], live["metadata"]["uid"])], self._deadline)
             live = self._live[identity] = None
-        if live and not dying and is_applied(wanted, live, options.field_manager, options.subresource):
+        taken = self._foreign(live, wanted) if live and not dying else None
+        if live and not dying and not taken and is_applied(wanted, live, options.field_manager, options.subresource):
             self._report.add(identity, action.UNCHANGED, live, live)
             return
         if options.check:
-            resource = self._resources[identity]
-            live, after, obstacle = self._forecast.ask(identity, wanted, live, resource, lambda: self._send(identity, wanted, force))
+            live, after, obstacle = self._forecast.ask(
+                identity, wanted, live, self._resources[identity], lambda: self._predict(identity, wanted, live, taken, force)
+            )
             if obstacle is not None:
                 self._report.not_validated(identity, obstacle)
         else:
+            if taken:
+                self._take_over(identity, wanted)
             after = self._live[identity] = self._patch(identity, wanted, force)
         if live is None:
             done = action.CREATED
         else:
-            done = action.UPDATED if self._differs(wanted, live, after) else action.UNCHANGED
+            done = action.UPDATED if taken or self._differs(wanted, live, after) else action.UNCHANGED
         if done != action.UNCHANGED:
             self._defined.update(dict.fromkeys(lookup.defined_kinds(wanted), time.monotonic()))
         self._report.add(identity, done, live, after, with_status="status" in wanted)
@@ -209,6 +238,58 @@ class Run:
                 if not (lost_race or self._is_spreading(identity, error)):
                     raise refusal(error, identity, "apply", wanted) from None
                 time.sleep(_RETRY_PAUSE)
+
+    def _foreign(self, live, wanted):
+        """The `ownership.TakeOver` of what the managers to be replaced own of an object; None where that is nothing."""
+        options = self._options
+        return ownership.take_over(live, options.take_over, options.field_manager, wanted["apiVersion"], options.subresource)
+
+    def _take_over(self, identity, wanted):
+        """Store that fields are ours. The object may be written by others at the same time, or even be gone."""
+        races = 0
+        while self._live[identity]:
+            live = self._live[identity]
+            taken = self._foreign(live, wanted)
+            if not taken:
+                return
+            try:
+                self._live[identity] = self._rewrite(identity, ownership.rewrite(live, taken))
+                return
+            except ApiError as error:
+                races += 1
+                if error.status not in (404, 409) or races == _MAX_RACES:
+                    raise refusal(error, identity, "take over fields of", wanted) from None
+                time.sleep(_RETRY_PAUSE)
+                self._read([identity])
+
+    def _predict(self, identity, wanted, live, taken, force):
+        """What applying would leave, by dry runs. The server knows nothing of a take-over that was not stored: so its answer to the
+        apply is stripped of what would go, and then asked for again, to have defaults filled in."""
+        if not taken:
+            return self._send(identity, wanted, force)
+        options = self._options
+        try:
+            answer = self._send(identity, wanted, force)
+        except ApiError as error:
+            causes = error.details.get("causes") or []
+            error.details["causes"] = ownership.other_causes(causes, options.take_over)
+            if error.details["causes"] or not causes:
+                raise
+            answer = self._send(identity, wanted, force=True)
+        left = ownership.outcome(answer, taken, options.take_over, options.field_manager, options.subresource)
+        return self._rewrite(identity, ownership.replacement(live, left), options.subresource)
+
+    def _rewrite(self, identity, operations, subresource=None):
+        options = self._options
+        return self._client.json_patch(
+            self._resources[identity],
+            identity.name,
+            identity.namespace,
+            operations,
+            field_manager=options.field_manager,
+            dry_run=options.check,
+            subresource=subresource,
+        )
 
     def _is_spreading(self, identity, error):
         """Does an API server that answers so perhaps not know yet, or not in its new shape, what this run has just defined?"""

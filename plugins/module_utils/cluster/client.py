@@ -28,6 +28,8 @@ CONNECT_TIMEOUT = 10
 READ_TIMEOUT = 15
 WRITE_TIMEOUT = 35
 PAGE = 500
+# The operator's proxy answers a list out of its cache, which knows no pages, with everything and this (controller-runtime).
+_ALL_AT_ONCE = "continue-not-supported"
 
 
 class Client:
@@ -89,6 +91,10 @@ class Client:
                 path=path,
             ) from None
 
+    def text(self, path, query=None):
+        """The answer to a GET that is no JSON, such as a container's log. Raises `ApiError`."""
+        return self._send("GET", path, query, None, None, READ_TIMEOUT).data.decode("utf-8", "replace")
+
     def resource(self, api_version, kind):
         """The `Resource` of a kind: from the table, else by one GET of its group version.
 
@@ -131,7 +137,7 @@ class Client:
             for item in page.get("items") or []:
                 objects.append(dict(item, apiVersion=resource.api_version, kind=resource.kind))
             query["continue"] = (page.get("metadata") or {}).get("continue")
-            if not query["continue"]:
+            if query["continue"] in (None, "", _ALL_AT_ONCE):
                 return objects
 
     def create(self, resource, obj, dry_run=False):
@@ -158,6 +164,16 @@ class Client:
             },
             body=obj,
             content_type="application/apply-patch+yaml",
+        )
+
+    def json_patch(self, resource, name, namespace, operations, field_manager=FIELD_MANAGER, dry_run=False, subresource=None):
+        """Change the object by a JSON patch (a list of operations, RFC 6902) and return it as stored."""
+        return self.request(
+            "PATCH",
+            resource.path(namespace, name, subresource),
+            query={"fieldManager": field_manager, "fieldValidation": "Strict", "dryRun": "All" if dry_run else None},
+            body=operations,
+            content_type="application/json-patch+json",
         )
 
     def delete(self, resource, name, namespace=None, uid=None, propagation="Background", dry_run=False, grace_period=None):
@@ -203,7 +219,10 @@ class Client:
         response = self._send("GET", path, query, None, None, max(1, timeout) + 1, stream=True)
         try:
             for line in _lines(response):
-                event = json.loads(line)
+                try:
+                    event = json.loads(line)
+                except ValueError:
+                    return  # cut off by a proxy that lost its own connection
                 if "object" not in event:
                     # The operator's proxy answers a watch of one object that it has in its cache with the object.
                     raise ApiError(405, "NotStreamed", f"{self.host} answers with an object instead of a stream", None, "GET", path)

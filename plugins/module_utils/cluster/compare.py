@@ -86,8 +86,8 @@ def _same_items(wanted, live, children, path):
     """Compare a list whose items are owned one by one: present, the same, and in the wanted order (others may stand between)."""
     positions = []
     for item in wanted:
-        key = next((key for key in children if _is_item(key, item)), None)
-        position = next((index for index, candidate in enumerate(live) if key and _is_item(key, candidate)), None)
+        key = next((key for key in children if is_item(key, item)), None)
+        position = next((index for index, candidate in enumerate(live) if key and is_item(key, candidate)), None)
         if position is None or position in positions:
             return False
         if key.startswith("k:") and not _same(item, live[position], children[key], path):
@@ -96,15 +96,14 @@ def _same_items(wanted, live, children, path):
     return positions == sorted(positions)
 
 
-def _is_item(key, item):
+def is_item(key, item):
+    """Is ``key`` (of fieldsV1) the one of this item of a list?"""
+    if key[:2] not in ("k:", "v:"):
+        return False
     value = json.loads(key[2:])
     if key.startswith("v:"):
         return item == value
-    return (
-        key.startswith("k:")
-        and isinstance(item, dict)
-        and all(item.get(name, _KEY_DEFAULTS.get(name)) == part for name, part in value.items())
-    )
+    return isinstance(item, dict) and all(item.get(name, _KEY_DEFAULTS.get(name)) == part for name, part in value.items())
 
 
 def _equal(wanted, live, path):

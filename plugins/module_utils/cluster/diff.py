@@ -59,6 +59,14 @@ def as_diff(title, before, after):
 
 
 def _yaml(obj):
+    """Texts of several lines stay such, so that their diff shows the lines that differ; others are never broken."""
     import yaml
 
-    return yaml.safe_dump(obj, default_flow_style=False, sort_keys=True) if obj else ""
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    def text(dumper, value):
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+    Dumper.add_representer(str, text)
+    return yaml.dump(obj, Dumper=Dumper, default_flow_style=False, sort_keys=True, width=10**6) if obj else ""

@@ -23,10 +23,10 @@ def goals(members, rollouts, wait_for):
         found += [(one, readiness.rollout) for one in members if one.kind in readiness.ROLLOUTS and one.group in ("apps", "batch")]
     for entry in wait_for:
         identity = _named(entry, members)
-        if entry.get("rollout") and (identity, readiness.rollout) not in found:
-            found.append((identity, readiness.rollout))
         if entry.get("condition") or entry.get("fields"):
-            found.append((identity, _as_told(entry.get("condition"), entry.get("fields"))))
+            found.append((identity, _as_told(entry.get("condition"), entry.get("fields"), entry.get("rollout"))))
+        elif entry.get("rollout") and (identity, readiness.rollout) not in found:
+            found.append((identity, readiness.rollout))
     return found
 
 
@@ -45,11 +45,13 @@ def _named(entry, members):
     return identity
 
 
-def _as_told(condition, fields):
-    """The judge of one entry: condition and fields have to hold at the same time."""
+def _as_told(condition, fields, rollout):
+    """The judge of one entry: all that it names has to hold at the same time."""
 
     def judge(live):
         verdict = readiness.condition(live, **condition) if condition else readiness.Verdict(readiness.READY)
-        return readiness.fields(live, fields) if fields and verdict.state == readiness.READY else verdict
+        if fields and verdict.state == readiness.READY:
+            verdict = readiness.fields(live, fields)
+        return readiness.rollout(live) if rollout and verdict.state == readiness.READY else verdict
 
     return judge

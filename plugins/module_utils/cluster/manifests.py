@@ -168,7 +168,8 @@ def desired(obj, set_name=None, owner=None, subresource=None):
     metadata = {key: value for key, value in obj["metadata"].items() if key not in _SERVER_METADATA}
     if subresource == "status":
         identity = {key: metadata[key] for key in ("name", "namespace") if key in metadata}
-        return {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": identity, "status": obj.get("status", {})}
+        status = {"status": obj["status"]} if "status" in obj else {}
+        return {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": identity, **status}
     if set_name:
         metadata["labels"] = dict(metadata.get("labels") or {}, **{SET_LABEL: set_name})
     if owner and metadata.get("namespace") == owner["namespace"]:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inventory, lookup
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 
 
@@ -29,12 +30,12 @@ def guests(live, wanted, set_name):
 
 def kept(client, doomed, set_name, warn):
     """Those which have to stay, since others' objects would be deleted with them; ``warn`` is told why."""
-    going = {one.identity.key for one in doomed}
+    inhabited = [one.identity for one in in_use(client, doomed)]
     staying = []
     for one in doomed:
         if one.identity.kind == "Namespace":
             why = "what else lives in it would be deleted too"
-        elif one.identity.kind == lookup.CRD and any(Identity.of(obj).key not in going for obj in _instances(client, one.live)):
+        elif one.identity in inhabited:
             why = "objects of its kind exist and would be deleted too"
         else:
             continue
@@ -43,10 +44,22 @@ def kept(client, doomed, set_name, warn):
     return staying
 
 
+def in_use(client, doomed):
+    """The definitions among ``doomed`` of which objects exist that are not doomed themselves."""
+    going = {one.identity.key for one in doomed}
+    definitions = [one for one in doomed if one.identity.kind == lookup.CRD and one.live]
+    return [one for one in definitions if any(Identity.of(obj).key not in going for obj in _instances(client, one.live))]
+
+
 def _instances(client, definition):
     lookup.learn_definitions(client, [definition])
     spec = definition["spec"]
     version = next((one["name"] for one in spec["versions"] if one["served"]), None)
     if version is None:
         return []
-    return client.list(client.resource(f"{spec['group']}/{version}", spec["names"]["kind"]))
+    try:
+        return client.list(client.resource(f"{spec['group']}/{version}", spec["names"]["kind"]))
+    except ApiError as error:
+        if error.status == 404:  # it is not served: there are none
+            return []
+        raise

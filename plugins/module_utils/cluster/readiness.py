@@ -70,7 +70,8 @@ def _deployment(spec, status, live):
     if total > updated:
         counts += f", {total - updated} old ones left"
     stuck = _condition(live, "Progressing")
-    if stuck and stuck.get("reason") == "ProgressDeadlineExceeded":
+    # Right after a change the condition is still that of the rollout before.
+    if stuck and stuck.get("reason") == "ProgressDeadlineExceeded" and (updated or not total):
         return Verdict(FAILED, counts + "; " + _told(stuck))
     failure = _condition(live, "ReplicaFailure")
     if failure and failure.get("status") == "True":
@@ -166,8 +167,9 @@ def held_by(live):
 
 
 def _at(live, path):
-    """The value at a path of names and list positions, None where there is none."""
-    for step in re.findall(r"[^.\[\]]+", path):
+    """The value at a path of names and list positions, None where there is none. A name with dots is written as ``['a.b/c']``."""
+    for quoted, plain in re.findall(r"\['([^']+)'\]|([^.\[\]]+)", path):
+        step = quoted or plain
         try:
             live = live[int(step)] if isinstance(live, list) else live[step]
         except (IndexError, KeyError, TypeError, ValueError):

@@ -6,15 +6,14 @@
 
 from __future__ import annotations
 
-import signal
 import time
 import uuid
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.signals import ended_by_signals, uninterrupted
 
 PROBE_LABEL = "osso.scheduler/probe"
 # kube-scheduler writes its event after the binding, so it can come a little later than the node's name.
@@ -162,9 +161,9 @@ def probe(client: Client, options: Options) -> dict[str, Any]:
     pod = manifest(options, _unique_name())
     result: dict[str, Any] = {}
     failure = None
-    with _on_signal(signal.SIG_IGN):  # nothing interrupts the cleaning up
+    with uninterrupted():  # nothing interrupts the cleaning up
         try:
-            with _on_signal(_end):
+            with ended_by_signals("The probe"):
                 observation = _observe(client, pods, pod, options)
             result = report(observation, options)
             if not result.pop("as_expected"):
@@ -360,18 +359,3 @@ def _remove(client: Client, pods, pod: dict[str, Any], failure: ClusterError | N
     except ApiError as error:
         return f"The pod {name} is left over ({error.message}); delete it: kubectl -n {namespace} delete pod {name} --grace-period=0"
     return ""
-
-
-def _end(number, frame):
-    raise ClusterError(f"The probe was ended by {signal.Signals(number).name}.")
-
-
-@contextmanager
-def _on_signal(handler):
-    """Handle requests to end by `handler` while the block runs."""
-    before = {number: signal.signal(number, handler) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, earlier in before.items():
-            signal.signal(number, earlier)

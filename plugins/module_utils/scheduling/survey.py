@@ -10,7 +10,8 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import DEFAULT_SCHEDULER_NAME, check
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import (
     DEFAULT_LEASE,
     Command,
@@ -84,13 +85,24 @@ class Survey:
 
     def openshift(self) -> bool:
         """Whether the cluster serves the API group by which OpenShift is known."""
+        return self._has_group("route.openshift.io")
+
+    def monitoring(self) -> bool:
+        """Whether the cluster serves the kinds of the Prometheus operator that its installation can use."""
+        served = {entry["kind"] for entry in (self._group("monitoring.coreos.com/v1") or {}).get("resources") or []}
+        return {"ServiceMonitor", "PrometheusRule"} <= served
+
+    def _has_group(self, group: str) -> bool:
+        return self._group(group) is not None
+
+    def _group(self, group: str) -> dict[str, Any] | None:
+        """What the server says of a group or a version of it, None if it does not serve it."""
         try:
-            self._client.request("GET", "/apis/route.openshift.io")
+            return self._client.request("GET", f"/apis/{group}")
         except ApiError as error:
             if error.status != 404:
                 raise
-            return False
-        return True
+            return None
 
     def pending_pods(self, scheduler_name: str | None) -> list[dict[str, Any]]:
         """Pods that wait for a node, of all namespaces as far as that is allowed."""
@@ -277,7 +289,7 @@ class Survey:
         text = (found.get("data") or {}).get(config_map.key)
         if text is None:
             return [], f"its {where} has no key {config_map.key}", None
-        result = check(text)
+        result = check(text, None)
         problem = "" if result.valid else f"its {where} is not valid: {result.errors[0].format()}"
         return list(result.scheduler_names), problem, result.config
 

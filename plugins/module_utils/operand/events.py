@@ -1,0 +1,118 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Events of a reconcile on the SecondaryScheduler: what was changed in the cluster, and what changed in its conditions."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+NORMAL, WARNING = "Normal", "Warning"
+COMPONENT = "osso-scheduler-operator"
+
+CONDITIONS = {
+    # condition: (status when all is well, reason of the event when it becomes so)
+    "Degraded": ("False", "Recovered"),
+    "ConfigValid": ("True", "ConfigValid"),
+    "SchedulerNamesUnique": ("True", "SchedulerNamesUnique"),
+    "PluginsReady": ("True", "PluginsReady"),
+    "MetricsAvailable": ("True", "MetricsAvailable"),
+    "Available": ("True", "Available"),
+}
+_WORDS = {"created": "Created", "updated": "Updated", "deleted": "Deleted"}
+_INTENDED = ("leave", "remove")
+_LONGEST = 1024
+
+
+class Event(NamedTuple):
+    """type: Normal or Warning."""
+
+    type: str
+    reason: str
+    message: str
+
+
+def of_reconcile(resource, applied, before, after, decision):
+    """The events that a reconcile of ``resource`` writes, a list of `Event`; empty where nothing changed.
+
+    ``applied``: ``objects`` of the module apply, or None. ``before``, ``after``: the resource's status before and after. ``decision``: a mapping
+    with ``action``.
+    """
+    return _of_objects(applied or []) + _of_conditions(before or {}, after or {}, decision or {})
+
+
+def _of_objects(applied):
+    found = []
+    for entry in applied:
+        word = _WORDS.get(entry.get("action"))
+        if word:
+            place = f"{entry['namespace']}/" if entry.get("namespace") else ""
+            found.append(Event(NORMAL, entry["kind"] + word, f"{word} {entry['kind']} {place}{entry['name']}."))
+    return found
+
+
+def _of_conditions(before, after, decision):
+    found = {}
+    for name, (good, well) in CONDITIONS.items():
+        old, new = _condition(before, name), _condition(after, name)
+        if not new or (old.get("status"), old.get("reason")) == (new.get("status"), new.get("reason")):
+            continue
+        if new["status"] != good:
+            # Of two conditions with one reason, as Degraded and ConfigValid, one event is enough.
+            found.setdefault(
+                new.get("reason") or name, Event(_severity(name, old, new, decision), new.get("reason") or name, _message(new))
+            )
+        elif old and old.get("status") != good:
+            found.setdefault(well, Event(NORMAL, well, _message(new)))
+    return list(found.values())
+
+
+def _severity(name, old, new, decision):
+    if decision.get("action") in _INTENDED:
+        return NORMAL
+    if name == "Available":
+        # A scheduler that is being started is not available yet, which is no fault.
+        return WARNING if old.get("status") == "True" else NORMAL
+    return NORMAL if new["status"] == "Unknown" else WARNING
+
+
+def _message(condition):
+    return condition.get("message") or f"{condition['type']} is {condition['status']}."
+
+
+def _condition(status, name):
+    return next((entry for entry in status.get("conditions") or [] if entry.get("type") == name), {})
+
+
+def manifest(resource, event, now):
+    """The v1 Event object for ``event`` on ``resource``; ``now`` is an RFC 3339 time.
+
+    Its name is the same for the same resource, reason and message, so that who finds it in the cluster can raise its ``count``.
+    """
+    metadata = resource["metadata"]
+    message = event.message if len(event.message) <= _LONGEST else event.message[: _LONGEST - 4] + " ..."
+    # Together a valid name, also for a resource that has the longest possible one
+    stem = metadata["name"][:230].rstrip(".-")
+    digest = hashlib.sha256("\0".join((metadata.get("uid") or "", *event[:2], message)).encode()).hexdigest()[:16]
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": f"{stem}.{digest}", "namespace": metadata["namespace"]},
+        "involvedObject": {
+            "apiVersion": resource["apiVersion"],
+            "kind": resource["kind"],
+            "name": metadata["name"],
+            "namespace": metadata["namespace"],
+            "uid": metadata.get("uid") or "",
+        },
+        "type": event.type,
+        "reason": event.reason,
+        "message": message,
+        "source": {"component": COMPONENT},
+        "reportingComponent": COMPONENT,
+        "firstTimestamp": now,
+        "lastTimestamp": now,
+        "count": 1,
+    }

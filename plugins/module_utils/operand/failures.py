@@ -1,0 +1,250 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Why the newest pods of a scheduler do not come to serve: a pure function over objects as the API server returns them.
+
+What a crashed container said last is the end of its log (``terminationMessagePolicy: FallbackToLogsOnError``), and kube-scheduler logs its
+whole configuration, tokens included: at ``-v=2``, and in the error for a file without ``kind``. So only the line that says why it ended is
+taken from it, and that only up to the first thing that may be a secret.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple
+
+REVISION = "deployment.kubernetes.io/revision"
+
+# A failing container goes through several states: these have the name of the one that lasts, so that the reason stays the same.
+_LASTING = {"ErrImagePull": "ImagePullBackOff", "Error": "CrashLoopBackOff", "Completed": "CrashLoopBackOff"}
+_STARTING = ("ContainerCreating", "PodInitializing")
+# Of a container that waits to be started again, its last end tells more.
+_AGAIN = ("CrashLoopBackOff", "RunContainerError")
+# kube-scheduler ends with 0 only then; as process 1 of its container a Go program that does not listen for signals yet ends with 2.
+_TOLD_TO_END_CODES = (0, 2, 143)
+_PANIC_CODE, _KILLED_CODE = 2, 137
+
+# Bytes of a log that the kubelet takes, from the end: then the first line may begin anywhere.
+_CUT = 2048
+_LONGEST = 600
+_MASK = "********"
+
+_KLOG = re.compile(r"([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^\s\]]+:\d+\] ?")
+_PANIC = re.compile(r"(?:panic|fatal error|runtime): .|time=\S+ level=(?:fatal|panic) ")
+_COMMAND_FAILED = "command failed"
+# How errors begin that Kubernetes up to 1.22 prints without a header
+_BARE = re.compile(
+    r"(?:couldn't |could not |error |failed to |unable to |invalid configuration|strict decoding error|decoding |no kind |Object '|yaml: |json: |"
+    r"stat |open |exec |\[?[\w.]+(?:\[\d+\][\w.]*)*: (?:Invalid|Required|Duplicate|Unsupported) value)"
+)
+# What kube-scheduler says when it was told to end; the cause is something else.
+_TOLD_TO_END = ("finished without leader elect", "lost lease", "context canceled", '"handlers are not fully synchronized"')
+# What says most comes last.
+_ERROR, _USAGE, _FATAL, _PANICKED, _FAILED = range(5)
+
+_SECRET_KEY = re.compile(
+    r"""(?:token|passw(?:or)?d|passphrase|secret|credential|authorization|api[-_]?key|private[-_]?key|(?:key|cert|ca)[-_]?data)\w*
+        (?:["'`\s\\]|\\[nrt])* [:=]
+      | \bbearer\b
+      | is\ missing\ in\ '  # apimachinery: "Object 'Kind' is missing in '", and then the whole text of the configuration
+      | cannot\ (?:decode|unmarshal)\ !!\w+\ `  # go-yaml: a value
+      | unknown\ anchor\ '
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_SECRET = re.compile(r"://(?:[^\s/@]|\s(?=[^\s/]*@))*@|\bbasic\s+[a-z0-9+/=]{8}|\bsha256~|\beyJ[\w-]{8}|-----BEGIN", re.IGNORECASE)
+
+
+class Failure(NamedTuple):
+    """reason: the container's own, such as ImagePullBackOff, or the pod's (Unschedulable) or the Deployment's (FailedCreate).
+
+    message: pod, container and what they say, without secrets. crashes: how often the container ended that ended most often.
+    pod: its name, "" where there is none.
+    """
+
+    reason: str
+    message: str
+    crashes: int = 0
+    pod: str = ""
+
+
+def of_rollout(deployment, replica_sets, pods):
+    """What is wrong with the newest pods of a Deployment: the worst `Failure`, None where nothing is known to be wrong.
+
+    ``replica_sets`` and ``pods`` are those of the Deployment's namespace. Also None where they are older than the Deployment's present
+    template: the failure of an earlier rollout is none of this one.
+    """
+    newest = _newest(deployment, replica_sets)
+    if newest is None:
+        return None
+    uid = newest["metadata"]["uid"]
+    mine = [pod for pod in pods if uid in _owners(pod) and not pod["metadata"].get("deletionTimestamp")]
+    found = [failure for failure in map(_of_pod, mine) if failure]
+    # Of equally bad ones the same each time, so that the message stays the same.
+    return min(found, key=lambda failure: (-failure.crashes, failure.pod)) if found else _of_controllers(deployment, newest)
+
+
+def _newest(deployment, replica_sets):
+    """The ReplicaSet of the Deployment's present template, None where there is none yet."""
+    if not deployment:
+        return None
+    metadata, status = deployment["metadata"], deployment.get("status") or {}
+    mine = [one for one in replica_sets if metadata["uid"] in _owners(one)]
+    newest = max(mine, key=_revision, default=None)
+    observed = (status.get("observedGeneration") or 0) >= (metadata.get("generation") or 0)
+    return newest if newest and observed and _revision(newest) >= _revision(deployment) else None
+
+
+def _revision(live):
+    text = (live["metadata"].get("annotations") or {}).get(REVISION) or ""
+    return int(text) if text.isdecimal() else 0
+
+
+def _owners(live):
+    return [owner["uid"] for owner in live["metadata"].get("ownerReferences") or []]
+
+
+def _of_controllers(deployment, replica_set):
+    """A Failure where pods cannot even be made, as for want of quota or of permissions."""
+    for live in (replica_set, deployment):
+        failed = _condition(live, "ReplicaFailure", "True")
+        if failed:
+            return Failure(failed.get("reason") or "FailedCreate", _told(failed.get("message")) or "no pod can be made")
+    return None
+
+
+def _of_pod(pod):
+    name, status = pod["metadata"]["name"], pod.get("status") or {}
+    containers = (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or [])
+    found = [failure for failure in (_of_container(name, one) for one in containers) if failure]
+    if found:
+        return max(found, key=lambda failure: failure.crashes)
+    unplaced = _condition(pod, "PodScheduled", "False")
+    if unplaced:
+        return Failure(
+            unplaced.get("reason") or "Unschedulable", f"pod {name}: {_told(unplaced.get('message')) or 'it has no node'}", 0, name
+        )
+    if status.get("phase") == "Failed":  # by the kubelet, as Evicted
+        return Failure(status.get("reason") or "Failed", f"pod {name}: {_told(status.get('message')) or 'it failed'}", 0, name)
+    return None
+
+
+def _of_container(pod, container):
+    state = container.get("state") or {}
+    waiting = state.get("waiting") or {}
+    ended = state.get("terminated") or (container.get("lastState") or {}).get("terminated") or {}
+    crashes = container.get("restartCount") or 0
+    reason = waiting.get("reason") or ""
+    if reason and reason not in _STARTING and not (reason in _AGAIN and ended):
+        # The kubelet alternates between the error and the back-off from it, which holds the same words.
+        words = _told(re.sub(r'^Back-off pulling image "[^"]*": ErrImagePull: ', "", waiting.get("message") or ""))
+    elif ended and not container.get("ready") and ("running" not in state or crashes):
+        reason, words = ended.get("reason") or "Error", _last_words(ended)
+        crashes += "running" not in state and ended.get("exitCode") != 0
+    else:
+        return None
+    return Failure(_LASTING.get(reason, reason), f"pod {pod}: container {container['name']}: {words or 'no more is said'}", crashes, pod)
+
+
+def _last_words(ended):
+    """Why a container ended, by what it said and by how it ended."""
+    reason, code, message = ended.get("reason"), ended.get("exitCode"), ended.get("message") or ""
+    if reason == "OOMKilled":
+        return "it was killed for using more memory than its limit; raise resources.limits.memory"
+    if reason not in ("Error", "Completed", None):
+        return _told(message) or f"exit code {code}"
+    return redacted(last_error(message)) or _by_code(code, message)
+
+
+def _by_code(code, log):
+    """What the exit code tells of one who did not say why it ended."""
+    if code == _PANIC_CODE and log:
+        return "it panicked (exit code 2), and the end of its log does not say why"
+    if code in _TOLD_TO_END_CODES:
+        return f"it was told to end (exit code {code}), as is one whose startup or liveness probe fails"
+    if code == _KILLED_CODE:
+        return "it was killed (exit code 137), as is one whose probe fails and that does not end by itself"
+    return f"it ended with exit code {code}, and did not say why"
+
+
+def last_error(log):
+    """What the log of a kube-scheduler says of why it ended, without klog's header; "" if it says nothing.
+
+    It may hold secrets: see `redacted`.
+    """
+    best, words = _ERROR, ""
+    for rank, text in _entries(log):
+        # Of equals the last, but of panics the first: others follow from it.
+        if text and not any(end in text for end in _TOLD_TO_END) and (rank > best or (rank == best and rank != _PANICKED)):
+            best, words = rank, text
+    return words
+
+
+def _entries(log):
+    """``(rank, text)`` of each entry of a log that tells of an error."""
+    lines = log.splitlines()
+    if len(log.encode()) >= _CUT:
+        lines = lines[1:]
+    for index, line in enumerate(lines):
+        header = _KLOG.match(line)
+        if header:
+            if header.group(1) in "EF":
+                yield _of_klog(header.group(1), line[header.end() :], lines[index + 1 :])
+        elif line.startswith("{"):
+            yield _of_json(line)
+        elif line.startswith("Error: "):
+            yield _USAGE, line[len("Error: ") :].strip()
+        elif _PANIC.match(line):
+            yield _PANICKED, line.strip()
+        elif _BARE.match(line):
+            yield _USAGE, line.strip()
+
+
+def _of_klog(severity, text, following):
+    rank = _FATAL if severity == "F" else _ERROR
+    prefix = f'"{_COMMAND_FAILED}" err='
+    if not text.startswith(prefix):
+        return rank, re.sub(r" \w+=<$", "", text.strip())
+    value = text[len(prefix) :].strip()
+    if value == "<":  # klog spreads a value with line breaks over lines that begin with a tab
+        ends = next((index for index, line in enumerate(following) if not line.startswith("\t")), len(following))
+        return _FAILED, "\n".join(line[1:] for line in following[:ends])
+    try:
+        return _FAILED, json.JSONDecoder().raw_decode(value)[0] if value.startswith('"') else value
+    except ValueError:  # an escape that Go has and JSON has not
+        return _FAILED, value.strip('"')
+
+
+def _of_json(line):
+    """An entry of --logging-format=json; only errors have "err"."""
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        entry = None
+    if not isinstance(entry, dict) or not entry.get("err"):
+        return _ERROR, ""
+    if entry.get("msg") == _COMMAND_FAILED:
+        return _FAILED, str(entry["err"])
+    return _ERROR, f"{entry.get('msg')}: {entry['err']}"
+
+
+def redacted(text):
+    """Words of a scheduler in one line, up to the first thing that may be a secret, and not longer than a message should be."""
+    found = _SECRET_KEY.search(text)
+    return _told(text[: found.end()] + " " + _MASK if found else text)
+
+
+def _told(text):
+    """Words of the cluster in one line, not longer than a message should be, and without credentials as they stand in addresses."""
+    text = " ".join((text or "").split())
+    found = _SECRET.search(text)
+    if found:
+        text = text[: found.start()] + _MASK
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."
+
+
+def _condition(live, kind, status):
+    conditions = (live.get("status") or {}).get("conditions") or []
+    return next((one for one in conditions if one.get("type") == kind and one.get("status") == status), None)

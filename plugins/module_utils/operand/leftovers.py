@@ -1,0 +1,79 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the upstream operator leaves that has another name here: two ClusterRoleBindings, and the Role and RoleBinding for its Lease.
+
+What has the same name becomes ours in place (`cluster.ownership`). The upstream operator reconciles one SecondaryScheduler alone, so
+nothing else has leftovers. Its ClusterRoleBindings refer to that resource as their owner, which garbage collection does not heed for
+cluster-scoped objects: they stay when the resource goes, so the owner may be one that no longer exists.
+
+Manifests here are dicts with apiVersion, kind and metadata.name, for namespaced kinds also metadata.namespace.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# The field manager of its writes: what a Go program is called that names none.
+UPSTREAM_MANAGER = "secondary-scheduler-operator"
+# Those of the conditions that it applies
+UPSTREAM_STATUS_MANAGERS = ("secondary-scheduler-ConfigObserver", "SecondarySchedulerOperator-ResourceSync")
+UPSTREAM_NAMESPACE = "openshift-secondary-scheduler-operator"
+UPSTREAM_RESOURCE = "cluster"
+
+_SET_LABEL = "osso.scheduler/set"
+_RBAC = "rbac.authorization.k8s.io/v1"
+_WORKLOAD = "secondary-scheduler"
+
+
+def candidates(resource: dict[str, Any]) -> list[dict[str, Any]]:
+    """Objects to look for, as manifests; [] for a SecondaryScheduler that the upstream operator never reconciled."""
+    metadata = resource["metadata"]
+    if (metadata["namespace"], metadata["name"]) != (UPSTREAM_NAMESPACE, UPSTREAM_RESOURCE):
+        return []
+    bindings = [
+        _manifest("ClusterRoleBinding", "secondary-scheduler-system-kube-scheduler"),
+        _manifest("ClusterRoleBinding", "secondary-scheduler-system-volume-scheduler"),
+    ]
+    return bindings + [_manifest(kind, "secondary-scheduler-operand", UPSTREAM_NAMESPACE) for kind in ("RoleBinding", "Role")]
+
+
+def of(resource: dict[str, Any], found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of ``found`` (objects as the API returns them) that the upstream operator made for ``resource``, as manifests.
+
+    What somebody gave another purpose (another subject, another owner) is not among them.
+    """
+    wanted = candidates(resource)
+    manifests = [(_manifest(obj["kind"], obj["metadata"]["name"], obj["metadata"].get("namespace")), obj) for obj in found]
+    return [manifest for manifest, obj in manifests if manifest in wanted and _is_upstreams(obj, resource)]
+
+
+def _is_upstreams(obj: dict[str, Any], resource: dict[str, Any]) -> bool:
+    owners = obj["metadata"].get("ownerReferences") or []
+    return (
+        bool(owners)
+        and all(_owns(owner, obj, resource) for owner in owners)
+        and _SET_LABEL not in (obj["metadata"].get("labels") or {})
+        and ("roleRef" not in obj or _is_for_the_scheduler(obj))
+    )
+
+
+def _owns(owner: dict[str, Any], obj: dict[str, Any], resource: dict[str, Any]) -> bool:
+    namespaced = "namespace" in obj["metadata"]
+    return (
+        owner.get("apiVersion", "").partition("/")[0] == resource["apiVersion"].partition("/")[0]
+        and owner.get("kind") == resource["kind"]
+        and owner.get("name") == UPSTREAM_RESOURCE
+        and (not namespaced or owner.get("uid") == resource["metadata"]["uid"])
+    )
+
+
+def _is_for_the_scheduler(binding: dict[str, Any]) -> bool:
+    subjects = [(one.get("kind"), one.get("namespace"), one.get("name")) for one in binding.get("subjects") or []]
+    return subjects == [("ServiceAccount", UPSTREAM_NAMESPACE, _WORKLOAD)]
+
+
+def _manifest(kind: str, name: str, namespace: str | None = None) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": namespace} if namespace else {"name": name}
+    return {"apiVersion": _RBAC, "kind": kind, "metadata": metadata}

@@ -1,0 +1,114 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the objects around a SecondaryScheduler are called, and the annotations by which it says what its spec has no field for."""
+
+from __future__ import annotations
+
+import re
+
+FIELD_MANAGER = "osso.scheduler.operator"
+
+KUBERNETES_VERSION = "osso.scheduler/kubernetes-version"
+PLUGINS = "osso.scheduler/plugins"
+"""What the image holds, where its name does not say it."""
+ROLLBACK = "osso.scheduler/rollback"
+AUTOMATIC, NEVER = "Automatic", "Never"
+RETRY = "osso.scheduler/retry"
+"""Any text: a new one has a rollout that was rolled back tried once more."""
+ALLOW_DEFAULT_SCHEDULER = "osso.scheduler/allow-default-scheduler"
+CONTROLLER_IMAGE = "osso.scheduler/controller-image"
+
+PROMETHEUS_URL = "osso.scheduler/prometheus-url"
+PROMETHEUS_TOKEN = "osso.scheduler/prometheus-token"
+"""``serviceaccount/NAME`` or ``secret/NAME``, in the resource's namespace."""
+PROMETHEUS_TOKEN_DURATION = "osso.scheduler/prometheus-token-duration"
+PROMETHEUS_TOKEN_RENEW_BEFORE = "osso.scheduler/prometheus-token-renew-before"
+PROMETHEUS_CA = "osso.scheduler/prometheus-ca"
+"""Name of a ConfigMap in the resource's namespace."""
+LOAD_WATCHER = "osso.scheduler/load-watcher"
+"""Image of the load-watcher service."""
+MONITORING_REQUIRED = "osso.scheduler/monitoring-required"
+
+ROLLOUT = "osso.scheduler/rollout"
+"""On the Deployment: the identity of the rollout that it holds."""
+
+SERVICE_ACCOUNT = "osso.scheduler/service-account"
+"""On the pods: the uid of a ServiceAccount that was made anew while they were there. Their tokens are bound to the one before."""
+
+# The runner's: edits of what carries them start a reconcile of the resource that they name.
+PRIMARY_RESOURCE = "operator-sdk/primary-resource"
+PRIMARY_RESOURCE_TYPE = "operator-sdk/primary-resource-type"
+VERBOSITY = "ansible.sdk.operatorframework.io/verbosity"
+
+# The longest name of what is made: <workload>-config-<hash>, in a label of at most 63 characters.
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,41}[a-z0-9])?")
+
+
+def is_usable(name):
+    """Does the name of a SecondaryScheduler fit into the names of what is made for it?"""
+    return bool(_NAME.fullmatch(name))
+
+
+def of(resource):
+    """The names around a SecondaryScheduler, a dict.
+
+    Upstream's one resource is called ``cluster``: what belongs to it has upstream's names. Names of RBAC objects may hold colons, those of
+    namespaces and resources may not, so ``cluster`` is unique in the cluster.
+    """
+    name, namespace = resource["metadata"]["name"], resource["metadata"]["namespace"]
+    workload = "secondary-scheduler" if name == "cluster" else f"secondary-scheduler-{name}"
+    return {
+        "name": name,
+        "namespace": namespace,
+        "workload": workload,
+        "set": f"operand-{name}",
+        "cluster": f"osso:{namespace}:{name}",
+        # A Service's name may have 63 characters, as many as the longest workload's.
+        "service": "metrics" if name == "cluster" else workload,
+        "prometheus": "prometheus-k8s" if name == "cluster" else f"{workload}:prometheus",
+        "serving_secret": f"{workload}-serving-cert",
+        "controller": f"{workload}-controller",
+        # A Service's name, too
+        "load_watcher": f"load-watcher-{name}",
+    }
+
+
+def labels(names):
+    """The labels of what is made for a resource; its pods carry ``app`` alone."""
+    return {
+        "app": names["workload"],
+        "app.kubernetes.io/name": "secondary-scheduler",
+        "app.kubernetes.io/instance": names["name"],
+        "app.kubernetes.io/managed-by": "osso.scheduler",
+    }
+
+
+def owner(resource):
+    """The option ``owner`` of the module apply."""
+    return {
+        "apiVersion": resource["apiVersion"],
+        "kind": resource["kind"],
+        "name": resource["metadata"]["name"],
+        "namespace": resource["metadata"]["namespace"],
+        "uid": resource["metadata"]["uid"],
+    }
+
+
+def noticed(names):
+    """The annotations by which the operator notices changes of an object that no owner reference can tie to the resource."""
+    return {
+        PRIMARY_RESOURCE: "{namespace}/{name}".format(**names),
+        PRIMARY_RESOURCE_TYPE: "SecondaryScheduler.operator.openshift.io",
+    }
+
+
+def annotations(resource):
+    """The annotations of a SecondaryScheduler, {} where there are none."""
+    return resource["metadata"].get("annotations") or {}
+
+
+def config_secret(names, config_hash):
+    """Name of the Secret that holds the effective configuration of a content hash."""
+    return f"{names['workload']}-config-{config_hash}"

@@ -1,0 +1,187 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the enabled plugins of a scheduler need besides it, and what of that the cluster lacks.
+
+Everywhere here ``effective`` is that of ``kube_scheduler.result.Result``: scheduler name -> extension point -> [(plugin, weight), ...].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import identify, split
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import (
+    CONTROLLER,
+    FIRST,
+    NEEDS,
+    ROLE_PREFIX,
+    Kind,
+)
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import UnknownTarget, parse_release
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.names import CONTROLLER_IMAGE, KUBERNETES_VERSION
+
+CRD_MISSING, CLUSTER_ROLE_MISSING, CONTROLLER_MISSING = "CRDMissing", "ClusterRoleMissing", "ControllerMissing"
+RELEASE_UNSUPPORTED = "ReleaseUnsupported"
+
+_INSTALL = "run the operator's installation (role osso.scheduler.operator) with operator_plugins that name it, by a cluster administrator"
+
+
+def plugins(effective: Mapping[str, Mapping[str, Iterable]]) -> list[str]:
+    """The enabled plugins that need something, sorted."""
+    enabled = {plugin for points in effective.values() for entries in points.values() for plugin, weight in entries}
+    return sorted(enabled & set(NEEDS))
+
+
+def kinds(effective: Mapping) -> list[tuple[str, str]]:
+    """``(apiVersion, kind)`` of everything that the enabled plugins, and the controller that they need, read."""
+    return sorted({(kind.api_version, kind.kind) for kind in _kinds(plugins(effective))})
+
+
+def cluster_roles(effective: Mapping) -> list[str]:
+    """Names of the ClusterRoles that the enabled plugins, and the controller that they need, are bound to."""
+    names = plugins(effective)
+    controller = [CONTROLLER.role, CONTROLLER.lease_role] if _need_controller(names) else []
+    return [role(name) for name in names if NEEDS[name].rules] + controller
+
+
+def needs_controller(effective: Mapping) -> bool:
+    """Does an enabled plugin need the controller of scheduler-plugins?"""
+    return _need_controller(plugins(effective))
+
+
+def role(plugin: str) -> str:
+    """Name of a plugin's ClusterRole."""
+    return ROLE_PREFIX + plugin
+
+
+def of(effective: Mapping, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What to bring for the enabled plugins, and what is missing.
+
+    facts: ``served``, which of `kinds` the API serves, as ``<apiVersion>/<kind>``; ``cluster_roles``, which of `cluster_roles` exist;
+    ``image`` of the scheduler; ``annotations`` of its resource; ``controller``, the live Deployment of the controller or None.
+
+    Returns ``cluster_roles`` (names to bind the scheduler to), ``controller`` (None, or ``image``, ``replicas`` and the names of its
+    ClusterRoles: ``cluster_role`` for the cluster, ``lease_role`` for ``lease_namespace``) and ``missing`` (dicts of ``plugin``, ``what``,
+    ``reason``, ``message``; empty where all is there).
+    """
+    names = plugins(effective)
+    if names and _is_too_old(facts):
+        return {"cluster_roles": [], "controller": None, "missing": [_unsupported(name) for name in names]}
+    missing = [
+        _undefined(name, kind, f"the plugin {name} cannot work")
+        for name in names
+        for kind in NEEDS[name].kinds
+        if not _is_served(kind, facts)
+    ]
+    bound = []
+    for name in names:
+        if role(name) in facts["cluster_roles"]:
+            bound.append(role(name))
+        elif NEEDS[name].rules:
+            missing.append(_no_role(name, role(name), f"the plugin {name} may not read what it works with"))
+    keepers = [name for name in names if NEEDS[name].controller]
+    controller, obstacles = _controller(keepers[0], facts) if keepers else (None, [])
+    known = {entry["what"] for entry in missing}
+    missing += [entry for entry in obstacles if entry["what"] not in known]
+    if controller:
+        missing += _failure(keepers[0], controller, facts["controller"])
+    return {"cluster_roles": bound, "controller": controller, "missing": missing}
+
+
+def controller_image(image: str, annotations: Mapping[str, str]) -> str:
+    """The image of the controller: what the annotation says, else that of the scheduler's own release; "" where nothing tells."""
+    if annotations.get(CONTROLLER_IMAGE):
+        return annotations[CONTROLLER_IMAGE]
+    repository, tag = split(image)
+    if not tag or not f"/{repository}".endswith(f"/{CONTROLLER.repository}"):
+        return ""
+    return "{0}/{1}:{2}".format(repository.rpartition("/")[0], CONTROLLER.image, tag)
+
+
+def _kinds(names: Iterable[str]) -> set[Kind]:
+    found = {kind for name in names for kind in NEEDS[name].kinds}
+    return found | set(CONTROLLER.kinds) if _need_controller(names) else found
+
+
+def _need_controller(names):
+    return any(NEEDS[name].controller for name in names)
+
+
+def _is_served(kind, facts):
+    return f"{kind.api_version}/{kind.kind}" in facts["served"]
+
+
+def _is_too_old(facts):
+    release = facts["annotations"].get(KUBERNETES_VERSION) or identify(facts["image"]).kubernetes
+    try:
+        return bool(release) and parse_release(release) < FIRST
+    except UnknownTarget:
+        return False  # said elsewhere
+
+
+def _controller(plugin, facts):
+    """The controller for a plugin, None where something stands in its way; and what that is."""
+    obstacles = [
+        _undefined(plugin, kind, "the controller that it needs cannot start") for kind in CONTROLLER.kinds if not _is_served(kind, facts)
+    ]
+    obstacles += [
+        _no_role(plugin, name, "the controller that it needs may not work")
+        for name in (CONTROLLER.role, CONTROLLER.lease_role)
+        if name not in facts["cluster_roles"]
+    ]
+    image = controller_image(facts["image"], facts["annotations"])
+    if not image:
+        message = (
+            "The plugin {0} needs the controller of scheduler-plugins, and the scheduler's image {1} does not tell which one fits: "
+            "name its image in the annotation {2} of the resource."
+        ).format(plugin, facts["image"], CONTROLLER_IMAGE)
+        obstacles.append(_missing(plugin, "controller", CONTROLLER_MISSING, message))
+    if obstacles:
+        return None, obstacles
+    controller = {
+        "image": image,
+        "replicas": 1,
+        "cluster_role": CONTROLLER.role,
+        "lease_role": CONTROLLER.lease_role,
+        "lease_namespace": CONTROLLER.lease_namespace,
+    }
+    return controller, []
+
+
+def _failure(plugin, controller, deployment):
+    """What is wrong with a controller that was applied and does not come to work; [] while it still may, and once it does."""
+    progressing = [entry for entry in ((deployment or {}).get("status") or {}).get("conditions") or [] if entry["type"] == "Progressing"]
+    if not any(entry.get("reason") == "ProgressDeadlineExceeded" for entry in progressing):
+        return []
+    message = (
+        "The controller that the plugin {0} needs does not become ready: see the pods of Deployment {1}. Can the nodes pull its image {2}? "
+        "The annotation {3} of the resource names another one."
+    ).format(plugin, deployment["metadata"]["name"], controller["image"], CONTROLLER_IMAGE)
+    return [_missing(plugin, "controller", CONTROLLER_MISSING, message)]
+
+
+def _undefined(plugin, kind, consequence):
+    what = f"CustomResourceDefinition {kind.definition}"
+    remedy = f"install {kind.provider}" if kind.provider else _INSTALL
+    message = f"The API server does not serve {kind.api_version} {kind.kind} ({what}), without which {consequence}: {remedy}."
+    return _missing(plugin, what, CRD_MISSING, message)
+
+
+def _no_role(plugin, name, consequence):
+    message = f"There is no ClusterRole {name}, without which {consequence}: {_INSTALL}."
+    return _missing(plugin, f"ClusterRole {name}", CLUSTER_ROLE_MISSING, message)
+
+
+def _unsupported(plugin):
+    message = (
+        f"The plugin {plugin} of scheduler-plugins before v0.{FIRST} needs kinds and rights that nothing here brings: "
+        f"use an image of v0.{FIRST} or newer, or see to them yourself."
+    )
+    return _missing(plugin, f"scheduler-plugins v0.{FIRST}", RELEASE_UNSUPPORTED, message)
+
+
+def _missing(plugin, what, reason, message):
+    return {"plugin": plugin, "what": what, "reason": reason, "message": message}

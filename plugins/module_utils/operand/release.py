@@ -1,0 +1,89 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Handing SecondarySchedulers to another operator: whom that concerns, and what of ours has no use any more once it is done.
+
+An operator that runs cannot let go of one resource: whatever happens around it has its finalizer put on again. So every operator that
+looks after a released resource is stopped, and may not look after any other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inventory
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.operand import names, rollout
+
+
+def plan(
+    resources: list[dict[str, Any]], operators: list[dict[str, Any]], chosen: list[dict[str, str]] | None = None
+) -> dict[str, list[dict[str, Any]]]:
+    """Who is concerned when ``chosen`` (namespace and name each; None: all) of the SecondarySchedulers ``resources`` are released.
+
+    ``operators`` as the module scheduler_info returns them. Returns ``resources`` that are released, and as manifests without content
+    the same (``manifests``) and the Deployments of the ``operators`` to be stopped; with namespace and name, other resources that would
+    have no operator any more (``unattended``), and those of ``chosen`` that do not exist (``missing``).
+    """
+    keys = {_key(one["metadata"]) for one in resources}
+    wanted = keys if chosen is None else {_key(one) for one in chosen}
+    namespaces = {namespace for namespace, name in wanted & keys}
+    stopped = [one for one in operators if one["variant"] == "osso" and any(_watches(one, namespace) for namespace in namespaces)]
+    running = [one for one in stopped if one["replicas"]]
+    released = [one for one in resources if _key(one["metadata"]) in wanted]
+    return {
+        "resources": released,
+        "manifests": [_manifest(Identity.of(one)) for one in released],
+        "operators": [_manifest(Identity("apps/v1", one["kind"], one["namespace"], one["name"])) for one in stopped],
+        "unattended": [
+            {"namespace": namespace, "name": name}
+            for namespace, name in sorted(keys - wanted)
+            if any(_watches(one, namespace) for one in running)
+        ],
+        "missing": [{"namespace": namespace, "name": name} for namespace, name in sorted(wanted - keys)],
+    }
+
+
+def stale(resource: dict[str, Any], deployments: list[dict[str, Any]], inventories: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What was made for a released ``resource`` and nothing uses any more, as manifests without content.
+
+    [] until another operator's Deployment, of the same name, has replaced our pods. What has the name that the upstream operator gives it
+    is that one's from then on.
+    """
+    known = names.of(resource)
+    mine = inventory.identity(known["set"], known["namespace"])
+    recorded = next((one for one in inventories if Identity.of(one).key == mine.key), None)
+    deployment = next((one for one in deployments if _key(one["metadata"]) == (known["namespace"], known["workload"])), None)
+    if recorded is None or deployment is None or _is_ours(deployment, known) or not rollout.is_complete(deployment):
+        return []
+    kept = {
+        ("Deployment", known["workload"]),
+        ("ServiceAccount", known["workload"]),
+        ("ServiceMonitor", known["workload"]),
+        ("Service", known["service"]),
+        ("Role", known["prometheus"]),
+        ("RoleBinding", known["prometheus"]),
+    }
+    gone = [one for one in inventory.members(recorded) if (one.kind, one.name) not in kept]
+    return [_manifest(one) for one in [*gone, mine]]
+
+
+def _is_ours(deployment, known):
+    """Do its pods still mount a configuration of ours?"""
+    volumes = deployment["spec"]["template"]["spec"].get("volumes") or []
+    secrets = [(volume.get("secret") or {}).get("secretName", "") for volume in volumes]
+    return any(name.startswith(names.config_secret(known, "")) for name in secrets)
+
+
+def _watches(operator, namespace):
+    return "*" in operator["watches"] or namespace in operator["watches"]
+
+
+def _key(metadata):
+    return metadata["namespace"], metadata["name"]
+
+
+def _manifest(identity):
+    metadata = {"name": identity.name, **({"namespace": identity.namespace} if identity.namespace else {})}
+    return {"apiVersion": identity.api_version, "kind": identity.kind, "metadata": metadata}

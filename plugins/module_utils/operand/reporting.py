@@ -1,0 +1,229 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Tells the world what a reconcile came to: status, events, metrics, and the annotations by which the operator is told of changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.apply import Options, Run
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.report import Report
+from ansible_collections.osso.scheduler.plugins.module_utils.operand import events, leftovers, metrics, uniqueness
+from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
+from ansible_collections.osso.scheduler.plugins.module_utils.operand import status as statuses
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import dated, made
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import APPLY, HOLD, Decision
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import Failure
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.survey import timestamp
+
+# What the runner prints of a resource's reconciles; more only for who asks for it.
+OPERATOR_VERBOSITY = {"Debug": "1", "Trace": "3", "TraceAll": "5"}
+
+MERGE_PATCH = "application/merge-patch+json"
+# Beside the reconcile of a resource, the one of a rival writes one condition of its status.
+RIVAL_FIELD_MANAGER = f"{naming.FIELD_MANAGER}.rival"
+
+
+class Reporting:
+    """Tells of one SecondaryScheduler ``resource``; ``operand`` is the result of the module operand_info for it, None where that failed."""
+
+    def __init__(self, client, resource, operand, warn):
+        self._client = client
+        self._resource = resource
+        self._operand = operand
+        self._warn = warn
+        self._now = timestamp()
+        self._kind = client.resource(resource["apiVersion"], resource["kind"])
+
+    def present(self, objects, deployment, error="") -> dict[str, Any]:
+        """After an apply that changed ``objects`` (see the module apply), or after none.
+
+        ``deployment``: the live one or None; ``error``: why the apply failed. Returns the module's result.
+        """
+        operand, before = self._operand, self._resource.get("status") or {}
+        decision = Decision(**operand["decision"])
+        mine = _with_names(self._resource, operand["scheduler_names"])
+        # Of pods that an apply has just replaced nothing is known yet.
+        seen = (
+            operand["deployment"] and deployment and operand["deployment"]["metadata"]["generation"] == deployment["metadata"]["generation"]
+        )
+        everybody = [mine, *(other for other in operand["resources"] if _key(other) != _key(mine))]
+        outcome = statuses.Outcome(
+            resource=self._resource,
+            decision=decision,
+            deployment=deployment,
+            failure=Failure(**operand["failure"]) if operand["failure"] and seen else None,
+            error=error,
+            names=tuple(operand["scheduler_names"]),
+            unique=uniqueness.judge(everybody)[_key(mine)],
+            missing=_missing(operand["needs"]),
+            metrics=operand["metrics"],
+            renew=operand["renew"],
+            overridden=operand["overridden"],
+            now=self._now,
+        )
+        status = statuses.report(outcome)
+        changed = self._write_status(status)
+        changed |= self._tell_rivals(everybody[1:], everybody)
+        changed |= self._mark()
+        changed |= self._set_verbosity()
+        changed |= self._write_events(events.of_reconcile(self._resource, objects, before, status, decision._asdict()))
+        problem = metrics.post(operand["names"], status["conditions"])
+        if problem:
+            self._warn(problem)
+        return {
+            "changed": changed,
+            "status": status,
+            "look_again": self._look_again(outcome, status, objects),
+            "failure": error,
+        }
+
+    def unread(self, error) -> dict[str, Any]:
+        """After a reconcile that could not even read what it depends on: all other conditions are what they were."""
+        before = self._resource.get("status") or {}
+        degraded = dated(made("Degraded", "True", "ReadFailed", error), before, self._now)
+        others = [entry for entry in before.get("conditions") or [] if entry["type"] in metrics.TYPES and entry["type"] != "Degraded"]
+        status = {
+            **{key: before[key] for key in ("observedGeneration", "readyReplicas", "schedulerNames", "generations") if key in before},
+            "conditions": [*others, degraded],
+        }
+        changed = self._write_status(status)
+        changed |= self._write_events(events.of_reconcile(self._resource, [], before, status, {}))
+        metrics.post(naming.of(self._resource), status["conditions"])
+        return {"changed": changed, "status": status, "look_again": "", "failure": error}
+
+    def absent(self) -> dict[str, Any]:
+        """After all that belonged to the resource is gone, and before the resource itself goes."""
+        others = [other for other in self._operand["resources"] if _key(other) != _key(self._resource)]
+        changed = self._tell_rivals(others, others)
+        changed |= self._unmark()
+        metrics.forget(self._operand["names"])
+        return {"changed": changed, "status": None, "look_again": "", "failure": ""}
+
+    def _look_again(self, outcome, status, objects):
+        if outcome.decision.action not in (APPLY, HOLD):
+            return ""
+        anew = any(entry["kind"] == "ServiceAccount" and entry["action"] == "created" for entry in objects)
+        if anew and self._operand["deployment"]:
+            return "1s"  # its pods have to be replaced, see operand_info
+        return statuses.next_look(outcome, status) or ("30s" if self._operand["config_map"]["shared"] else "")
+
+    def _write_status(self, status):
+        """True if that changed something."""
+        manifest = {
+            "apiVersion": self._resource["apiVersion"],
+            "kind": self._resource["kind"],
+            "metadata": {key: self._resource["metadata"][key] for key in ("name", "namespace")},
+            "status": status,
+        }
+        report = Report(self._client, check=False, with_diff=False)
+        options = Options(
+            [manifest],
+            field_manager=naming.FIELD_MANAGER,
+            force_conflicts=True,
+            # Upstream's own conditions would stay as they were for ever.
+            take_over=[leftovers.UPSTREAM_MANAGER, *leftovers.UPSTREAM_STATUS_MANAGERS],
+            subresource="status",
+        )
+        Run(self._client, options, report, self._warn).present()
+        return report.result()["changed"]
+
+    def _tell_rivals(self, others, everybody):
+        """Write the condition SchedulerNamesUnique of other resources where this one's names change it."""
+        mine = _key(self._resource)
+        found = [(other, entry) for other, entry in uniqueness.changed(everybody) if _key(other) != mine]
+        for other, entry in found:
+            metadata = {key: other["metadata"][key] for key in ("name", "namespace")}
+            manifest = {
+                "apiVersion": self._resource["apiVersion"],
+                "kind": self._resource["kind"],
+                "metadata": metadata,
+                "status": {"conditions": [dated(entry, other.get("status") or {}, self._now)]},
+            }
+            self._unless_gone(
+                lambda manifest=manifest: self._client.apply(
+                    self._kind, manifest, force=True, subresource="status", field_manager=RIVAL_FIELD_MANAGER
+                )
+            )
+        return bool(found)
+
+    def _mark(self):
+        """Have the operator told of the ConfigMap's edits and deletion."""
+        config_map = self._operand["config_map"]
+        if not config_map["found"] or config_map["marked"] or config_map["shared"]:
+            return False
+        return self._annotate("v1", "ConfigMap", config_map["name"], self._operand["noticed"])
+
+    def _unmark(self):
+        config_map = self._operand["config_map"]
+        if not config_map["marked"]:
+            return False
+        return self._annotate("v1", "ConfigMap", config_map["name"], dict.fromkeys(self._operand["noticed"]))
+
+    def _set_verbosity(self):
+        spec = self._resource.get("spec") or {}
+        wanted = OPERATOR_VERBOSITY.get(spec.get("operatorLogLevel"))
+        given = naming.annotations(self._resource).get(naming.VERBOSITY)
+        # Somebody's own value stands, unless the field says something.
+        if wanted == given or (wanted is None and given not in OPERATOR_VERBOSITY.values()):
+            return False
+        return self._annotate(
+            self._resource["apiVersion"], self._resource["kind"], self._resource["metadata"]["name"], {naming.VERBOSITY: wanted}
+        )
+
+    def _annotate(self, api_version, kind, name, annotations):
+        """Set annotations (None removes one) of an object in the resource's namespace; never creates it. True if it was there."""
+        path = self._client.resource(api_version, kind).path(self._resource["metadata"]["namespace"], name)
+        return self._unless_gone(
+            lambda: self._client.request(
+                "PATCH",
+                path,
+                query={"fieldManager": naming.FIELD_MANAGER},
+                body={"metadata": {"annotations": annotations}},
+                content_type=MERGE_PATCH,
+            )
+        )
+
+    def _write_events(self, found):
+        kind = self._client.resource("v1", "Event")
+        for event in found:
+            manifest = events.manifest(self._resource, event, self._now)
+            metadata = manifest["metadata"]
+            try:
+                earlier = self._client.get(kind, metadata["name"], metadata["namespace"])
+                if earlier:
+                    manifest["count"] = (earlier.get("count") or 1) + 1
+                    manifest["firstTimestamp"] = earlier.get("firstTimestamp") or self._now
+                self._client.apply(kind, manifest, force=True, field_manager=naming.FIELD_MANAGER)
+            except ApiError as error:
+                # A reconcile is no worse for an event that nobody gets, as in a namespace that is going away.
+                self._warn(f"The event {event.reason} could not be written: {error.message}")
+        return bool(found)
+
+    @staticmethod
+    def _unless_gone(request):
+        try:
+            request()
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            return False
+        return True
+
+
+def _with_names(resource, names):
+    return dict(resource, status=dict(resource.get("status") or {}, schedulerNames=names))
+
+
+def _missing(needs):
+    """What plugins lack; None where they need nothing."""
+    if not needs or not (needs["cluster_roles"] or needs["controller"] or needs["missing"]):
+        return None
+    return needs["missing"]
+
+
+def _key(resource):
+    return resource["metadata"]["namespace"], resource["metadata"]["name"]

@@ -1,0 +1,297 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Ask a scheduler's image itself what it says to a configuration.
+
+A short Job runs the image's kube-scheduler as the scheduler's pod would, with ``--write-config-to``: it then reads, validates
+and builds everything, and ends before it schedules anything (cmd/kube-scheduler/app/options/configfile.go, LogOrWriteConfig).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import time
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.signals import ended_by_signals, uninterrupted
+
+LABEL = "osso.scheduler/image-answer"
+# What the kubelet says when it will not run a container, however long one waits.
+HOPELESS = {
+    "ImagePullBackOff": "cannot be pulled",
+    "InvalidImageName": "cannot be pulled",
+    "ErrImageNeverPull": "cannot be pulled",
+    "CreateContainerError": "cannot be started",
+    "CreateContainerConfigError": "cannot be started",
+    "RunContainerError": "cannot be started",
+}
+_KLOG = re.compile(r"[IWEF]\d{4} \d\d:\d\d:\d\d\.")
+_FAILED = '"command failed" err='
+# How refusals begin or what they hold up to Kubernetes 1.22, where they are printed bare.
+_BARE_REFUSALS = (
+    "decod",
+    "no kind",
+    "Object 'Kind'",
+    "couldn't create scheduler",
+    "initializing profiles",
+    "nvalid value",
+    "equired value",
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """text: the configuration; flags: the scheduler's command line without ``--config``; timeout: seconds, the pull included.
+
+    secrets: values in the text that no message may hold. With any, the completed configuration is not asked for, since it
+    would stand in a log.
+    """
+
+    image: str
+    text: str | bytes
+    flags: tuple[str, ...] = ()
+    namespace: str = "default"
+    service_account: str = "default"
+    timeout: int = 120
+    secrets: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        if self.timeout < 1:
+            raise InputError(f"ask_timeout is {self.timeout}: give at least 1 second.")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """valid: whether the image accepts the configuration; error: its words if not; config: completed, as YAML text, or None."""
+
+    valid: bool
+    error: str = ""
+    config: str | None = None
+
+
+def ask(client: Client, question: Question) -> Answer:
+    """Run the Job, read the answer, and delete what was made, whatever happens. Raises ClusterError if the image gave none."""
+    name = f"osso-ask-{uuid.uuid4().hex[:10]}"
+    failure = answer = None
+    with uninterrupted():
+        try:
+            with ended_by_signals("The question to the image"):
+                answer = _run(client, question, name)
+        except ClusterError as error:
+            failure = error
+        finally:
+            leftover = _remove(client, question.namespace, name, failure)
+    if failure or leftover:
+        message = " ".join(filter(None, [failure.message if failure else "", leftover]))
+        raise ClusterError(_scrub(message, question.secrets))
+    return answer
+
+
+def job(question: Question, name: str, openshift: bool) -> dict[str, Any]:
+    """The Job. Its pod is like the scheduler's: same program, flags, mounts and restrictions."""
+    flags = [
+        "--config=/etc/kubernetes/config.yaml",
+        *question.flags,
+        # After the others, for the last one counts: no ports, no configuration in the log.
+        "--secure-port=0",
+        "-v=0",
+        "--write-config-to={}".format("/tmp/completed.yaml" if question.secrets else "/dev/stdout"),
+    ]
+    security = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    if not openshift:
+        security["runAsUser"] = 65532  # OpenShift chooses one itself
+    labels = {"app.kubernetes.io/managed-by": "osso.scheduler", LABEL: name}
+    spec = {
+        "restartPolicy": "Never",
+        "serviceAccountName": question.service_account,
+        "terminationGracePeriodSeconds": 0,
+        "enableServiceLinks": False,
+        "securityContext": security,
+        "containers": [
+            {
+                "name": "kube-scheduler",
+                "image": question.image,
+                "command": ["/bin/kube-scheduler"],
+                "args": flags,
+                "resources": {"requests": {"cpu": "15m", "memory": "50Mi"}},
+                "securityContext": {
+                    "allowPrivilegeEscalation": False,
+                    "readOnlyRootFilesystem": True,
+                    "capabilities": {"drop": ["ALL"]},
+                },
+                "volumeMounts": [
+                    {"name": "config", "mountPath": "/etc/kubernetes", "readOnly": True},
+                    {"name": "tmp", "mountPath": "/tmp"},
+                ],
+            }
+        ],
+        "volumes": [{"name": "config", "secret": {"secretName": name}}, {"name": "tmp", "emptyDir": {"medium": "Memory"}}],
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": question.namespace, "labels": labels},
+        "spec": {
+            "backoffLimit": 0,
+            # Should we be killed before we can clean up
+            "activeDeadlineSeconds": question.timeout + 30,
+            "ttlSecondsAfterFinished": 60,
+            "template": {"metadata": {"labels": labels}, "spec": spec},
+        },
+    }
+
+
+def interpret(image: str, exit_code: int, log: str) -> Answer:
+    """What the program answered by its exit status and its output. Raises ClusterError if that is no verdict."""
+    if exit_code == 0 and "Wrote configuration" in log:
+        written = "\n".join(line for line in log.splitlines() if not _KLOG.match(line))
+        return Answer(True, config=written[written.find("apiVersion:") :] + "\n" if "apiVersion:" in written else None)
+    words = _refusal(log)
+    if exit_code and words:
+        return Answer(False, words)
+    last = next((line for line in reversed(log.strip().splitlines()) if line.strip()), "it wrote nothing")
+    raise ClusterError(
+        f"The image {image} gave no verdict: its /bin/kube-scheduler ended with status {exit_code}: {last.strip()}. Is it a "
+        "kube-scheduler that knows these flags?"
+    )
+
+
+def _refusal(log: str) -> str:
+    """The words by which kube-scheduler refused the configuration; empty if there are none."""
+    if _FAILED in log:
+        return _klog_value(log.rpartition(_FAILED)[2])
+    panic = re.search(r"^panic: .*$", log, re.MULTILINE)
+    if panic:
+        return panic.group()
+    fatal = re.search(r"^F\d{4} [^\]]*\] (.*)$", log, re.MULTILINE)
+    if fatal:
+        return fatal.group(1)
+    bare = "\n".join(line for line in log.splitlines() if line.strip() and not _KLOG.match(line))
+    return bare if any(word in bare for word in _BARE_REFUSALS) else ""
+
+
+def _klog_value(text: str) -> str:
+    """A value as klog writes it: quoted, or over several lines between ``<`` and ``>``."""
+    if text.startswith("<\n"):
+        return "\n".join(line[1:] for line in text[2:].partition("\n >")[0].splitlines())
+    line = text.partition("\n")[0]
+    try:
+        return json.JSONDecoder().raw_decode(line)[0]
+    except ValueError:  # an escape that Go has and JSON has not
+        return line.strip().strip('"')
+
+
+def _run(client: Client, question: Question, name: str) -> Answer:
+    manifest = job(question, name, _openshift(client))
+    data = question.text.encode() if isinstance(question.text, str) else question.text
+    created = client.create(client.resource("batch/v1", "Job"), manifest)
+    # The pod waits for its Secret, which belongs to the Job and goes with it.
+    client.create(
+        client.resource("v1", "Secret"),
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {
+                "name": name,
+                "namespace": question.namespace,
+                "labels": manifest["metadata"]["labels"],
+                "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": created["metadata"]["uid"]}],
+            },
+            "immutable": True,
+            "type": "Opaque",
+            "data": {"config.yaml": base64.b64encode(data).decode()},
+        },
+    )
+    pod, ended = _wait(client, question, name)
+    path = client.resource("v1", "Pod").path(question.namespace, pod["metadata"]["name"])
+    log = client.text(f"{path}/log", {"container": "kube-scheduler"})
+    answer = interpret(question.image, ended["exitCode"], log)
+    return Answer(answer.valid, _scrub(answer.error, question.secrets), answer.config)
+
+
+def _wait(client: Client, question: Question, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The pod and its container's end."""
+    deadline = time.monotonic() + question.timeout
+    pods = client.resource("v1", "Pod")
+    trouble = ""
+    while time.monotonic() < deadline:
+        changes = client.watch(pods, question.namespace, label_selector=f"{LABEL}={name}", timeout=deadline - time.monotonic())
+        try:
+            for kind, pod in changes:
+                if kind == "DELETED":
+                    raise ClusterError(f"Somebody deleted the pod {pod['metadata']['name']} before it could answer.")
+                ended, trouble = _look(question.image, pod)
+                if ended:
+                    return pod, ended
+                if time.monotonic() >= deadline:
+                    break
+        except ApiError as error:
+            if error.status != 410:
+                raise
+        finally:
+            changes.close()
+    reason = trouble or _events(client, question.namespace, name) or "it has not ended"
+    raise ClusterError(f"The image {question.image} gave no answer within {question.timeout} s (ask_timeout): {reason}.")
+
+
+def _look(image: str, pod: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    """The container's end if it has one, and what keeps it from starting."""
+    status = pod.get("status") or {}
+    for container in status.get("containerStatuses") or []:
+        state = container.get("state") or {}
+        ended, waiting = state.get("terminated"), state.get("waiting") or {}
+        if ended and ended.get("reason") in ("StartError", "ContainerCannotRun"):
+            raise ClusterError(f"The image {image} has no usable /bin/kube-scheduler: {ended.get('message', '').strip()}")
+        if ended:
+            return ended, ""
+        reason, message = waiting.get("reason", ""), waiting.get("message", "")
+        if reason in HOPELESS:
+            raise ClusterError(f"The image {image} {HOPELESS[reason]}: {reason}: {message or 'no more is said'}")
+        if reason not in ("", "ContainerCreating", "PodInitializing"):
+            return None, f"{reason}: {message}"
+    for condition in status.get("conditions") or []:
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            return None, f"its pod is not placed: {condition.get('message', '')}"
+    if status.get("phase") == "Failed":
+        raise ClusterError(f"The pod for the image {image} failed: {status.get('reason', '')} {status.get('message', '')}".rstrip())
+    return None, ""
+
+
+def _events(client: Client, namespace: str, name: str) -> str:
+    """Why the Job has no pod, as its events say."""
+    try:
+        events = client.list(client.resource("v1", "Event"), namespace, field_selector=f"involvedObject.name={name},type=Warning")
+    except ApiError:
+        return ""
+    return "; ".join(dict.fromkeys(event.get("message", "") for event in events))
+
+
+def _openshift(client: Client) -> bool:
+    from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey
+
+    return Survey(client, []).openshift()
+
+
+def _remove(client: Client, namespace: str, name: str, failure: ClusterError | None) -> str:
+    """Delete Job, pod and Secret. Returns a sentence for the user if that did not succeed."""
+    if isinstance(failure, ApiError) and failure.method == "POST" and failure.path.endswith("/jobs") and 400 <= failure.status < 500:
+        return ""  # never created
+    try:
+        for api_version, kind in (("batch/v1", "Job"), ("v1", "Secret")):
+            client.delete(client.resource(api_version, kind), name, namespace)
+    except ApiError as error:
+        return f"The Job {name} may be left over ({error.message}); delete it: kubectl -n {namespace} delete job,secret {name}"
+    return ""
+
+
+def _scrub(text: str, secrets: tuple[str, ...]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, "********")
+    return text
