@@ -4,7 +4,10 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
+# Only `make test` runs parts side by side, those that it says.
+ifeq ($(MAKELEVEL),0)
 .NOTPARALLEL:
+endif
 MAKEFLAGS += --no-print-directory
 
 # make VARIABLE=value ... :
@@ -12,13 +15,20 @@ MAKEFLAGS += --no-print-directory
 #   KUBECONFIG  use that cluster and build none; needs REGISTRY
 #   REGISTRY    where images are pushed to and that cluster pulls them from
 #   NODES       nodes of the throwaway cluster
+#   CLUSTERS    throwaway clusters, which share the tests (default: 2 where all of them run, else 1)
 #   TESTS       what pytest runs instead of the whole folder, options included
 
 ENV := tests/tools/env
 PART := $(ENV) tests/tools/part
+PYTEST = $(ENV) pytest $(if $(filter-out 1,$(CLUSTERS)),--numprocesses=$(CLUSTERS) --max-worker-restart=0 --dist=loadfile --no-loadscope-reorder)
+
+# The throwaway clusters: .cluster, .cluster-2 and so on. Some tests at the prompt want one, all tests are shared by two.
+export CLUSTER_DIR ?= $(CURDIR)/.cluster
+export CLUSTERS ?= $(if $(TESTS),1,$(if $(filter test test-integration,$(MAKECMDGOALS)),2,1))
+CLUSTER_DIRS = $(CLUSTER_DIR) $(addprefix $(CLUSTER_DIR)-,$(shell seq 2 $(CLUSTERS)))
 
 ##@ Start here
-.PHONY: help demo site test
+.PHONY: help demo demo-load-aware site test
 help:  ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@sed -n 's/^# \?//; /^make VARIABLE/,/^$$/p' $(firstword $(MAKEFILE_LIST)) | sed '1i\\'
@@ -26,15 +36,22 @@ help:  ## This list
 demo: ready collections images  ## A cluster, the operator, a scheduler and a pod placed by it
 	@$(ENV) tests/tools/demo
 
+demo-load-aware: ready collections images  ## Prometheus, two schedulers that go by the nodes' load, beside the default one
+	@$(ENV) tests/tools/demo-load-aware
+
 site: ready collections  ## The demo's site.yml once more on the running cluster
 	@$(ENV) tests/tools/demo site
 
-test: which-cluster forget-times lint sanity ready images molecule  ## Everything that has to pass: all parts below but the long tests
+# Sanity computes where most other tests wait: it takes what they leave of the processors, and says at its end what it found.
+test: which-cluster forget-times collections  ## Everything that has to pass: all parts below but the long tests
 	@$(ENV) tests/tools/long-tests age
-	@$(ENV) pytest --parts=.cache/times tests/unit tests/integration
+	@$(MAKE) --jobs=2 --output-sync=line sanity all-on-clusters
+
+all-on-clusters: lint molecule
+	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/unit
 
 ##@ The development ground
-.PHONY: env collections requirements dist format clean distclean
+.PHONY: env collections requirements dist format reference clean distclean
 env:  ## The Python environment .venv
 	@tests/tools/environment
 
@@ -50,43 +67,51 @@ dist: env  ## The collection as a tarball in .cache/dist
 format: env  ## Format the Python code
 	@$(ENV) ruff check --quiet --fix-only . && $(ENV) ruff format .
 
+reference: collections  ## Generate docs/schema and the tables of docs/kube-scheduler-configuration.md, docs/plugins.md and docs/presets.md
+	@PYTHONPATH=.cache/collections $(ENV) tests/tools/reference-page write
+
 clean:  ## Remove what tests and tools have written; .venv and downloads stay
 	@rm -rf .ansible .cache/ansible .cache/dist .cache/pytest .cache/ruff .cache/sanity/*/tree tests/output
-	@find . -path ./.cluster -prune -o -path ./.venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find . -path './.cluster*' -prune -o -path ./.venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
-distclean: $(if $(wildcard .cluster),cluster-clean) clean  ## Remove everything that is not in git, the cluster included
+distclean: $(if $(wildcard .cluster*),cluster-clean) clean  ## Remove everything that is not in git, the cluster included
 	@rm -rf .venv .cache
 
 ##@ The parts of make test
-.PHONY: lint sanity unit molecule test-integration forget-times which-cluster ready
+.PHONY: lint sanity unit images molecule test-integration all-on-clusters forget-times which-cluster ready
 lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and documentation checks
 	@$(PART) lint tests/tools/lint
 
 sanity: collections  ## ansible-test sanity on several ansible-core series and all Pythons found
-	@$(PART) sanity tests/tools/sanity
+	@nice $(PART) sanity tests/tools/sanity
 
 unit: collections  ## Unit tests
 	@$(ENV) pytest $(or $(TESTS),tests/unit)
 
 images: ready collections  ## Build the operator's image and push it to the registry
-	@$(PART) images operator/image/build
+	@for directory in $(CLUSTER_DIRS); do CLUSTER_DIR=$$directory $(PART) images operator/image/build || exit; done
 
 molecule: ready collections images  ## Molecule scenarios on the cluster
 	@$(PART) molecule molecule test --all
 
-test-integration: ready collections images  ## Integration tests on the cluster
-	@$(ENV) pytest $(or $(TESTS),tests/integration)
+test-integration: ready collections images  ## Integration tests and the conformance tests of the operator, on the cluster
+	@$(PYTEST) $(or $(TESTS),tests/integration tests/conformance/operator)
 
 forget-times:
 	@rm -f .cache/times
 
 # Which cluster it is: asked and said before any work starts.
-ifeq ($(filter-out $(CURDIR)/.cluster/kubeconfig,$(KUBECONFIG)),)
+ifeq ($(filter-out $(CLUSTER_DIR)/kubeconfig,$(KUBECONFIG)),)
+# These go with CLUSTER_DIR.
+unexport KUBECONFIG REGISTRY
+
 which-cluster:
 
 ready: which-cluster
 	@$(PART) cluster $(MAKE) cluster
 else
+CLUSTERS := 1
+
 which-cluster:
 	$(if $(REGISTRY),,$(error KUBECONFIG is set: REGISTRY is needed too, a registry that this cluster pulls from, for example REGISTRY=registry.example.com/team))
 	@echo "Cluster of KUBECONFIG=$(KUBECONFIG), images in $(REGISTRY)"
@@ -95,13 +120,19 @@ ready: which-cluster
 endif
 
 ##@ Not part of make test
-.PHONY: test-long bench
+.PHONY: test-long bench oracle oracle-record
 test-long: ready collections images  ## The second tier; its outcome goes to docs/long-tests.md
 	@$(PART) sanity-all tests/tools/sanity all
 	@$(ENV) tests/tools/long-tests run
 
 bench: ready collections images  ## Benchmarks; their outcome goes to docs/benchmarks.md
 	@$(ENV) pytest --quiet $(or $(TESTS),tests/benchmarks)
+
+oracle: env  ## Build the real kube-schedulers that judge configurations (tests/oracle/README.md)
+	@$(ENV) tests/oracle/oracle build
+
+oracle-record: oracle  ## Ask them anew what the conformance tests compare with (tests/conformance/kube_scheduler)
+	@PYTHONPATH=tests $(ENV) python -m oracle.record --again
 
 ##@ The throwaway cluster
 -include tests/cluster/cluster.mk

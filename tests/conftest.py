@@ -21,22 +21,57 @@ from support.cluster import Audit, Kubectl
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# Files of tests that take minutes each, the longest first.
+LONGEST = (
+    "integration/test_operator_beyond.py",
+    "integration/test_operator_metrics.py",
+    "integration/test_monitoring.py",
+    "integration/test_operator.py",
+    "conformance/operator/test_units.py",
+    "conformance/operator/test_bugs.py",
+    "integration/test_takeover.py",
+    "integration/test_operator_permissions.py",
+    "integration/test_load_aware.py",
+    "integration/test_operator_service.py",
+    "integration/test_site.py",
+    "integration/test_operator_faults.py",
+)
+
 
 def pytest_addoption(parser):
     parser.addoption("--parts", metavar="FILE", help="times of the other parts of the tests, printed at the end")
 
 
 def pytest_configure(config):
-    """Give plain `pytest` the same environment as `make`."""
-    wanted = subprocess.run([ROOT / "tests/tools/env", "env", "-0"], capture_output=True, text=True, check=True).stdout
+    """Give plain `pytest` the same environment as `make`, and each worker of pytest-xdist a cluster of its own."""
+    environment = dict(os.environ)
+    if hasattr(config, "workerinput"):
+        number = int(config.workerinput["workerid"].removeprefix("gw")) + 1
+        if number > 1:
+            environment["CLUSTER_DIR"] += f"-{number}"
+            for name in ("KUBECONFIG", "REGISTRY"):
+                environment.pop(name, None)
+    wanted = subprocess.run([ROOT / "tests/tools/env", "env", "-0"], env=environment, capture_output=True, text=True, check=True).stdout
     os.environ.clear()
     os.environ.update(entry.split("=", 1) for entry in wanted.split("\0") if entry)
+    if getattr(config.option, "numprocesses", None) and not is_own(Path(os.environ["KUBECONFIG"])):
+        raise pytest.UsageError("KUBECONFIG names one cluster, and each worker needs one of its own: run pytest without --numprocesses.")
 
 
-def pytest_collection_modifyitems(items):
+def is_own(kubeconfig: Path) -> bool:
+    """Whether it is a throwaway cluster's."""
+    return kubeconfig.resolve() == Path(os.environ["CLUSTER_DIR"]).resolve() / "kubeconfig"
+
+
+def pytest_collection_modifyitems(config, items):
+    with_cluster = {ROOT / "tests/integration", ROOT / "tests/conformance/operator"}
     for item in items:
-        if ROOT / "tests/integration" in item.path.parents:
+        if with_cluster & set(item.path.parents):
             item.add_marker("integration")
+    if hasattr(config, "workerinput"):
+        # Workers take whole files in this order; with the short ones last, all end at about the same time.
+        rank = {ROOT / "tests" / name: number for number, name in enumerate(LONGEST)}
+        items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -44,12 +79,14 @@ def pytest_terminal_summary(terminalreporter, config):
     if not config.getoption("--parts"):
         return
     parts = Counter()
+    workers = getattr(config.option, "numprocesses", None)
+    shared = f" (sum of {workers} workers)" if workers else ""
     for line in Path(config.getoption("--parts")).read_text().splitlines():
         name, seconds = line.split("\t")
         parts[name] += int(seconds)
     for report in (report for reports in terminalreporter.stats.values() for report in reports):
         if isinstance(report, pytest.TestReport):
-            parts["pytest " + "/".join(Path(report.location[0]).parts[:2])] += report.duration
+            parts["pytest " + "/".join(Path(report.location[0]).parts[:2]) + shared] += report.duration
     terminalreporter.section("time by part")
     for name, seconds in parts.items():
         terminalreporter.write_line(f"{seconds:7.0f} s  {name}")
@@ -104,11 +141,11 @@ def namespace(kubectl) -> str:
 
 
 @pytest.fixture(scope="session")
-def own_cluster(root, kubeconfig) -> Path:
+def own_cluster(kubeconfig) -> Path:
     """The folder of the throwaway cluster; skips on any other cluster."""
-    if kubeconfig.resolve() != root / ".cluster/kubeconfig":
+    if not is_own(kubeconfig):
         pytest.skip(f"needs the inside of the throwaway cluster; KUBECONFIG={kubeconfig} is another one")
-    return root / ".cluster"
+    return kubeconfig.parent
 
 
 @pytest.fixture

@@ -2,39 +2,54 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Figures of one run, written to docs/benchmarks.md with machine and date."""
+"""Figures of one run, written to docs/benchmarks.md with machine and date; and the operator as the machine sees it."""
 
 from __future__ import annotations
 
 import datetime
 import os
 import platform
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
+from benchmarks.observe import OperatorPod
+from support.site import installed
 
 PAGE = Path(__file__).parents[2] / "docs/benchmarks.md"
 HEAD = """# Benchmarks
 
-`make bench` measures and writes this page. Figures of one run on one machine compare with each other, not with another machine's.
-
+`make bench` measures and writes this page, `make bench TESTS=tests/benchmarks/test_x.py` one section of it. Figures of one section compare
+with each other, not with another machine's. Load is the machine's load average over the last minute at that moment: where it is far above
+the number of cores, others had most of the time, and only CPU time tells something. Where the time of a reconcile goes, and what was tried
+to lower it: [decisions/0008](decisions/0008-what-a-reconcile-costs.md).
 """
 
 
-@pytest.fixture(scope="session")
-def figures():
-    """figures(what, value, unit) notes a figure; the page is written when all is measured."""
+@pytest.fixture(scope="module")
+def figures(request):
+    """figures(what, value, unit) notes a figure; when the module is done, they become its section of the page, under its TITLE."""
     noted = []
-    yield lambda what, value, unit: noted.append((what, value, unit))
+    yield lambda what, value, unit: noted.append((what, value, unit, os.getloadavg()[0]))
     if noted:
-        PAGE.write_text(HEAD + _machine() + "\n| what | figure |\n|---|---|\n" + "".join(_row(*figure) for figure in noted))
-        print(f"\n{PAGE.read_text()}")
+        rows = "| what | figure | load |\n|---|---|---|\n" + "".join(_row(*figure) for figure in noted)
+        section = f"{_machine()}\n{rows}"
+        _replace(request.module.TITLE, section)
+        print(f"\n{request.module.TITLE}\n\n{section}")
 
 
-def _row(what, value, unit):
+def _row(what, value, unit, load):
     number = f"{value:.2f}" if isinstance(value, float) else str(value)
-    return f"| {what} | {number}{' ' + unit if unit else ''} |\n"
+    return f"| {what} | {number}{' ' + unit if unit else ''} | {load:.1f} |\n"
+
+
+def _replace(title, section):
+    """Put a section in the place of the one with that title, or behind the others."""
+    _head, *parts = re.split(r"^## (.*)\n", PAGE.read_text(), flags=re.MULTILINE)
+    sections = dict(zip(parts[::2], (text.strip("\n") for text in parts[1::2]), strict=True))
+    sections[title] = section.strip("\n")
+    PAGE.write_text(HEAD + "".join(f"\n## {name}\n\n{text}\n" for name, text in sections.items()))
 
 
 def _machine():
@@ -45,3 +60,19 @@ def _machine():
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False).stdout.strip()
     today = datetime.datetime.now(tz=datetime.UTC).date()
     return f"{today}, commit {commit}: {os.cpu_count()} cores ({model}), {memory:.0f} GiB, {platform.system()} {platform.release()}.\n"
+
+
+@pytest.fixture(scope="session")
+def api(kubeconfig):
+    """The Kubernetes client: a process of kubectl per look would be slower than what is measured."""
+    from kubernetes import client, config
+
+    config.load_kube_config(str(kubeconfig))
+    return client
+
+
+@pytest.fixture(scope="module")
+def pod(own_cluster, api):
+    """The demo's installation; the operator watches its own namespace."""
+    installed()
+    return OperatorPod(api)

@@ -2,156 +2,188 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How fast the operator and the play are: figures for docs/benchmarks.md, no assertions on time."""
+"""How fast the operator follows one resource, and what that costs: figures for docs/benchmarks.md, no assertions on time."""
 
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import time
 
 import pytest
-from support.ansible_runs import play
-from support.site import DEMO, NAMESPACE, VARIABLES, site
+from benchmarks.observe import serves, until
+from support.scheduler import IMAGE
+from support.site import NAMESPACE
 
-EDITS = 20
+TITLE = "The operator, one resource"
+NEW, EDITS, CONFIG_EDITS = 3, 50, 20
+IDLE_SECONDS = 120
 NAME = "benchmark"
 WORKLOAD = f"secondary-scheduler-{NAME}"
-CONFIG = {
-    "apiVersion": "kubescheduler.config.k8s.io/v1",
-    "kind": "KubeSchedulerConfiguration",
-    "profiles": [{"schedulerName": NAME}],
-}
+SERVICE_ACCOUNT = "osso-scheduler-operator"
 
 
-@pytest.fixture(scope="module")
-def api(kubeconfig):
-    """The Kubernetes client: a process of kubectl per look would be slower than what is measured."""
-    from kubernetes import client, config
+class Scheduler:
+    """One SecondaryScheduler and its ConfigMap, written through the Kubernetes client, and its Deployment, watched."""
 
-    config.load_kube_config(str(kubeconfig))
-    return client
+    def __init__(self, api):
+        self._apps, self._core, self._custom = api.AppsV1Api(), api.CoreV1Api(), api.CustomObjectsApi()
+
+    def create(self):
+        metadata = {"name": NAME, "namespace": NAMESPACE}
+        self._core.create_namespaced_config_map(NAMESPACE, {"metadata": metadata, "data": {"config.yaml": config(1)}})
+        spec = {"schedulerConfig": NAME, "schedulerImage": IMAGE}
+        body = {"apiVersion": "operator.openshift.io/v1", "kind": "SecondaryScheduler", "metadata": metadata, "spec": spec}
+        self._custom.create_namespaced_custom_object(*self._kind, body)
+
+    def edit(self, **spec):
+        self._custom.patch_namespaced_custom_object(*self._kind, NAME, {"spec": spec})
+
+    def edit_config(self, weight):
+        self._core.patch_namespaced_config_map(NAME, NAMESPACE, {"data": {"config.yaml": config(weight)}})
+
+    def delete(self):
+        """Delete both and wait until the scheduler's pods are gone, too."""
+        for delete in (lambda: self._custom.delete_namespaced_custom_object(*self._kind, NAME), self._delete_config):
+            try:
+                delete()
+            except Exception as error:
+                if getattr(error, "status", 0) != 404:
+                    raise
+        until(lambda: not self._exists() and not self._core.list_namespaced_pod(NAMESPACE, label_selector=f"app={WORKLOAD}").items)
+
+    def deployment_when(self, ready, within=300):
+        """The Deployment as soon as `ready(deployment)`; it need not exist yet."""
+        from kubernetes import watch
+
+        stream = watch.Watch()
+        selector = f"metadata.name={WORKLOAD}"
+        for event in stream.stream(self._apps.list_namespaced_deployment, NAMESPACE, field_selector=selector, timeout_seconds=within):
+            if event["type"] != "DELETED" and ready(event["object"]):
+                stream.stop()
+                return event["object"]
+        raise AssertionError(f"not within {within} s")
+
+    def served(self) -> bool:
+        """The operator says that the scheduler serves what the resource asks for."""
+        return serves(self._custom.get_namespaced_custom_object(*self._kind, NAME))
+
+    def secret(self) -> str:
+        """Name of the Secret with the configuration that the Deployment mounts."""
+        return secret(self._apps.read_namespaced_deployment(WORKLOAD, NAMESPACE))
+
+    @property
+    def _kind(self):
+        return ("operator.openshift.io", "v1", NAMESPACE, "secondaryschedulers")
+
+    def _exists(self) -> bool:
+        return any(item["metadata"]["name"] == NAME for item in self._custom.list_namespaced_custom_object(*self._kind)["items"])
+
+    def _delete_config(self):
+        self._core.delete_namespaced_config_map(NAME, NAMESPACE)
 
 
-@pytest.fixture(scope="module")
-def installed(kubeconfig):
-    site(variables={"probe": "never"})
+def config(weight) -> str:
+    enabled = [{"name": "NodeResourcesFit", "weight": weight}]
+    plugins = {"score": {"disabled": [{"name": "NodeResourcesFit"}], "enabled": enabled}}
+    profiles = [{"schedulerName": NAME, "plugins": plugins}]
+    return json.dumps({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": profiles})
+
+
+def secret(deployment) -> str:
+    (name,) = [volume.secret.secret_name for volume in deployment.spec.template.spec.volumes if volume.name == "config"]
+    return name
+
+
+def percentile(values, share) -> float:
+    """The least of `values` that at least this share of them does not exceed."""
+    return sorted(values)[math.ceil(share * len(values)) - 1]
 
 
 @pytest.fixture
-def scheduler(installed, kubectl):
-    def write(log_level="Normal"):
-        kubectl.apply(
-            {
-                "apiVersion": "v1",
-                "kind": "ConfigMap",
-                "metadata": {"name": NAME, "namespace": NAMESPACE},
-                "data": {"config.yaml": json.dumps(CONFIG)},
-            },
-            {
-                "apiVersion": "operator.openshift.io/v1",
-                "kind": "SecondaryScheduler",
-                "metadata": {"name": NAME, "namespace": NAMESPACE},
-                "spec": {
-                    "schedulerConfig": NAME,
-                    "schedulerImage": VARIABLES["secondary_schedulers"][0]["image"],
-                    "logLevel": log_level,
-                },
-            },
-        )
-
-    yield write
-    kubectl("delete", "secondaryscheduler", NAME, f"--namespace={NAMESPACE}", "--ignore-not-found")
-    kubectl("delete", "configmap", NAME, f"--namespace={NAMESPACE}", "--ignore-not-found")
+def absent(pod, api):
+    scheduler = Scheduler(api)
+    scheduler.delete()
+    yield scheduler
+    scheduler.delete()
 
 
-def deployment_when(api, ready, within=120):
-    """Watch the benchmark's Deployment until `ready(deployment)`; it need not exist yet."""
-    from kubernetes import watch
-
-    stream = watch.Watch()
-    for event in stream.stream(
-        api.AppsV1Api().list_namespaced_deployment,
-        NAMESPACE,
-        field_selector=f"metadata.name={WORKLOAD}",
-        timeout_seconds=within,
-    ):
-        if ready(event["object"]):
-            stream.stop()
-            return event["object"]
-    raise AssertionError(f"not within {within} s")
+@pytest.fixture
+def scheduler(absent, pod):
+    """A scheduler that serves, and an operator at rest."""
+    absent.create()
+    until(absent.served)
+    pod.rest()
+    return absent
 
 
-def operator_memory(kubectl) -> float:
-    """Working set of the operator's pod in MB, as the kubelet reports it."""
-    selector = "--selector=app.kubernetes.io/name=osso-scheduler-operator"
-    (pod,) = kubectl.json("get", "pods", f"--namespace={NAMESPACE}", selector)["items"]
-    summary = json.loads(kubectl("get", "--raw", f"/api/v1/nodes/{pod['spec']['nodeName']}/proxy/stats/summary").stdout)
-    (stats,) = [entry for entry in summary["pods"] if entry["podRef"]["uid"] == pod["metadata"]["uid"]]
-    return stats["memory"]["workingSetBytes"] / 1e6
-
-
-def test_new_resource_to_scheduler_ready(scheduler, api, kubectl, figures):
-    times = []
-    for _attempt in range(3):
+def test_new_resource_to_scheduler_ready(absent, pod, figures):
+    ready, reported = [], []
+    for _attempt in range(NEW):
+        pod.rest()
         started = time.monotonic()
-        scheduler()
-        deployment = deployment_when(api, lambda live: (live.status.available_replicas or 0) == 1)
-        times.append(time.monotonic() - started)
-        assert deployment.metadata.generation == 1, "one rollout"
-        kubectl("delete", "secondaryscheduler", NAME, f"--namespace={NAMESPACE}", "--timeout=60s")
-        kubectl("wait", "--for=delete", "pod", f"--selector=app={WORKLOAD}", f"--namespace={NAMESPACE}", "--timeout=60s")
-    figures("new resource to scheduler ready, median of 3", statistics.median(times), "s")
+        absent.create()
+        absent.deployment_when(lambda live: (live.status.available_replicas or 0) == 1)
+        ready.append(time.monotonic() - started)
+        until(absent.served)
+        reported.append(time.monotonic() - started)
+        pod.rest()
+        generation = absent.deployment_when(lambda live: True).metadata.generation
+        assert generation == 1, "the rollout that became ready was the last one"
+        absent.delete()
+    figures(f"new resource and ConfigMap to scheduler ready, its last rollout, median of {NEW}", statistics.median(ready), "s")
+    figures("the same until the status says so", statistics.median(reported), "s")
 
 
-def test_edit_to_deployment_updated(scheduler, api, kubectl, figures, audit):
-    scheduler()
-    deployment_when(api, lambda live: (live.status.available_replicas or 0) == 1)
-    # Other work of the operator must be over: what is measured is one edit of a resource at rest.
-    time.sleep(10)
-    figures("operator's memory, ten seconds after the last work", operator_memory(kubectl), "MB")
-    custom = api.CustomObjectsApi()
-    times, requests = [], []
+def test_edit_to_deployment_updated(scheduler, pod, figures, audit):
+    levels = (("-v=4", "Debug"), ("-v=2", "Normal"))
+    times, requests, cpu, runs = [], [], [], []
     for edit in range(EDITS):
-        flag, level = (("-v=4", "Debug"), ("-v=2", "Normal"))[edit % 2]
+        flag, level = levels[edit % 2]
+        cpu_before, runs_before = pod.cpu(), len(pod.runs())
         with audit:
             started = time.monotonic()
-            custom.patch_namespaced_custom_object(
-                "operator.openshift.io", "v1", NAMESPACE, "secondaryschedulers", NAME, {"spec": {"logLevel": level}}
-            )
-            deployment_when(api, lambda live, flag=flag: flag in live.spec.template.spec.containers[0].args)
+            scheduler.edit(logLevel=level)
+            scheduler.deployment_when(lambda live, flag=flag: flag in live.spec.template.spec.containers[0].args)
             times.append(time.monotonic() - started)
-            settle(api)
-        requests.append(len(audit.requests(user="osso-scheduler-operator")))
-    ordered = sorted(times)
+            until(scheduler.served)
+            pod.rest(quiet=3)
+        requests.append(len(audit.requests(user=SERVICE_ACCOUNT)))
+        cpu.append(pod.cpu() - cpu_before)
+        runs.append(len(pod.runs()) - runs_before)
     figures(f"resource edit to Deployment updated, median of {EDITS}", statistics.median(times), "s")
-    figures(f"resource edit to Deployment updated, 95th percentile of {EDITS}", ordered[int(0.95 * EDITS) - 1], "s")
-    figures("the operator's API requests for one edit until the rollout is over, median", statistics.median(requests), "")
+    figures(f"resource edit to Deployment updated, 95th percentile of {EDITS}", percentile(times, 0.95), "s")
+    figures("for one edit until the rollout is over, median: reconciles", statistics.median(runs), "")
+    figures("for one edit until the rollout is over, median: the operator's CPU time", statistics.median(cpu), "s")
+    figures("for one edit until the rollout is over, median: the operator's API requests", statistics.median(requests), "")
+    figures("CPU time of the operator's pod for one reconcile, mean over all these edits", sum(cpu) / max(1, sum(runs)), "s")
 
 
-def settle(api):
-    """Wait until the rollout is over and the operator has reported it."""
-    custom = api.CustomObjectsApi()
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        resource = custom.get_namespaced_custom_object("operator.openshift.io", "v1", NAMESPACE, "secondaryschedulers", NAME)
-        status = resource.get("status", {})
-        progressing = [c["status"] for c in status.get("conditions", []) if c["type"] == "Progressing"]
-        if progressing == ["False"] and status.get("observedGeneration") == resource["metadata"]["generation"]:
-            time.sleep(3)
-            return
-        time.sleep(0.2)
-    raise AssertionError("the operator does not come to rest")
-
-
-def test_unchanged_site(installed, audit, figures):
+def test_edit_of_the_config_map_to_deployment_updated(scheduler, pod, figures):
     times = []
-    for _attempt in range(5):
-        with audit:
-            started = time.monotonic()
-            run = play("osso.scheduler.site", args=[f"--extra-vars=@{DEMO}"])
-            times.append(time.monotonic() - started)
-        assert run.changed == []
-    figures("unchanged site.yml, median of 5", statistics.median(times), "s")
-    figures("unchanged site.yml, API requests", len(audit.requests()), "")
-    figures("unchanged site.yml, write requests", len(audit.writes()), "")
+    for edit in range(CONFIG_EDITS):
+        before = scheduler.secret()
+        started = time.monotonic()
+        scheduler.edit_config(weight=2 + edit)
+        scheduler.deployment_when(lambda live, before=before: secret(live) != before)
+        times.append(time.monotonic() - started)
+        until(scheduler.served)
+        pod.rest(quiet=3)
+    figures(f"ConfigMap edit to Deployment updated, median of {CONFIG_EDITS}", statistics.median(times), "s")
+    figures(f"ConfigMap edit to Deployment updated, 95th percentile of {CONFIG_EDITS}", percentile(times, 0.95), "s")
+
+
+def test_idle(pod, figures, audit, kubectl):
+    """The demo's one resource, nothing to do."""
+    pod.restart()
+    pod.rest(quiet=20)
+    assert len(kubectl.json("get", "secondaryschedulers", "--all-namespaces")["items"]) == 1
+    figures("operator's memory at rest with one resource", pod.memory(), "MB")
+    cpu = pod.cpu()
+    with audit:
+        time.sleep(IDLE_SECONDS)
+    minutes = IDLE_SECONDS / 60
+    figures("operator's requests per minute at rest", len(audit.requests(user=SERVICE_ACCOUNT)) / minutes, "")
+    figures("operator's write requests per minute at rest", len(audit.writes(user=SERVICE_ACCOUNT)) / minutes, "")
+    figures("operator's CPU time per minute at rest", (pod.cpu() - cpu) * 1000 / minutes, "ms")

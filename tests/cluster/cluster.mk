@@ -1,12 +1,15 @@
-# The throwaway cluster; docs/cluster.md tells how it is made.
+# The throwaway clusters; docs/cluster.md tells how one is made.
+
+# Also those that were made with a higher number of CLUSTERS.
+all_clusters = $(sort $(CLUSTER_DIRS) $(wildcard $(CLUSTER_DIR)-[2-9]))
 
 .PHONY: cluster cluster-status cluster-clean
 
-cluster:  ## Start the throwaway cluster, or repair it (NODES=n)
-	@PYTHON=$(PYTHON) tests/cluster/cluster start
+cluster:  ## Start the throwaway cluster, or repair it (NODES=n, CLUSTERS=n)
+	@for directory in $(CLUSTER_DIRS); do CLUSTER_DIR=$$directory PYTHON=$(PYTHON) tests/cluster/cluster start || exit; done
 
-cluster-status:  ## What of the throwaway cluster runs, and whether it works
-	@PYTHON=$(PYTHON) tests/cluster/cluster status
+cluster-status:  ## What of the throwaway clusters runs, and whether it works
+	@for directory in $(all_clusters); do CLUSTER_DIR=$$directory PYTHON=$(PYTHON) tests/cluster/cluster status || failed=1; done; exit $$failed
 
-cluster-clean:  ## Remove the throwaway cluster without a trace
-	@PYTHON=$(PYTHON) tests/cluster/cluster clean
+cluster-clean:  ## Remove the throwaway clusters without a trace
+	@for directory in $(all_clusters); do CLUSTER_DIR=$$directory PYTHON=$(PYTHON) tests/cluster/cluster clean || failed=1; done; exit $$failed

@@ -447,6 +447,43 @@ class TestSets:
         assert run.actions()[f"CustomResourceDefinition things.{group}"] == "deleted"
         assert apply(state="absent", **options).actions()[f"Namespace {new}"] == "deleted"
 
+    def test_a_kind_in_use_is_not_deleted_with_its_set(self, apply, kubectl, namespace, group):
+        options = {"set_name": "mine", "set_namespace": namespace}
+        apply([things(group), thing(group, namespace, "ours"), config_map(namespace)], **options)
+        kubectl.apply(thing(group, namespace, "foreign"))
+        predicted = apply(state="absent", check=True, **options)
+        gone = apply(state="absent", **options)
+        assert gone.actions() == predicted.actions()
+        assert set(gone.actions()) == {"Thing ours", "ConfigMap settings", "ConfigMap osso-set-mine"}
+        (warning,) = gone.warnings
+        assert warning.startswith(f"CustomResourceDefinition things.{group} of set mine is not deleted")
+        assert kubectl.json("get", f"things.{group}", "foreign", f"--namespace={namespace}")
+        # It is still the set's: the next run knows it again, and can delete it once it is free, or told to delete what is in its way.
+        assert apply([things(group)], **options).actions()[f"CustomResourceDefinition things.{group}"] == "unchanged"
+        everything = [{"api_version": f"{group}/v1", "kind": "Thing"}]
+        assert f"CustomResourceDefinition things.{group}" in apply(state="absent", all_of=everything, **options).actions()
+        assert kubectl.json("get", "customresourcedefinition", f"things.{group}", "--ignore-not-found") is None
+
+    def test_a_kind_that_others_brought_can_be_left_as_it_is(self, apply, kubectl, namespace, group):
+        options = {"set_name": "mine", "set_namespace": namespace, "leave_existing": [f"things.{group}"], "prune": True}
+        theirs = things(group)
+        theirs["spec"]["names"]["shortNames"] = ["theirs"]
+        kubectl.apply(theirs)
+        for _again in range(2):
+            run = apply([things(group), config_map(namespace)], **options)
+            assert run.actions()[f"CustomResourceDefinition things.{group}"] == "unchanged"
+        live = kubectl.json("get", "customresourcedefinition", f"things.{group}")
+        assert live["spec"]["names"]["shortNames"] == ["theirs"]
+        assert "osso.scheduler/set" not in live["metadata"].get("labels", {})
+        apply(state="absent", set_name="mine", set_namespace=namespace)
+        assert kubectl.json("get", "customresourcedefinition", f"things.{group}")
+        # Without it, ours is brought, and kept as ours from then on.
+        kubectl("delete", "customresourcedefinition", f"things.{group}")
+        assert apply([things(group)], **options).actions()[f"CustomResourceDefinition things.{group}"] == "created"
+        changed = things(group)
+        changed["spec"]["names"]["shortNames"] = ["ours"]
+        assert apply([changed], **options).actions()[f"CustomResourceDefinition things.{group}"] == "updated"
+
     def test_namespaces_and_kinds_that_were_there_before_do_not_become_members(self, apply, kubectl, namespace, group, new):
         own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}
         kubectl.apply(own_namespace, things(group))

@@ -189,6 +189,7 @@ class TestInput:
             ({}, "hold no object"),
             ({"state": "absent"}, "nothing says of what"),
             ({"prune": True}, "prune is true but set_name is missing"),
+            ({"leave_existing": ["things.example.com"]}, "leave_existing is given but set_name is missing"),
             ({"set_name": "mine"}, "set_namespace is missing"),
             ({"set_name": "Not a name", "set_namespace": "a"}, "set_name is 'Not a name'"),
             ({"set_name": "a" * 55, "set_namespace": "a"}, "at most 54"),

@@ -12,14 +12,16 @@ from pathlib import Path
 import pytest
 import yaml
 from support.scheduler import Scheduler
-from support.site import VARIABLES, site
+from support.site import VARIABLES, installed
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 # apply comes last: its examples end with the removal of all SecondaryScheduler resources.
 DOCUMENTED = sorted([*PLUGINS.glob("modules/*.py"), *PLUGINS.glob("filter/*.py")], key=lambda path: (path.stem == "apply", path))
 FILES = {
     "files/config.yaml": VARIABLES["secondary_schedulers"][0]["config"],
+    "files/old.yaml": {"apiVersion": "kubescheduler.config.k8s.io/v1beta3", "kind": "KubeSchedulerConfiguration"},
     "scheduler.yaml.j2": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "example", "namespace": "jobs"}},
+    "deployment.yaml": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "taken-over", "namespace": "jobs"}},
     "namespace.yaml.j2": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "my-operator"}},
     "operator.yaml.j2": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "operator", "namespace": "my-operator"}},
     "crd.yaml": {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "operator", "namespace": "my-operator"}},
@@ -37,7 +39,7 @@ def examples(path: Path) -> list[dict]:
 @pytest.fixture(scope="module")
 def world(kubectl):
     """The demo's installation; a scheduler, a namespace and a pool of nodes called batch, batch and jobs."""
-    site(variables={"probe": "never"})
+    installed()
     batch = Scheduler(kubectl, "batch")
     batch.write_config()
     batch.write()

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import pytest
 from support.scheduler import Scheduler, eventually
-from support.site import NAMESPACE, site
+from support.site import NAMESPACE, installed, site
 
 
 @pytest.fixture(scope="module")
 def everywhere(kubectl):
     site(variables={"operator_watch_namespaces": ["*"], "probe": "never"})
     yield
-    site(variables={"probe": "never"})
+    installed()
 
 
 @pytest.fixture

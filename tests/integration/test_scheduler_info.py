@@ -283,9 +283,13 @@ def test_one_namespace_is_better_than_none(run_module, kubectl, namespace, waiti
 def test_documented_permissions_suffice_with_few_requests_and_no_write(run_module, kubectl, namespace, audit):
     with audit, service_account(kubectl, namespace, *RULES, everywhere=True) as access:
         result = run_module(MODULE, {"gather": EVERYTHING, **access})
-    assert (result["unknown"], result["openshift"]) == ([], bool(kubectl("api-versions").stdout.count("route.openshift.io/")))
+    served = kubectl("api-versions").stdout
+    assert result["unknown"] == []
+    assert [result["openshift"], result["monitoring"]] == [
+        group in served for group in ("route.openshift.io/", "monitoring.coreos.com/v1\n")
+    ]
     requests = audit.requests(user=f"system:serviceaccount:{namespace}:robot")
-    assert 0 < len(requests) <= 9 + 2 * len(result["schedulers"]), requests
+    assert 0 < len(requests) <= 10 + 2 * len(result["schedulers"]), requests
     assert {request.verb for request in requests} <= {"get", "list"}
 
 

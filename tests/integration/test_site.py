@@ -9,9 +9,19 @@ from __future__ import annotations
 import time
 
 import pytest
-from support.scheduler import Scheduler
+from support.scheduler import IMAGE, Scheduler
 from support.site import NAMESPACE, VARIABLES, remove, site
 
+MISSPELT = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: bad
+  plugins:
+    score:
+      enabled:
+      - name: NodeResourceFit
+"""
 # What comes, goes and changes by itself on a cluster at rest.
 RESTLESS = {"Event", "Lease", "Node"}
 
@@ -115,7 +125,8 @@ def test_second_operator_for_the_namespace_is_refused(installed, kubectl):
         "kind": "Deployment",
         "metadata": {"name": "secondary-scheduler-operator", "namespace": NAMESPACE},
         "spec": {
-            "replicas": 0,
+            # One that was scaled to nothing would be none; this one's pod cannot even be made.
+            "replicas": 1,
             "selector": {"matchLabels": {"name": "rival"}},
             "template": {"metadata": {"labels": {"name": "rival"}}, "spec": {"containers": [{"name": "rival", "image": "rival"}]}},
         },
@@ -136,11 +147,24 @@ def test_second_operator_for_the_namespace_is_refused(installed, kubectl):
         ({"config_text": "a: b: c"}, "1:5"),
         ({"config": {"kind": "KubeSchedulerConfiguration"}}, "apiVersion"),
         ({"config": {"apiVersion": "kubescheduler.config.k8s.io/v1"}}, "kind"),
+        ({"config_text": MISSPELT, "image": IMAGE}, "content:8:15: profiles[0].plugins.score.enabled[0].name: "),
+        ({"config_text": MISSPELT, "image": "mine", "kubernetes_version": "1.31", "plugins": "in-tree"}, "NodeResourcesFit?"),
+        ({"config_text": MISSPELT, "image": "mine", "kubernetes_version": "1.99", "plugins": "in-tree"}, "1.99 is not known here"),
         ({}, "config_file"),
         ({"config": {"kind": "x"}, "image": ""}, "image"),
         ({"conifg": {}}, "conifg"),
     ],
-    ids=["no YAML", "no apiVersion", "no kind", "no configuration", "no image", "misspelt"],
+    ids=[
+        "no YAML",
+        "no apiVersion",
+        "no kind",
+        "no plugin",
+        "no plugin of that release",
+        "no release",
+        "no configuration",
+        "no image",
+        "misspelt",
+    ],
 )
 def test_what_cannot_work_is_refused_before_anything_is_written(fresh, scheduler, said, audit):
     with audit:

@@ -11,9 +11,31 @@ import subprocess
 import time
 import uuid
 from dataclasses import dataclass
+from functools import cached_property
+from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import kubernetes
+
+# Where the kinds are that tests ask for again and again.
+PATHS = {
+    "clusterrolebinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "configmap": "/api/v1/namespaces/{namespace}/configmaps",
+    "deployment": "/apis/apps/v1/namespaces/{namespace}/deployments",
+    "lease": "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases",
+    "networkpolicy": "/apis/networking.k8s.io/v1/namespaces/{namespace}/networkpolicies",
+    "pod": "/api/v1/namespaces/{namespace}/pods",
+    "poddisruptionbudget": "/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets",
+    "replicaset": "/apis/apps/v1/namespaces/{namespace}/replicasets",
+    "role": "/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/roles",
+    "rolebinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/rolebindings",
+    "secondaryscheduler": "/apis/operator.openshift.io/v1/namespaces/{namespace}/secondaryschedulers",
+    "secret": "/api/v1/namespaces/{namespace}/secrets",
+    "service": "/api/v1/namespaces/{namespace}/services",
+    "serviceaccount": "/api/v1/namespaces/{namespace}/serviceaccounts",
+    "servicemonitor": "/apis/monitoring.coreos.com/v1/namespaces/{namespace}/servicemonitors",
+}
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 
@@ -42,6 +64,36 @@ class Kubectl:
         """What `kubectl args... -o json` answers; None where it answers nothing (--ignore-not-found)."""
         text = self(*args, "--output=json", **options).stdout
         return json.loads(text) if text.strip() else None
+
+    def get(self, kind, name, namespace=""):
+        """One object, None where there is none; as `json`, without the start of a process, which is most of a question's price."""
+        return self._read(f"{PATHS[kind].format(namespace=namespace)}/{name}")
+
+    def list(self, kind, namespace="", selector="") -> list[dict]:
+        """The objects of a kind, as `get`; none where there is no such kind."""
+        answer = self._read(PATHS[kind].format(namespace=namespace), labelSelector=selector)
+        return answer["items"] if answer else []
+
+    def log(self, namespace, selector) -> str:
+        """What the running containers of these pods have logged; as `get`."""
+        pods = [pod["metadata"]["name"] for pod in self.list("pod", namespace, selector)]
+        return "".join(self._request(f"{PATHS['pod'].format(namespace=namespace)}/{pod}/log").data.decode() for pod in pods)
+
+    def _read(self, path, **query):
+        answer = self._request(path, **query)
+        if answer.status == HTTPStatus.NOT_FOUND:
+            return None
+        assert answer.status == HTTPStatus.OK, f"GET {path}: {answer.status} {answer.data.decode()}"
+        return json.loads(answer.data)
+
+    def _request(self, path, **query):
+        client, settings = self._client, self._client.configuration
+        headers = {"Authorization": token} if (token := settings.get_api_key_with_prefix("authorization")) else {}
+        return client.rest_client.pool_manager.request("GET", settings.host + path, fields=query, headers=headers, timeout=30)
+
+    @cached_property
+    def _client(self):
+        return kubernetes.config.new_client_from_config(str(self.kubeconfig))
 
     def apply(self, *objects) -> None:
         """Create or update objects, in this order."""

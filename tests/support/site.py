@@ -17,11 +17,29 @@ VARIABLES = yaml.safe_load(DEMO.read_text())
 NAMESPACE = "openshift-secondary-scheduler-operator"
 
 
-def site(**options) -> Run:
-    """Run osso.scheduler.site with the demo's variables; `options` as for `play`."""
-    return play("osso.scheduler.site", args=[f"--extra-vars=@{DEMO}"], **options)
+_is_as_installed = False
+
+
+def installed() -> None:
+    """See to it that the demo's installation is there, as `site` leaves it without a probe.
+
+    That costs nothing where no test has installed anything else since: tests leave it as they found it.
+    """
+    global _is_as_installed
+    if not _is_as_installed:
+        site(variables={"probe": "never"})
+        _is_as_installed = True
+
+
+def site(variables_file: Path = DEMO, **options) -> Run:
+    """Run osso.scheduler.site with the demo's variables or those of another file; `options` as for `play`."""
+    global _is_as_installed
+    _is_as_installed = False
+    return play("osso.scheduler.site", args=[f"--extra-vars=@{variables_file}"], **options)
 
 
 def remove(**options) -> Run:
     """Run osso.scheduler.remove."""
+    global _is_as_installed
+    _is_as_installed = False
     return play("osso.scheduler.remove", **options)

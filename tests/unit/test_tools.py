@@ -10,6 +10,7 @@ import importlib.machinery
 import importlib.util
 import os
 import subprocess
+from xml.etree import ElementTree
 
 import pytest
 
@@ -69,7 +70,43 @@ def test_another_cluster_needs_a_registry(root):
     assert "REGISTRY is needed too" in done.stderr
 
 
+def test_env_of_another_throwaway_cluster(root, tmp_path):
+    """Kubeconfig, registry, programs and image all go with the folder; a worker of pytest-xdist differs in nothing else."""
+    folder = tmp_path / "second"
+    folder.mkdir()
+    (folder / "registry").write_text("10.219.0.1:5000")
+    without = {name: value for name, value in os.environ.items() if name not in ("KUBECONFIG", "REGISTRY")}
+    command = [root / "tests/tools/env", "env"]
+    done = subprocess.run(command, env={**without, "CLUSTER_DIR": str(folder)}, capture_output=True, text=True, check=True)
+    found = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    assert (found["KUBECONFIG"], found["REGISTRY"]) == (f"{folder}/kubeconfig", "10.219.0.1:5000")
+    assert f"{folder}/bin" in found["PATH"].split(":")
+    assert found["OPERATOR_IMAGE_FILE"] != str(root / ".cache/operator-image/reference")
+
+
 def test_part_keeps_the_exit_code(root):
     done = run(root / "tests/tools/part", "self-test", "false")
     assert done.returncode == 1
     assert "=== self-test: failed after" in done.stdout
+
+
+def test_page_of_the_long_tests_holds_outcomes_and_counts(root):
+    tool = load(root / "tests/tools/long-tests")
+    report = ElementTree.fromstring(
+        '<testsuites><testsuite><testcase classname="tests.long.test_a" name="test_storm" time="61.4"><properties>'
+        '<property name="kills" value="50"/></properties></testcase>'
+        '<testcase classname="tests.long.test_b" name="test_soak" time="2"><failure message="x"/></testcase></testsuite></testsuites>'
+    )
+    page = tool.page(report)
+    assert "| tests.long.test_a::test_storm | passed | 61 |" in page
+    assert "| tests.long.test_b::test_soak | failed | 2 |" in page
+    assert "## tests.long.test_a::test_storm\n\n| | |\n|---|---|\n| kills | 50 |\n" in page
+    assert "## tests.long.test_b" not in page
+
+
+def test_age_of_the_long_tests_is_what_their_page_says(root, tmp_path):
+    tool = load(root / "tests/tools/long-tests")
+    tool.PAGE = tmp_path / "page.md"
+    assert tool.age() == "Long tests (make test-long): no recorded run."
+    tool.PAGE.write_text(tool.page(ElementTree.fromstring("<testsuites/>")))
+    assert tool.age().startswith("Long tests (make test-long): last run 0 days ago, ")

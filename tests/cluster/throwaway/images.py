@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import build
-from .layout import COREDNS, SCHEDULER_PLUGINS, SOURCE, Layout, Record, digest
+from .layout import COREDNS, LOAD_WATCHER, SCHEDULER_PLUGINS, SOURCE, Layout, Record, digest
 from .prerequisites import SEARCH_PATH, find
 from .progress import ClusterError, Progress, output, run_logged
 
@@ -39,6 +39,8 @@ IMAGES = {
         Image("pause:3.10", "pause", {"pause": "pause"}),
         Image(f"coredns:{COREDNS}", "coredns", {"coredns": "coredns"}),
         Image(f"scheduler-plugins/kube-scheduler:{SCHEDULER_PLUGINS}", "kube-scheduler", {"kube-scheduler": "kubernetes"}),
+        Image(f"scheduler-plugins/controller:{SCHEDULER_PLUGINS}", "controller", {"controller": "controller"}),
+        Image(f"load-watcher:{LOAD_WATCHER}", "load-watcher", {"load-watcher": "load-watcher"}),
         # A toolbox for tests: shell, wget, nc, nslookup.
         Image("busybox:1", "busybox", {"busybox": Path("/bin/busybox")}),
     )
@@ -96,16 +98,25 @@ def buildah(layout: Layout, arguments: list[str], log: Path, failure: str) -> No
 @contextmanager
 def _shared_directory() -> Iterator[None]:
     """See that SHARED exists, to be covered by a mount, and does not outlast its last user when it is empty."""
-    SHARED.mkdir(exist_ok=True)
-    directory = os.open(SHARED, os.O_RDONLY)
+    directory = _hold_shared_directory()
     try:
-        fcntl.flock(directory, fcntl.LOCK_SH)
         yield
     finally:
         with suppress(OSError):  # it is not empty, or another checkout uses it
             fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
             SHARED.rmdir()
         os.close(directory)
+
+
+def _hold_shared_directory() -> int:
+    while True:
+        with suppress(FileNotFoundError, FileExistsError):  # its last user removes it at this moment
+            SHARED.mkdir(exist_ok=True)
+            directory = os.open(SHARED, os.O_RDONLY)
+            fcntl.flock(directory, fcntl.LOCK_SH)
+            if SHARED.exists() and SHARED.samefile(f"/proc/self/fd/{directory}"):
+                return directory
+            os.close(directory)
 
 
 def can_overlay(layout: Layout) -> bool:

@@ -18,6 +18,8 @@ from .progress import ClusterError
 KUBERNETES = "v1.34.4"
 SCHEDULER_PLUGINS = "v0.34.7"
 COREDNS = "v1.12.4"
+# What that release of scheduler-plugins carries, see kubernetes/go.mod.
+LOAD_WATCHER = "v0.2.4"
 
 SERVICE_CIDR = "10.96.0.0/16"
 FIRST_SERVICE_IP = "10.96.0.1"

@@ -101,6 +101,11 @@ class TestRequests:
         assert found == [{"metadata": {"name": name}, "apiVersion": "v1", "kind": "ConfigMap"} for name in "ab"]
         assert server.seen[1].query == {"limit": ["500"], "labelSelector": ["l=1"], "continue": ["more"]}
 
+    def test_a_list_out_of_the_operators_cache_has_no_further_page(self, server, client):
+        server.answers = [(200, {"items": [{"metadata": {"name": "a"}}], "metadata": {"continue": "continue-not-supported"}})]
+        assert [found["metadata"]["name"] for found in client.list(CONFIG_MAP)] == ["a"]
+        assert len(server.seen) == 1
+
     def test_kinds_are_looked_up_once_and_only_when_unknown(self, server, client):
         client.resource("v1", "ConfigMap")
         served = {"resources": [{"name": "things", "kind": "Thing", "namespaced": True}, {"name": "things/status", "kind": "Thing"}]}
@@ -188,6 +193,10 @@ class TestWatch:
         assert seen == [("ADDED", "a"), ("MODIFIED", "b")]
         assert server.seen[0].query["watch"] == ["true"]
         assert server.seen[0].query["fieldSelector"] == ["metadata.name=a"]
+
+    def test_a_line_that_a_proxy_cut_off_is_the_end(self, server, client):
+        server.answers = [(200, self.event("ADDED", "a") + b'{"type": "MODI\n')]
+        assert [type for type, obj in client.watch(CONFIG_MAP, "n")] == ["ADDED"]
 
     def test_an_old_version_is_told(self, server, client):
         server.answers = [(200, json.dumps({"type": "ERROR", "object": status(410, "Expired")}).encode() + b"\n")]

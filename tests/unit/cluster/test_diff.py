@@ -54,3 +54,9 @@ def test_noise_is_left_out():
 def test_a_diff_is_yaml():
     entry = as_diff("ConfigMap b/a", {}, {"data": {"a": "b"}})
     assert entry == {"before_header": "ConfigMap b/a", "after_header": "ConfigMap b/a", "before": "", "after": "data:\n  a: b\n"}
+
+
+def test_lines_of_a_text_stay_lines():
+    long = "word " * 60
+    entry = as_diff("ConfigMap b/a", {}, {"data": {"config.yaml": f"a: 1\nb: {long}b\n", "key": long + "."}})
+    assert entry["after"] == f"data:\n  config.yaml: |\n    a: 1\n    b: {long}b\n  key: {long}.\n"

@@ -65,3 +65,24 @@ def test_condition_and_fields_have_to_hold_together():
     assert judge(live("False", "new")).state == readiness.PENDING
     assert judge(live("True", "old")) == (readiness.PENDING, "status.generations[0].hash is old and should be new")
     assert "not set" in judge({**live("True", "new"), "status": {"conditions": [{"type": "Ready", "status": "True"}]}}).why
+
+
+def test_a_rollout_has_to_hold_at_the_same_time_as_fields():
+    """What has rolled out before the fields change does not count."""
+    entry = {
+        "kind": "Deployment",
+        "name": "a",
+        "namespace": "n",
+        "rollout": True,
+        "fields": {"spec.template.metadata.labels['a.b/c']": "new"},
+    }
+    ((_identity, judge),) = goals([DEPLOYMENT], False, [entry])
+
+    def live(value, updated):
+        counts = {"observedGeneration": 1, "replicas": 1, "updatedReplicas": updated, "availableReplicas": 1}
+        spec = {"replicas": 1, "template": {"metadata": {"labels": {"a.b/c": value}}}}
+        return {"kind": "Deployment", "metadata": {"generation": 1}, "spec": spec, "status": counts}
+
+    assert judge(live("new", 1)).state == readiness.READY
+    assert judge(live("old", 1)) == (readiness.PENDING, "spec.template.metadata.labels['a.b/c'] is old and should be new")
+    assert judge(live("new", 0)).state == readiness.PENDING

@@ -100,6 +100,12 @@ def test_not_rolled_out_yet(kind, spec, status, why):
     assert why in verdict.why
 
 
+def test_deadline_of_the_rollout_before_says_nothing_of_this_one():
+    overdue = one("Progressing", "False", reason="ProgressDeadlineExceeded")
+    assert readiness.rollout(obj("Deployment", conditions=[overdue], replicas=1)).state == PENDING
+    assert readiness.rollout(obj("Deployment", conditions=[overdue], replicas=2, updatedReplicas=1)).state == FAILED
+
+
 @pytest.mark.parametrize(
     ("kind", "condition"),
     [("Deployment", one("Progressing", "False", reason="ProgressDeadlineExceeded")), ("Job", one("Failed", reason="BackoffLimitExceeded"))],

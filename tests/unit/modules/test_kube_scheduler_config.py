@@ -6,73 +6,255 @@
 
 from __future__ import annotations
 
-HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-BROKEN = HEAD + "profiles:\n- schedulerName: a\n- schedulerName: a\n"
-MODULE = "kube_scheduler_config"
+import pytest
+from support.direct_module import COLLECTIONS, run_directly
+
+V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+V1BETA3 = V1.replace("/v1", "/v1beta3")
+BROKEN = V1 + "profiles:\n- schedulerName: a\n- schedulerName: a\n"
+LATE = V1 + "leaderElection:\n  renewDeadline: 2s\n  retryPeriod: 2s\n"
+PLUGIN = V1 + "profiles:\n- schedulerName: a\n  plugins:\n    score:\n      enabled:\n      - name: {0}\n"
+TRIMARAN = PLUGIN.format("TargetLoadPacking")
+PLUGINS_IMAGE = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.31.8"
+PEAKS = {"watcher_address": "http://w:2020", "node_power_model": {"n": {"k0": 1, "k1": 1, "k2": 1}}}
+OTHER_IMAGE = "registry.example.com/scheduler:7"
 
 
-def test_structure_becomes_text(run_module):
+def judge(content=None, check=False, env=None, **options):
+    """The module's result for a text, for Kubernetes 1.31 unless told otherwise."""
+    if not {"kubernetes_version", "image", "convert_to"} & set(options):
+        options["kubernetes_version"] = "1.31"
+    options = {"content": content, **options} if content is not None else options
+    run = run_directly("kube_scheduler_config", check=check, env=env, succeed=None, **options)
+    return {"failed": False, **run.result, "warnings": run.warnings}
+
+
+def test_structure_becomes_text():
     structure = {
         "kind": "KubeSchedulerConfiguration",
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "profiles": [{"schedulerName": "y"}],
     }
-    result = run_module(MODULE, {"config": structure})
+    result = judge(config=structure)
     assert not result["failed"]
     assert result["text"] == (
         "kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/v1\nprofiles:\n  - schedulerName: 'y'\n"
     )
-    assert (result["changed"], result["valid"], result["scheduler_names"]) == (False, True, ["y"])
-    again = run_module(MODULE, {"text": result["text"]}, check=True)
+    assert (result["changed"], result["valid"], result["starts"], result["scheduler_names"]) == (False, True, True, ["y"])
+    again = judge(result["text"], check=True)
     assert (again["hash"], again["text"]) == (result["hash"], result["text"])
 
 
-def test_file(run_module, tmp_path):
+def test_preset_becomes_text():
+    options = {"preset": "trimaran_target_load_packing", "image": PLUGINS_IMAGE}
+    result = judge(**options, preset_parameters={"scheduler_name": "load-aware", "target_utilization": 55})
+    assert (result["failed"], result["valid"], result["scheduler_names"]) == (False, True, ["load-aware"])
+    assert "targetUtilization: 55\n" in result["text"]
+    assert judge(result["text"], image=PLUGINS_IMAGE)["hash"] == result["hash"]
+    assert {finding["line"] for finding in result["findings"]} == {None}
+    wrong = judge(**options, preset_parameters={"target_utilisation": 55})
+    assert wrong["msg"] == (
+        "preset_parameters.target_utilisation: the preset trimaran_target_load_packing has no such parameter: did you mean target_utilization?"
+    )
+    assert judge(preset="trimaran", image=PLUGINS_IMAGE)["msg"].startswith("value of preset must be one of: trimaran_target_load_packing,")
+    old = judge(preset="peaks", image=PLUGINS_IMAGE.replace("0.31.8", "0.30.12"), preset_parameters=PEAKS)
+    assert "Peaks" in old["msg"]
+
+
+def test_what_it_means():
+    result = judge(V1 + "profiles:\n- schedulerName: a\n")
+    assert result["api_version"] == "kubescheduler.config.k8s.io/v1"
+    assert (result["completed"]["parallelism"], result["effective"]["a"]["queueSort"]) == (16, [["PrioritySort", 0]])
+    assert result["target"] == {
+        "kubernetes_version": "1.31",
+        "kubernetes_version_from": "option",
+        "plugins": "in-tree",
+        "plugins_from": "default",
+        "unknown": "",
+    }
+
+
+def test_file(tmp_path):
     path = tmp_path / "config.yaml"
     path.write_bytes(BROKEN.encode().replace(b"\n", b"\r\n"))
-    result = run_module(MODULE, {"src": str(path)})
+    result = judge(src=str(path))
     assert result["failed"]
-    assert (
-        f"\n{path}:5:18: profiles[1].schedulerName: a is also the name of profiles[0] (each profile needs a name of its own)"
-        in result["msg"]
-    )
-    assert "text" not in result
-    assert result["findings"][0]["code"] == "duplicate-name"
-    assert run_module(MODULE, {"src": str(path), "fail": False})["text"] == BROKEN
+    head, line = result["msg"].split("\n")
+    assert head == "This is no usable KubeSchedulerConfiguration for Kubernetes 1.31:"
+    assert line.startswith(f"{path}:5:18: profiles[1].schedulerName: ")
+    assert (result["text"], result["completed"], result["hash"] is None) == (None, None, False)
+    assert judge(src=str(path), fail_on="never")["text"] == BROKEN
 
 
-def test_file_that_is_no_text(run_module, tmp_path):
+def test_file_that_is_no_text(tmp_path):
     path = tmp_path / "config.yaml"
-    path.write_bytes(HEAD.encode() + b"\xff\n")
-    result = run_module(MODULE, {"src": str(path), "fail": False})
+    path.write_bytes(V1.encode() + b"\xff\n")
+    result = judge(src=str(path), fail_on="never")
     assert (result["valid"], result["findings"][0]["line"]) == (False, 3)
-    assert "text" not in result
+    assert result["text"] is result["hash"] is None
 
 
-def test_missing_file(run_module):
-    result = run_module(MODULE, {"src": "/does/not/exist"})
+def test_missing_file():
+    result = judge(src="/does/not/exist")
     assert result["failed"]
     assert "src: /does/not/exist cannot be read: No such file or directory" in result["msg"]
 
 
-def test_findings_of_a_structure_have_no_lines(run_module):
-    structure = {"apiVersion": "v1", "kind": "KubeSchedulerConfiguration"}
-    result = run_module(MODULE, {"config": structure, "fail": False})
+def test_findings_of_a_structure_have_no_lines():
+    result = judge(config={"apiVersion": "v1", "kind": "KubeSchedulerConfiguration"}, fail_on="never")
     assert not result["failed"]
-    assert (result["valid"], result["findings"][0]["path"], result["findings"][0]["line"]) == (
-        False,
-        "apiVersion",
-        None,
-    )
+    (finding,) = result["findings"]
+    assert (result["valid"], finding["path"], finding["line"], finding["stage"]) == (False, "apiVersion", None, "decode")
 
 
-def test_exactly_one_source(run_module):
-    assert "config, text, src, config_map" in run_module(MODULE, {})["msg"]
-    assert "mutually exclusive" in run_module(MODULE, {"text": HEAD, "src": "/x"})["msg"]
+def test_exactly_one_source():
+    assert "config, content, src, config_map" in judge()["msg"]
+    assert "mutually exclusive" in judge(V1, src="/x")["msg"]
 
 
-def test_needs_no_kubernetes_library(run_module, tmp_path):
+def test_needs_no_kubernetes_library(tmp_path):
     (tmp_path / "kubernetes.py").write_text("raise ImportError('hidden')")
-    assert run_module(MODULE, {"text": HEAD}, env={"PYTHONPATH": str(tmp_path)})["valid"]
-    hidden = run_module(MODULE, {"config_map": {"name": "a", "namespace": "b"}}, env={"PYTHONPATH": str(tmp_path)})
+    assert judge(V1, env={"PYTHONPATH": f"{tmp_path}:{COLLECTIONS}"})["valid"]
+    hidden = judge(config_map={"name": "a", "namespace": "b"}, env={"PYTHONPATH": f"{tmp_path}:{COLLECTIONS}"})
     assert "library kubernetes is missing" in hidden["msg"]
+
+
+def test_nobody_to_ask_for_the_release():
+    run = run_directly("kube_scheduler_config", content=V1, kubeconfig="/does/not/exist", succeed=False)
+    assert "Give kubernetes_version, such as 1.31, or image." in run.message
+
+
+def test_image_tells_release_and_plugins():
+    result = judge(TRIMARAN, image=PLUGINS_IMAGE)
+    assert not result["failed"], result["msg"]
+    assert result["target"] == {
+        "kubernetes_version": "1.31",
+        "kubernetes_version_from": "image",
+        "plugins": "scheduler-plugins",
+        "plugins_from": "image",
+        "unknown": "",
+    }
+    assert ["TargetLoadPacking", 1] in result["effective"]["a"]["score"]
+    refused = judge(TRIMARAN, image="registry.k8s.io/kube-scheduler:v1.31.4")
+    assert refused["failed"]
+    assert "content:8:15: profiles[0].plugins.score.enabled[0].name: " in refused["msg"]
+
+
+def test_version_against_image():
+    assert judge(V1BETA3, image="registry.k8s.io/kube-scheduler:v1.28.0")["valid"] is True
+    refused = judge(V1BETA3, image="registry.k8s.io/kube-scheduler:v1.29.0")
+    assert (refused["failed"], refused["findings"][0]["path"]) == (True, "apiVersion")
+
+
+def test_options_come_before_the_image():
+    result = judge(TRIMARAN, image=OTHER_IMAGE, kubernetes_version="1.30", plugins="scheduler-plugins")
+    assert (result["valid"], result["target"]["kubernetes_version"], result["target"]["plugins_from"]) == (True, "1.30", "option")
+    result = judge(V1, image=PLUGINS_IMAGE, kubernetes_version="1.30")
+    assert [(finding["severity"], finding["code"]) for finding in result["findings"]] == [("warning", "version-mismatch")]
+
+
+@pytest.mark.parametrize("options", [{}, {"kubernetes_version": "1.31"}, {"plugins": "in-tree"}])
+def test_unknown_image_is_never_called_valid(options):
+    result = judge(TRIMARAN, image=OTHER_IMAGE, **options)
+    assert not result["failed"]
+    assert result["valid"] is result["starts"] is result["completed"] is result["target"]["kubernetes_version"] is None
+    assert OTHER_IMAGE in result["target"]["unknown"]
+    assert result["scheduler_names"] == ["a"]
+    refused = judge(BROKEN, image=OTHER_IMAGE, **options)
+    assert (refused["failed"], refused["valid"], refused["starts"]) == (True, False, False)
+
+
+@pytest.mark.parametrize("form", ["mapping", "text"])
+def test_custom_image(form):
+    plugins = {"base": "in-tree", "extra": [{"name": "RackAware", "points": ["score"]}]}
+    given = plugins if form == "mapping" else "{base: in-tree, extra: [{name: RackAware, points: [score]}]}"
+    result = judge(PLUGIN.format("RackAware"), image=OTHER_IMAGE, kubernetes_version="1.31", plugins=given)
+    assert (result["valid"], result["target"]["plugins"]) == (True, plugins)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"kubernetes_version": "1.99"}, "1.99 is not known here"),
+        ({"kubernetes_version": "1.36", "plugins": "scheduler-plugins"}, "no release of scheduler-plugins for Kubernetes 1.36"),
+        ({"plugins": {"extras": []}}, "extra"),
+        ({"kubernetes_version": 1.30}, "without quotes"),
+        ({"convert_to": "latest"}, "convert_to: latest is no release"),
+    ],
+)
+def test_unknown_release_or_plugins(options, said):
+    result = judge(V1, **options)
+    assert (result["failed"], said in result["msg"]) == (True, True), result["msg"]
+    tolerant = judge(V1, fail_on="never", **options)
+    assert (tolerant["failed"], tolerant["valid"]) == (False, None)
+    assert tolerant["target"]["unknown"].rstrip(".") in result["msg"]
+
+
+def test_valid_but_does_not_start():
+    result = judge(LATE, fail_on="never")
+    assert (result["valid"], result["starts"]) == (True, False)
+    assert judge(LATE)["failed"]
+    overridden = ["--leader-elect-renew-deadline=10s"]
+    assert judge(LATE, flags=overridden)["starts"] is True
+
+
+def test_warnings():
+    frozen = "k8s.gcr.io/scheduler-plugins/kube-scheduler:v0.31.8"
+    result = judge(V1, image=frozen)
+    assert (result["failed"], result["findings"][-1]["code"]) == (False, "frozen-registry")
+    assert any("use registry.k8s.io" in warning for warning in result["warnings"])
+    failed = judge(V1, image=frozen, fail_on="warning")
+    assert failed["msg"].startswith("What is surely not meant, for Kubernetes 1.31 with scheduler-plugins:\n")
+    assert judge(V1, image=frozen, fail_on="never")["warnings"] == []
+
+
+def test_failure_holds_no_credential():
+    token = "open-sesame"
+    text = TRIMARAN + f"  pluginConfig:\n  - name: TargetLoadPacking\n    args: {{metricProvider: {{type: Prometheus, token: {token}}}}}\n"
+    failed = judge(text + "nonsense: 1\n", image=PLUGINS_IMAGE)
+    assert failed["failed"]
+    del failed["invocation"]
+    assert token not in str(failed)
+
+
+def test_conversion():
+    old = V1BETA3 + "# mine\nprofiles:\n- schedulerName: a\n"
+    result = judge(old, convert_to="1.31")
+    assert not result["failed"], result["msg"]
+    assert (result["valid"], result["api_version"]) == (True, "kubescheduler.config.k8s.io/v1")
+    assert "kubescheduler.config.k8s.io/v1\n" in result["text"]
+    assert result["conversion"]["complete"] is True
+    assert result["conversion"]["steps"]
+    assert result["target"]["kubernetes_version_from"] == "convert_to"
+    again = judge(result["text"], convert_to="1.31")
+    assert (again["text"], again["conversion"]["steps"]) == (result["text"], [])
+
+
+def test_conversion_of_what_was_never_right():
+    result = judge(V1BETA3 + "nonsense: 1\n", convert_to="1.31")
+    assert result["failed"]
+    assert "content:3:1: nonsense" in result["msg"]
+
+
+def test_same_shape_whatever_happens():
+    results = [
+        judge(V1),
+        judge(BROKEN, fail_on="never"),
+        judge(V1, image=OTHER_IMAGE),
+        judge(V1BETA3, convert_to="1.31"),
+        judge("a: b: c", fail_on="never"),
+        judge("", kubernetes_version="1.99", fail_on="never"),
+    ]
+    keys = [set(result) - {"warnings", "msg"} for result in results]
+    assert keys == [keys[0]] * len(keys)
+
+
+def test_image_is_asked_only_when_it_is_named():
+    assert "image" in judge(V1, ask_image=True)["msg"]
+    assert "exclude each other" in judge(V1, ask_image=True, image=PLUGINS_IMAGE, convert_to="1.31")["msg"]
+
+
+def test_check_mode_asks_no_image():
+    result = judge(V1, check=True, ask_image=True, image=PLUGINS_IMAGE)
+    assert (result["failed"], result["valid"], result["image_answer"]) == (False, True, None)
+    assert any("check mode" in warning for warning in result["warnings"])

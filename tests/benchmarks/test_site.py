@@ -1,0 +1,28 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the play that brings everything takes when there is nothing to do: figures for docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+from support.ansible_runs import play
+from support.site import DEMO
+
+TITLE = "The play"
+
+
+def test_unchanged_site(pod, audit, figures):
+    times = []
+    for _attempt in range(5):
+        with audit:
+            started = time.monotonic()
+            run = play("osso.scheduler.site", args=[f"--extra-vars=@{DEMO}"])
+            times.append(time.monotonic() - started)
+        assert run.changed == []
+    figures("unchanged site.yml, median of 5", statistics.median(times), "s")
+    figures("unchanged site.yml, API requests", len(audit.requests()), "")
+    figures("unchanged site.yml, write requests", len(audit.writes()), "")

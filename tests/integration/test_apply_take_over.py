@@ -1,0 +1,205 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Module apply in the place of another manager: what that one wrote by Update goes, in one write, and check mode knows it before."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from support.objects import deployment, thing, things
+
+OTHER = "other-operator"
+
+
+@pytest.fixture
+def written(kubectl):
+    """Create an object as the other manager does, by a client-side write."""
+
+    def write(obj):
+        kubectl("create", f"--field-manager={OTHER}", "--filename=-", stdin=obj)
+
+    return write
+
+
+def role(namespace, *verbs, name="reader"):
+    rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": list(verbs)}]
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": metadata, "rules": rules}
+
+
+def service(namespace, port, **metadata):
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "app", "namespace": namespace, **metadata},
+        "spec": {"selector": {"app": "app"}, "ports": [{"name": "https", "port": port}]},
+    }
+
+
+def theirs(namespace) -> dict:
+    """A Deployment with about everything that can be left over in one."""
+    volume_mounts = [{"name": "old", "mountPath": "/old"}, {"name": "tmp", "mountPath": "/tmp"}]
+    obj = deployment(
+        namespace,
+        securityContext={"runAsNonRoot": False, "fsGroup": 1},
+        volumes=[{"name": "old", "emptyDir": {"medium": "Memory"}}, {"name": "tmp", "emptyDir": {}}],
+        tolerations=[{"key": "a", "operator": "Exists"}],
+    )
+    obj["metadata"].update(annotations={"theirs.example.com/hash": "1"}, labels={"theirs": "1"})
+    obj["spec"]["template"]["metadata"]["annotations"] = {"theirs.example.com/version": "7"}
+    (container,) = obj["spec"]["template"]["spec"]["containers"]
+    container.update(
+        env=[{"name": "THEIRS", "value": "1"}, {"name": "BOTH", "value": "1"}],
+        volumeMounts=volume_mounts,
+        resources={"requests": {"cpu": "1m"}, "limits": {"memory": "64Mi"}},
+        livenessProbe={"tcpSocket": {"port": 1}, "initialDelaySeconds": 3600},
+    )
+    return obj
+
+
+def ours(namespace) -> dict:
+    obj = deployment(namespace, volumes=[{"name": "tmp", "emptyDir": {}}])
+    (container,) = obj["spec"]["template"]["spec"]["containers"]
+    container.update(
+        env=[{"name": "BOTH", "value": "2"}],
+        volumeMounts=[{"name": "tmp", "mountPath": "/tmp"}],
+        resources={"requests": {"cpu": "2m"}},
+    )
+    return obj
+
+
+def rollouts(kubectl, namespace):
+    kubectl("rollout", "status", "deployment/app", f"--namespace={namespace}", "--timeout=60s")
+    return len(kubectl.json("get", "replicasets", f"--namespace={namespace}")["items"])
+
+
+def read(kubectl, namespace, kind, name="app"):
+    return kubectl.json("get", kind, name, f"--namespace={namespace}", "--show-managed-fields")
+
+
+def after(run) -> list:
+    return [yaml.safe_load(one["after"]) for one in run.result["diff"]]
+
+
+def test_what_only_they_had_goes_with_one_rollout(apply, kubectl, namespace, written):
+    written(theirs(namespace))
+    assert rollouts(kubectl, namespace) == 1
+    before = read(kubectl, namespace, "deployment")
+
+    # Without it everything of theirs stays: this is what the option is for.
+    plain = apply(ours(namespace), force_conflicts=True, check=True, diff=True)
+    assert [volume["name"] for volume in after(plain)[0]["spec"]["template"]["spec"]["volumes"]] == ["old", "tmp"]
+
+    first = apply(ours(namespace), take_over=[OTHER])
+    assert first.actions() == {"Deployment app": "updated"}
+    assert first.result["requests"] == {"read": 1, "write": 2, "dry_run": 0}
+    live = read(kubectl, namespace, "deployment")
+    pod = live["spec"]["template"]["spec"]
+    assert pod["volumes"] == [{"name": "tmp", "emptyDir": {}}]
+    assert pod["securityContext"] == {}
+    assert "tolerations" not in pod
+    (container,) = pod["containers"]
+    assert container["env"] == [{"name": "BOTH", "value": "2"}]
+    assert container["resources"] == {"requests": {"cpu": "2m"}}
+    assert [mount["name"] for mount in container["volumeMounts"]] == ["tmp"]
+    assert "livenessProbe" not in container
+    assert "annotations" not in live["spec"]["template"]["metadata"]
+    assert "labels" not in live["metadata"]
+    assert "theirs.example.com/hash" not in live["metadata"]["annotations"]
+    assert live["spec"]["progressDeadlineSeconds"] == before["spec"]["progressDeadlineSeconds"]
+    assert live["metadata"]["generation"] == before["metadata"]["generation"] + 1
+    assert OTHER not in {entry["manager"] for entry in live["metadata"]["managedFields"]}
+    assert rollouts(kubectl, namespace) == 2
+
+    second = apply(ours(namespace), take_over=[OTHER])
+    assert second.actions() == {"Deployment app": "unchanged"}
+    assert second.result["requests"] == {"read": 1, "write": 0, "dry_run": 0}
+
+
+def test_check_mode_says_what_the_real_run_leaves(apply, audit, kubectl, namespace, group, written):
+    definition = things(group)
+    apply(definition)
+    wanted = [ours(namespace), service(namespace, 443), role(namespace, "get"), thing(group, namespace)]
+    written(theirs(namespace))
+    written(service(namespace, 443, annotations={"theirs": "1"}))
+    written(role(namespace, "get", "list"))
+    written(thing(group, namespace, spec={"size": 2, "mode": "other"}))
+    with audit:
+        predicted = apply(wanted, take_over=[OTHER], check=True, diff=True)
+    assert not [one for one in audit.writes() if namespace == one.namespace]
+    assert set(predicted.actions().values()) == {"updated"}
+    assert predicted.result["unvalidated"] == []
+    real = apply(wanted, take_over=[OTHER], diff=True)
+    assert real.actions() == predicted.actions()
+    assert after(predicted) == after(real)
+    assert after(real)[-1]["spec"] == {"size": 1, "mode": "plain"}
+    for again in (apply(wanted, take_over=[OTHER], check=True), apply(wanted, take_over=[OTHER])):
+        assert not again.result["changed"]
+        assert again.result["requests"]["write"] + again.result["requests"]["dry_run"] == 0
+
+
+def test_what_others_set_stays(apply, kubectl, namespace, written):
+    written(theirs(namespace))
+    kubectl("label", "deployment", "app", f"--namespace={namespace}", "team=blue", "theirs=2", "--overwrite")
+    kubectl("set", "env", "deployment/app", f"--namespace={namespace}", "USER=1")
+    for check in (True, False):
+        run = apply(ours(namespace), take_over=[OTHER], check=check, diff=True)
+        (live,) = after(run)
+        assert live["metadata"]["labels"] == {"team": "blue", "theirs": "2"}
+        assert {one["name"] for one in live["spec"]["template"]["spec"]["containers"][0]["env"]} == {"BOTH", "USER"}
+
+
+def test_others_values_are_a_conflict_as_ever(apply, kubectl, namespace, written):
+    written(theirs(namespace))
+    kubectl("scale", "deployment/app", f"--namespace={namespace}", "--replicas=2")
+    for check in (True, False):
+        refused = apply(ours(namespace), take_over=[OTHER], check=check, succeed=False)
+        assert "spec.replicas is managed by" in refused.message
+        assert "other-operator" not in refused.message
+    run = apply(ours(namespace), take_over=[OTHER], force_conflicts=True)
+    assert run.result["changed"]
+
+
+def test_a_service_keeps_its_address(apply, kubectl, namespace, written):
+    written(service(namespace, 80, labels={"theirs": "1"}))
+    before = read(kubectl, namespace, "service")
+    apply(service(namespace, 443), take_over=[OTHER])
+    live = read(kubectl, namespace, "service")
+    assert live["spec"]["clusterIP"] == before["spec"]["clusterIP"]
+    assert [port["port"] for port in live["spec"]["ports"]] == [443]
+    assert live["metadata"]["uid"] == before["metadata"]["uid"]
+    assert "labels" not in live["metadata"]
+
+
+def test_their_owner_reference_becomes_ours(apply, kubectl, namespace, written):
+    """the same owner in both: one reference stays"""
+    uid = kubectl.json("get", "serviceaccount", "default", f"--namespace={namespace}")["metadata"]["uid"]
+    owner = {"apiVersion": "v1", "kind": "ServiceAccount", "name": "default", "uid": uid}
+    obj = role(namespace, "get")
+    written({**obj, "metadata": {**obj["metadata"], "ownerReferences": [owner]}})
+    for check in (True, False):
+        run = apply(obj, take_over=[OTHER], owner={**owner, "namespace": namespace}, check=check, diff=True)
+        assert after(run)[0]["metadata"]["ownerReferences"] == [{**owner, "controller": True}]
+
+
+def test_a_status_is_taken_over_by_itself(apply, kubectl, namespace, group):
+    apply([things(group), thing(group, namespace)])
+    theirs = {"conditions": [{"type": "Theirs", "status": "True"}, {"type": "Both", "status": "True"}]}
+    kubectl(
+        "patch", f"things.{group}", "one", f"--namespace={namespace}", "--subresource=status", "--type=merge", f"--field-manager={OTHER}",
+        "--patch-file=/dev/stdin", stdin={"status": theirs},
+    )  # fmt: skip
+    status = {"conditions": [{"type": "Both", "status": "False"}]}
+    wanted = thing(group, namespace, status=status)
+    for check in (True, False):
+        run = apply(wanted, subresource="status", take_over=[OTHER], check=check, diff=True)
+        assert after(run)[0]["status"] == status
+        assert after(run)[0]["spec"]["size"] == 1
+    assert not apply(wanted, subresource="status", take_over=[OTHER]).result["changed"]
+
+
+def test_only_with_state_present(apply, namespace):
+    refused = apply(role(namespace, "get"), state="absent", take_over=[OTHER], succeed=False)
+    assert "take_over" in refused.message

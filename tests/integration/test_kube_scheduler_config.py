@@ -1,0 +1,220 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""kube_scheduler_config where it needs a cluster: ConfigMaps, the cluster's release, and the image's own answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from support.access import service_account
+from support.direct_module import COLLECTIONS, run_directly
+from support.scheduler import IMAGE
+
+MODULE = "kube_scheduler_config"
+V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n"
+PROFILE = (
+    V1.replace("{", "{{").replace("}", "}}") + "profiles:\n- schedulerName: a\n  plugins:\n    score:\n      enabled:\n      - name: {0}\n"
+)
+TOKEN = "open-sesame"
+WITH_TOKEN = (
+    PROFILE.format("TargetLoadPacking")
+    + f"  pluginConfig:\n  - name: TargetLoadPacking\n    args: {{metricProvider: {{type: Prometheus, address: 'http://p', token: {TOKEN}}}}}\n"
+)
+ASKING = (
+    {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["create", "delete"]},
+    {"apiGroups": [""], "resources": ["secrets"], "verbs": ["create", "delete"]},
+    {"apiGroups": [""], "resources": ["pods"], "verbs": ["list", "watch"]},
+    {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]},
+)
+
+
+def left_over(kubectl, namespace) -> list[str]:
+    """What a question has made in the namespace and is still there; pods go with their Job, a moment later."""
+    selector = "--selector=osso.scheduler/image-answer"
+    return kubectl("get", "jobs,secrets", f"--namespace={namespace}", selector, "--output=name").stdout.split()
+
+
+@pytest.fixture
+def ask(kubeconfig, kubectl, namespace):
+    """Ask the image in a namespace that enforces Pod Security `restricted`; nothing may be left there afterwards."""
+    kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
+
+    def run(content, succeed=True, **options):
+        options = {"image": IMAGE, "ask_image": True, "ask_namespace": namespace, "kubeconfig": str(kubeconfig), **options}
+        run = run_directly(MODULE, content=content, succeed=succeed, **options)
+        assert left_over(kubectl, namespace) == []
+        return run
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def unknown_image(kubectl):
+    """The scheduler's image by its digest, which tells nobody what it holds."""
+    kubectl("run", "digest", f"--image={IMAGE}", "--restart=Never", "--command", "--", "/bin/kube-scheduler", "--version")
+    try:
+        deadline = time.monotonic() + 60
+        while not (found := kubectl("get", "pod", "digest", "--output=jsonpath={.status.containerStatuses[0].imageID}").stdout):
+            assert time.monotonic() < deadline
+            time.sleep(0.3)
+    finally:
+        kubectl("delete", "pod", "digest", "--grace-period=0", "--force")
+    assert "@sha256:" in found
+    return IMAGE.rpartition(":")[0] + "@" + found.rpartition("@")[2]
+
+
+def test_release_of_the_cluster_counts_without_any_other(kubeconfig, kubectl):
+    minor = kubectl.json("version")["serverVersion"]["gitVersion"].split(".")[1]
+    result = run_directly(MODULE, content=V1, kubeconfig=str(kubeconfig)).result
+    assert (result["target"]["kubernetes_version"], result["target"]["kubernetes_version_from"]) == (f"1.{minor}", "cluster")
+    assert result["valid"] is True
+
+
+def test_skew_between_image_and_cluster(kubeconfig, namespace, kubectl):
+    old = "registry.k8s.io/kube-scheduler:v1.28.0"
+    run = run_directly(MODULE, content=V1, image=old, compare_cluster=True, kubeconfig=str(kubeconfig))
+    assert [finding["code"] for finding in run.result["findings"]] == ["version-skew"]
+    assert any("releases older than the cluster's v1." in warning for warning in run.warnings)
+    assert run_directly(MODULE, content=V1, image=old, kubeconfig="/does/not/exist").result["findings"] == []
+    assert run_directly(MODULE, content=V1, image=IMAGE, compare_cluster=True, kubeconfig=str(kubeconfig)).result["findings"] == []
+
+
+def test_config_map(kubeconfig, kubectl, namespace):
+    about = {"name": "config", "namespace": namespace, "labels": {"a": "b"}}
+    kubectl.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": about, "data": {"config.yaml": V1, "broken": V1 + "x: 1\n"}})
+    options = {"image": IMAGE, "kubeconfig": str(kubeconfig)}
+    where = {"name": "config", "namespace": namespace}
+    result = run_directly(MODULE, config_map=where, **options).result
+    assert (result["valid"], result["found"], result["labels"], result["text"]) == (True, True, {"a": "b"}, V1)
+    broken = run_directly(MODULE, config_map={**where, "key": "broken"}, succeed=False, **options)
+    assert f"\nConfigMap {namespace}/config[broken]:4:1: x: " in broken.message
+    missing = run_directly(MODULE, config_map={**where, "key": "none"}, fail_on="never", **options).result
+    assert (missing["found"], missing["valid"], set(missing)) == (False, False, set(result))
+    assert "its keys: broken, config.yaml" in missing["reason"]
+    assert "does not exist" in run_directly(MODULE, config_map={**where, "name": "none"}, succeed=False, **options).message
+
+
+def test_image_accepts(ask):
+    result = ask(V1).result
+    assert (result["valid"], result["image_answer"]) == (True, {"valid": True, "error": ""})
+    assert result["completed"]["parallelism"] == 16
+    assert result["completed"] == run_directly(MODULE, content=V1, image=IMAGE).result["completed"], "the tables say what the image says"
+
+
+def test_image_refuses(ask):
+    run = ask(PROFILE.format("NodeResourceFit"), succeed=False)
+    assert run.result["valid"] is False
+    assert 'ScorePlugin "NodeResourceFit" does not exist' in run.result["image_answer"]["error"]
+    assert "content:9:15: profiles[0].plugins.score.enabled[0].name: " in run.message
+
+
+def test_unknown_image_decides_itself(ask, unknown_image):
+    accepted = ask(WITH_TOKEN, image=unknown_image).result
+    assert (accepted["valid"], accepted["target"]["kubernetes_version"]) == (True, None)
+    refused = ask(V1 + "parallelism: -1\n", image=unknown_image, succeed=False)
+    assert refused.result["valid"] is False
+    assert "parallelism: Invalid value: -1: should be an integer value greater than zero" in refused.message
+
+
+def test_image_overrules_the_tables(ask):
+    """an image with more in it than the tables know, here because they are told of an older release"""
+    result = ask(V1.replace("{leaderElect: false}", "{leaderElect: false}\ndelayCacheUntilActive: true"), kubernetes_version="1.25").result
+    assert result["valid"] is True
+    assert ("warning", "delayCacheUntilActive") in [(finding["severity"], finding["path"]) for finding in result["findings"]]
+
+
+def test_flags_reach_the_image(ask):
+    assert "--nonsense" in ask(V1, flags=["--nonsense=1"], succeed=False).message
+
+
+@pytest.mark.parametrize("content", [WITH_TOKEN, WITH_TOKEN + "nonsense: 1\n"], ids=["accepted", "refused"])
+def test_credential_stays_secret(ask, content):
+    run = ask(content, succeed=None)
+    assert run.result["image_answer"]["valid"] is ("nonsense" not in content)
+    del run.result["invocation"], run.result["text"], run.result["completed"]
+    assert TOKEN not in str(run.result)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"image": "registry.k8s.io/pause:3.10"}, "has no usable /bin/kube-scheduler"),
+        ({"image": "registry.k8s.io/no-such-image:1"}, "cannot be pulled"),
+        ({"ask_service_account": "nobody", "ask_timeout": 3}, 'serviceaccount "nobody" not found'),
+        ({"ask_timeout": 1, "flags": ["--v=0"]}, "within 1 s"),
+    ],
+    ids=["no scheduler", "no image", "no pod", "too slow"],
+)
+def test_no_answer_is_said_with_its_reason(ask, options, said):
+    if said == "within 1 s":
+        options = {**options, "image": "registry.k8s.io/no-such-image:2"}
+    run = ask(V1, succeed=False, **options)
+    assert said in run.message
+
+
+def test_missing_namespace(ask):
+    assert 'namespaces "does-not-exist" not found' in ask(V1, succeed=False, ask_namespace="does-not-exist").message
+
+
+def test_least_privilege(ask, kubectl, namespace):
+    with service_account(kubectl, namespace, *ASKING) as somebody:
+        assert ask(V1, **somebody).result["valid"] is True
+    with service_account(kubectl, namespace, *ASKING[:2]) as somebody:
+        assert "pods" in ask(V1, succeed=False, **somebody).message
+
+
+def test_check_mode_creates_nothing(kubeconfig, audit, namespace):
+    with audit:
+        run = run_directly(MODULE, check=True, content=V1, image=IMAGE, ask_image=True, ask_namespace=namespace, kubeconfig=str(kubeconfig))
+    assert audit.writes(dry_run=True) == []
+    assert (run.result["valid"], run.result["image_answer"]) == (True, None)
+
+
+@pytest.fixture
+def asking(kubeconfig, kubectl, namespace):
+    """A process that waits for an image that does not exist; Job and Secret are there."""
+    options = {"content": V1, "image": "registry.k8s.io/no-such-image:3", "ask_image": True, "ask_namespace": namespace}
+    module = subprocess.Popen(
+        [sys.executable, "-m", f"ansible_collections.osso.scheduler.plugins.modules.{MODULE}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(COLLECTIONS)},
+        text=True,
+    )
+    module.stdin.write(json.dumps({"ANSIBLE_MODULE_ARGS": {**options, "kubeconfig": str(kubeconfig)}}))
+    module.stdin.close()
+    deadline = time.monotonic() + 30
+    while len(left_over(kubectl, namespace)) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    yield module
+    module.kill()
+    module.wait(timeout=30)
+
+
+def test_a_signal_leaves_nothing(asking, kubectl, namespace):
+    asking.send_signal(signal.SIGTERM)
+    assert "was ended by SIGTERM" in json.loads(asking.stdout.read())["msg"]
+    asking.wait(timeout=30)
+    assert left_over(kubectl, namespace) == []
+
+
+def test_should_nobody_clean_up_the_cluster_does(asking, kubectl, namespace):
+    """the Job ends by itself, and everything is the Job's"""
+    asking.kill()
+    asking.wait(timeout=30)
+    (job,) = kubectl.json("get", "jobs", f"--namespace={namespace}")["items"]
+    assert (job["spec"]["activeDeadlineSeconds"], job["spec"]["ttlSecondsAfterFinished"]) == (150, 60)
+    kubectl("delete", "job", job["metadata"]["name"], f"--namespace={namespace}")
+    deadline = time.monotonic() + 30
+    while left_over(kubectl, namespace):
+        assert time.monotonic() < deadline, "the Secret does not go with its Job"
+        time.sleep(0.2)

@@ -1,0 +1,243 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the operator does beyond upstream's: it keeps what served, sees why pods fail, and tells of schedulers that compete."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+import pytest
+from support.scheduler import IMAGE, Scheduler, eventually
+from support.site import NAMESPACE, installed
+
+
+@pytest.fixture(scope="module")
+def operator(kubectl):
+    """The demo's installation."""
+    installed()
+
+
+@pytest.fixture
+def new(operator, kubectl):
+    """Make a Scheduler of a new name, which goes with the test."""
+    made = []
+
+    def make(name=None, **about):
+        made.append(Scheduler(kubectl, name or f"test-{uuid.uuid4().hex[:6]}", **about))
+        return made[-1]
+
+    yield make
+    for scheduler in made:
+        scheduler.delete()
+
+
+@pytest.fixture
+def scheduler(new):
+    """A scheduler that serves."""
+    scheduler = new()
+    scheduler.write_config()
+    scheduler.write()
+    scheduler.rest()
+    return scheduler
+
+
+def annotate(scheduler, **annotations):
+    pairs = [f"osso.scheduler/{name.replace('_', '-')}={value}" for name, value in annotations.items()]
+    scheduler.kubectl("annotate", "--overwrite", "secondaryscheduler", scheduler.name, f"--namespace={scheduler.namespace}", *pairs)
+
+
+def command(scheduler):
+    return scheduler.deployment["spec"]["template"]["spec"]["containers"][0]["command"]
+
+
+def secrets(scheduler):
+    selector = f"--selector=app={scheduler.workload}"
+    return scheduler.kubectl.json("get", "secrets", f"--namespace={scheduler.namespace}", selector)["items"]
+
+
+def reason(scheduler, kind, wanted):
+    eventually(lambda: scheduler.condition(kind)[1] == wanted or None, within=120)
+    return scheduler.condition(kind)
+
+
+def test_crashing_rollout_is_rolled_back_and_says_the_pods_last_words(scheduler):
+    generation = scheduler.deployment["metadata"]["generation"]
+    scheduler.write(unsupportedConfigOverrides={"command": ["/bin/kube-scheduler", "--nonsense"]})
+    status, _reason, message = reason(scheduler, "Degraded", "RolledBack")
+    assert status == "True"
+    assert "unknown flag: --nonsense" in message
+    assert command(scheduler) == ["/bin/kube-scheduler"]
+    eventually(lambda: scheduler.condition("Progressing") and scheduler.condition("Progressing")[0] == "False")
+    assert scheduler.condition("Available")[0] == "True"
+    assert scheduler.deployment["metadata"]["generation"] == generation + 2
+    # It stays so until somebody asks for another try.
+    annotate(scheduler, seen="1")
+    eventually(lambda: scheduler.condition("Degraded")[1] == "RolledBack")
+    assert command(scheduler) == ["/bin/kube-scheduler"]
+    annotate(scheduler, retry="1")
+    eventually(lambda: command(scheduler)[-1] == "--nonsense")
+    scheduler.write(unsupportedConfigOverrides=None)
+    scheduler.rest()
+    assert scheduler.condition("Degraded")[0] == "False"
+
+
+def test_rollback_can_be_switched_off(scheduler):
+    annotate(scheduler, rollback="Never")
+    scheduler.write(unsupportedConfigOverrides={"command": ["/bin/kube-scheduler", "--nonsense"]})
+    status, _reason, message = reason(scheduler, "Degraded", "CrashLoopBackOff")
+    assert (status, scheduler.condition("Available")[0]) == ("True", "True")
+    assert "unknown flag: --nonsense" in message
+    assert command(scheduler)[-1] == "--nonsense"
+
+
+def test_image_that_cannot_be_pulled_is_seen_and_given_up_after_the_deadline(scheduler):
+    annotate(scheduler, kubernetes_version="1.34", plugins="scheduler-plugins")
+    image = "registry.k8s.io/osso/does-not-exist:1"
+    scheduler.write(schedulerImage=image, unsupportedConfigOverrides={"progressDeadlineSeconds": 25})
+    eventually(lambda: scheduler.condition("Degraded")[1] in ("ErrImagePull", "ImagePullBackOff"), within=60)
+    assert image in scheduler.condition("Degraded")[2]
+    assert scheduler.condition("Available")[0] == "True"
+    _status, _reason, message = reason(scheduler, "Degraded", "RolledBack")
+    assert image in message
+    assert scheduler.deployment["spec"]["template"]["spec"]["containers"][0]["image"] == IMAGE
+
+
+def test_last_good_one_survives_loss_of_config_map_and_deployment_and_operator(scheduler, kubectl):
+    before = scheduler.deployment["spec"]["template"]
+    kubectl("delete", "configmap", scheduler.name, f"--namespace={NAMESPACE}")
+    eventually(lambda: scheduler.condition("ConfigValid")[1] == "ConfigMapMissing", within=15)
+    assert scheduler.condition("Available")[0] == "True"
+    kubectl("rollout", "restart", "deployment/osso-scheduler-operator", f"--namespace={NAMESPACE}")
+    kubectl("rollout", "status", "deployment/osso-scheduler-operator", f"--namespace={NAMESPACE}", "--timeout=100s")
+    kubectl("delete", "deployment", scheduler.workload, f"--namespace={NAMESPACE}")
+    eventually(lambda: scheduler.deployment and scheduler.condition("Available")[0] == "True", within=90)
+    assert scheduler.deployment["spec"]["template"] == before
+    assert scheduler.condition("Degraded")[:2] == ("True", "ConfigMapMissing")
+    scheduler.write_config()
+    eventually(lambda: scheduler.condition("Degraded")[0] == "False", within=30)
+    assert scheduler.deployment["spec"]["template"] == before
+
+
+def test_what_served_is_remembered_and_what_did_not_goes(scheduler):
+    (secret,) = secrets(scheduler)
+    served = json.loads(secret["metadata"]["annotations"]["osso.scheduler/served-rollout"])
+    assert secret["metadata"]["name"].endswith(served["config"])
+    scheduler.write_config(scheduler.config(weight=7))
+    eventually(lambda: [found["metadata"]["name"] for found in secrets(scheduler)] not in ([], [secret["metadata"]["name"]]))
+    scheduler.rest()
+    eventually(lambda: len(secrets(scheduler)) == 1)
+    assert secrets(scheduler)[0]["metadata"]["name"] != secret["metadata"]["name"]
+
+
+def test_unknown_image_is_asked_itself(scheduler, new, kubectl):
+    """An image by its digest: no table knows which release that is."""
+    pods = kubectl.json("get", "pods", f"--namespace={NAMESPACE}", f"--selector=app={scheduler.workload}")["items"]
+    digest = pods[0]["status"]["containerStatuses"][0]["imageID"].rpartition("@")[2]
+    unknown = new()
+    image = f"registry.k8s.io/scheduler-plugins/kube-scheduler@{digest}"
+    unknown.write_config(unknown.config().replace("NodeResourcesFit", "NodeResourcesFits"))
+    unknown.write(schedulerImage=image)
+    status, _reason, message = reason(unknown, "ConfigValid", "ConfigInvalid")
+    assert status == "False"
+    assert "the image itself refuses it" in message
+    assert "NodeResourcesFits" in message
+    assert unknown.deployment is None
+    unknown.write_config()
+    status, _reason, _message = reason(unknown, "ConfigValid", "ImageAccepts")
+    assert status == "True"
+    unknown.rest()
+    assert unknown.condition("ConfigValid")[1] == "ImageAccepts"
+    assert kubectl.json("get", "jobs", f"--namespace={NAMESPACE}")["items"] == []
+
+
+def test_default_scheduler_is_refused_unless_it_is_meant(new):
+    scheduler = new(scheduler_name="default-scheduler")
+    scheduler.write_config()
+    scheduler.write()
+    _status, _reason, message = reason(scheduler, "ConfigValid", "DefaultSchedulerRefused")
+    assert "osso.scheduler/allow-default-scheduler" in message
+    assert scheduler.deployment is None
+
+
+def test_two_schedulers_of_one_name_are_told_so_until_they_are_not(scheduler, new):
+    rival = new(scheduler_name=scheduler.scheduler_name)
+    rival.write_config()
+    rival.write()
+    for one, other in ((rival, scheduler), (scheduler, rival)):
+        status, _reason, message = reason(one, "SchedulerNamesUnique", "SchedulerNameTaken")
+        assert status == "False"
+        assert f"{NAMESPACE}/{other.name}" in message
+    rival.delete()
+    eventually(lambda: scheduler.condition("SchedulerNamesUnique")[0] == "True", within=30)
+
+
+def test_overrides_reach_pod_and_budget_and_are_checked(scheduler, kubectl):
+    scheduler.write(
+        unsupportedConfigOverrides={
+            "args": ["--http2-max-streams-per-connection=77"],
+            "env": [{"name": "GODEBUG", "value": "x=1"}],
+            "priorityClassName": "system-cluster-critical",
+            "podDisruptionBudget": {"maxUnavailable": 1},
+            "resources": {"requests": {"cpu": "10m"}},
+        }
+    )
+    scheduler.rest()
+    pod = scheduler.deployment["spec"]["template"]["spec"]
+    container = pod["containers"][0]
+    assert container["args"][-1] == "--http2-max-streams-per-connection=77"
+    assert {"name": "GODEBUG", "value": "x=1"} in container["env"]
+    assert (pod["priorityClassName"], container["resources"]) == ("system-cluster-critical", {"requests": {"cpu": "10m"}})
+    budget = scheduler.get("poddisruptionbudget")
+    assert (budget["spec"]["maxUnavailable"], budget["spec"]["selector"]["matchLabels"]) == (1, {"app": scheduler.workload})
+    assert scheduler.condition("Upgradeable")[:2] == ("False", "UnsupportedConfigOverrides")
+    generation = scheduler.deployment["metadata"]["generation"]
+    scheduler.write(unsupportedConfigOverrides={"args": ["--config=/elsewhere"], "colour": "red"})
+    _status, _reason, message = reason(scheduler, "Degraded", "OverridesInvalid")
+    assert "args[0]" in message
+    assert "colour" in message
+    assert scheduler.deployment["metadata"]["generation"] == generation
+    scheduler.write(unsupportedConfigOverrides=None)
+    scheduler.rest()
+    assert scheduler.get("poddisruptionbudget") is None
+    assert scheduler.condition("Upgradeable")[0] == "True"
+
+
+def test_changes_and_failures_are_events(scheduler, kubectl):
+    def events():
+        field = f"--field-selector=involvedObject.name={scheduler.name}"
+        return {event["reason"] for event in kubectl.json("get", "events", f"--namespace={NAMESPACE}", field)["items"]}
+
+    assert {"DeploymentCreated", "SecretCreated", "Available"} <= events()
+    scheduler.write_config("kind: Nothing")
+    reason(scheduler, "ConfigValid", "ConfigInvalid")
+    eventually(lambda: "ConfigInvalid" in events())
+
+
+def test_operator_log_level_is_the_runners_verbosity(scheduler):
+    def verbosity():
+        return (scheduler.resource["metadata"].get("annotations") or {}).get("ansible.sdk.operatorframework.io/verbosity")
+
+    before = scheduler.rollouts()
+    scheduler.write(operatorLogLevel="Trace")
+    eventually(lambda: verbosity() == "3")
+    scheduler.write(operatorLogLevel="Normal")
+    eventually(lambda: verbosity() is None)
+    assert scheduler.rollouts() == before
+
+
+def test_pods_are_replaced_once_when_their_service_account_was_made_anew(scheduler, kubectl):
+    before = scheduler.rollouts()
+    kubectl("delete", "serviceaccount", scheduler.workload, f"--namespace={NAMESPACE}")
+    eventually(lambda: scheduler.rollouts() == before + 1, within=60)
+    scheduler.rest()
+    assert scheduler.rollouts() == before + 1
+    account = scheduler.get("serviceaccount")["metadata"]["uid"]
+    assert scheduler.deployment["spec"]["template"]["metadata"]["annotations"]["osso.scheduler/service-account"] == account
+    # The one before could not hand over its Lease, which holds for 137 s.
+    (pod,) = eventually(lambda: len(scheduler.serving_pods()) == 1 and scheduler.serving_pods())
+    eventually(
+        lambda: (scheduler.get("lease") or {"spec": {}})["spec"].get("holderIdentity", "").startswith(pod["metadata"]["name"]), within=60
+    )

@@ -1,0 +1,223 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Moving from the upstream operator to this one, and back. The tests follow each other: the state of one is where the next begins.
+
+The upstream operator is a stand-in; that it leaves what the real one leaves is checked in tests/long.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+import yaml
+from support import upstream
+from support.pod_stream import PodStream
+from support.scheduler import Scheduler, eventually
+from support.site import NAMESPACE, remove, site
+
+USER = 65532
+
+
+@pytest.fixture(scope="module")
+def stand_in(kubectl):
+    return upstream.Upstream(kubectl, user=USER, delay=5)
+
+
+@pytest.fixture(scope="module")
+def scheduler(kubectl, root, tmp_path_factory, stand_in):
+    """An installation of the upstream operator that serves, the operator itself gone."""
+    remove()
+    upstream.uninstall(kubectl)
+    definition = yaml.safe_load((root / "roles/operator/files/secondaryschedulers.crd.yaml").read_text())
+    for version in definition["spec"]["versions"]:
+        version.pop("additionalPrinterColumns", None)
+        version["schema"]["openAPIV3Schema"]["description"] = "as another operator describes it"
+    file = tmp_path_factory.mktemp("crd") / "crd.yaml"
+    file.write_text(yaml.safe_dump(definition))
+    upstream.install(kubectl, file)
+    scheduler = Scheduler(kubectl, "cluster", scheduler_name="secondary-scheduler")
+    scheduler.write_config()
+    scheduler.write()
+    stand_in.reconcile()
+    serves(scheduler)
+    eventually(lambda: (scheduler.get("lease") or {"spec": {}})["spec"].get("holderIdentity"))
+    yield scheduler
+    remove()
+    upstream.uninstall(kubectl)
+
+
+@pytest.fixture
+def stream(kubectl, scheduler):
+    """Pods a second for the scheduler, and how many of its own pods are ready each time."""
+    name = f"stream-{uuid.uuid4().hex[:6]}"
+    kubectl("create", "namespace", name)
+
+    def ready():
+        return scheduler.deployment["status"].get("readyReplicas", 0)
+
+    stream = PodStream(kubectl, name, scheduler.scheduler_name, also=ready)
+    yield stream
+    stream.close()
+    kubectl("delete", "namespace", name, "--wait=false")
+
+
+def serves(scheduler):
+    scheduler.kubectl("rollout", "status", "deployment/secondary-scheduler", f"--namespace={NAMESPACE}", "--timeout=240s", timeout=250)
+
+
+def without_a_gap(stream, what):
+    """Every pod was placed, and at no time nobody was ready."""
+    eventually(lambda: None not in stream.waits(), within=120)
+    waits = stream.waits()
+    print(f"{what}: {len(waits)} pods, the longest waited {max(waits):.0f} s for its node")
+    assert min(stream.seen) >= 1
+    assert len(waits) > 5
+
+
+def upstreams(scheduler) -> dict:
+    """What there is of the objects that the upstream operator makes, by kind and name."""
+    found = {}
+    for obj in upstream.objects(scheduler.resource):
+        metadata = obj["metadata"]
+        kind = f"{obj['kind']}.{obj['apiVersion'].rpartition('/')[0]}".rstrip(".")
+        where = [f"--namespace={metadata['namespace']}"] if "namespace" in metadata else []
+        live = scheduler.kubectl.json("get", kind, metadata["name"], *where, "--ignore-not-found", "--show-managed-fields")
+        if live:
+            found[obj["kind"], metadata["name"]] = live
+    return found
+
+
+def ours(scheduler) -> set:
+    """What of ours is outside the namespace."""
+    kinds = "clusterrolebindings,rolebindings"
+    found = scheduler.kubectl.json("get", kinds, "--namespace=kube-system", "--selector=app.kubernetes.io/managed-by=osso.scheduler")[
+        "items"
+    ]
+    return {(one["kind"], one["metadata"]["name"]) for one in found if one["metadata"]["name"].startswith(scheduler.cluster_name)}
+
+
+OF_UPSTREAM_ALONE = {
+    ("ClusterRoleBinding", "secondary-scheduler-system-kube-scheduler"),
+    ("ClusterRoleBinding", "secondary-scheduler-system-volume-scheduler"),
+    ("Role", "secondary-scheduler-operand"),
+    ("RoleBinding", "secondary-scheduler-operand"),
+}
+
+
+def test_moving_over_is_one_rollout_without_a_gap(scheduler, stream):
+    before = scheduler.rollouts(), scheduler.resource["spec"], scheduler.get("lease")["metadata"]["uid"]
+    assert set(upstreams(scheduler)) > OF_UPSTREAM_ALONE
+    with stream:
+        site(variables={"probe": "never", "secondary_schedulers": []})
+        scheduler.rest()
+    without_a_gap(stream, "moving over")
+    assert scheduler.rollouts() == before[0] + 1
+    assert scheduler.resource["spec"] == before[1]
+    assert "observedConfig" in scheduler.resource["spec"]
+    assert scheduler.get("lease")["metadata"]["uid"] == before[2]
+    assert "osso.scheduler/clean-up" in scheduler.resource["metadata"]["finalizers"]
+
+
+def test_nothing_of_upstreams_is_left(scheduler):
+    left = upstreams(scheduler)
+    assert not OF_UPSTREAM_ALONE & set(left)
+    assert len(left) == 6, sorted(left)
+    for name, obj in left.items():
+        managers = {entry["manager"] for entry in obj["metadata"]["managedFields"]}
+        assert not managers & {upstream.MANAGER, *upstream.CONDITIONS}, name
+        annotations = obj["metadata"].get("annotations") or {}
+        assert not [key for key in annotations if "openshift.io" in key and not key.startswith("service.beta")], name
+    pod = left["Deployment", "secondary-scheduler"]["spec"]["template"]
+    assert {volume["name"] for volume in pod["spec"]["volumes"]} == {"config", "tmp"}
+    assert set(pod["metadata"]["annotations"]) == {"openshift.io/required-scc"}
+    (container,) = pod["spec"]["containers"]
+    assert {mount["name"] for mount in container["volumeMounts"]} == {"config", "tmp"}
+    assert not [arg for arg in container["args"] if "certs-dir" in arg]
+    assert "initialDelaySeconds" not in container["livenessProbe"]
+    conditions = {one["type"] for one in scheduler.resource["status"]["conditions"]}
+    assert "Available" in conditions
+    assert not conditions & set(upstream.CONDITIONS.values())
+
+
+def untouched(scheduler):
+    deployment = scheduler.deployment
+    pods = scheduler.kubectl.json("get", "pods", f"--namespace={NAMESPACE}", "--selector=app=secondary-scheduler")["items"]
+    return deployment["metadata"]["generation"], deployment["spec"], [pod["metadata"]["uid"] for pod in pods]
+
+
+def test_one_of_two_that_share_an_operator_is_not_released(scheduler, play, kubectl):
+    other = Scheduler(kubectl, "other")
+    other.write()
+    try:
+        eventually(lambda: "finalizers" in other.resource["metadata"])
+        chosen = {"release_schedulers": [{"namespace": NAMESPACE, "name": "cluster"}]}
+        refused = play("osso.scheduler.release", variables=chosen, succeed=False)
+        assert f"also looks after SecondaryScheduler {NAMESPACE}/other" in refused.failures[0].result["msg"]
+        chosen = {"release_schedulers": [{"namespace": NAMESPACE, "name": "none"}]}
+        refused = play("osso.scheduler.release", variables=chosen, succeed=False)
+        assert "none does not exist" in refused.failures[0].result["msg"]
+        assert refused.changed == []
+    finally:
+        other.delete()
+
+
+def test_release_lets_go_and_touches_no_scheduler(scheduler, play, audit, kubectl):
+    before, spec = untouched(scheduler), scheduler.resource["spec"]
+    kubectl("annotate", "secondaryscheduler", "cluster", f"--namespace={NAMESPACE}", "team=blue")
+    with audit:
+        planned = play("osso.scheduler.release", check=True)
+    assert audit.writes() == []
+    done = play("osso.scheduler.release")
+    assert done.changed == planned.changed
+    assert len(done.changed) == 4
+    assert not kubectl.json("get", "deployment", "osso-scheduler-operator", f"--namespace={NAMESPACE}", "--ignore-not-found")
+    pods = kubectl.json("get", "pods", f"--namespace={NAMESPACE}", "--selector=app.kubernetes.io/name=osso-scheduler-operator")
+    assert pods["items"] == []
+
+    resource = scheduler.resource
+    assert "finalizers" not in resource["metadata"]
+    assert resource["metadata"]["annotations"] == {"team": "blue"}
+    assert resource["spec"] == spec
+    assert not (resource.get("status") or {}).get("conditions")
+    config_map = scheduler.get("configmap", "cluster")
+    assert "annotations" not in config_map["metadata"]
+    assert "labels" not in config_map["metadata"]
+    assert list(config_map["data"]) == ["config.yaml"]
+    assert untouched(scheduler) == before
+    assert ours(scheduler)
+
+    with audit:
+        again = play("osso.scheduler.release")
+    assert again.changed == []
+    assert not [one for one in audit.writes() if one.namespace == NAMESPACE]
+    assert untouched(scheduler) == before
+
+
+def test_upstream_takes_it_back_with_one_rollout(scheduler, stand_in, stream, play):
+    before = scheduler.rollouts()
+    with stream:
+        stand_in.reconcile()
+        serves(scheduler)
+        stand_in.reconcile()
+    without_a_gap(stream, "moving back")
+    assert scheduler.rollouts() == before + 1
+    assert ours(scheduler)
+
+    cleaned = play("osso.scheduler.release")
+    assert cleaned.changed == ["Remove what nothing uses any more"]
+    assert ours(scheduler) == set()
+    assert not scheduler.get("networkpolicy")
+    assert not scheduler.get("configmap", "osso-set-operand-cluster")
+    assert set(upstreams(scheduler)) >= OF_UPSTREAM_ALONE
+    assert len(upstreams(scheduler)) == 10
+    assert play("osso.scheduler.release").changed == []
+    serves(scheduler)
+    assert scheduler.rollouts() == before + 1
+
+
+def test_the_resource_can_be_deleted_without_this_operator(scheduler):
+    scheduler.delete()
+    assert scheduler.resource is None

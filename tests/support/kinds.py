@@ -1,0 +1,61 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Kinds of OpenShift and of prometheus-operator that the cluster does not have, by their real definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+
+from .go_modules import folder
+from .scheduler import eventually
+
+PINS = Path(__file__).parents[1] / "conformance/operator/crds"
+OPENSHIFT_API = "github.com/openshift/api"
+PROMETHEUS_OPERATOR = "github.com/prometheus-operator/prometheus-operator"
+
+DEFINITIONS = {
+    # name of the definition: Go module that publishes it, path inside
+    "routes.route.openshift.io": (OPENSHIFT_API, "route/v1/zz_generated.crd-manifests/routes.crd.yaml"),
+    **{
+        f"{plural}.monitoring.coreos.com": (PROMETHEUS_OPERATOR, f"example/prometheus-operator-crd/monitoring.coreos.com_{plural}.yaml")
+        for plural in ("podmonitors", "probes", "prometheuses", "prometheusrules", "servicemonitors")
+    },
+}
+
+
+@contextmanager
+def served(kubectl, *names: str) -> Iterator[None]:
+    """Have the cluster serve these kinds of DEFINITIONS; those that it did not serve before go again."""
+    made = []
+    try:
+        for name in names:
+            if not kubectl.json("get", "customresourcedefinition", name, "--ignore-not-found"):
+                module, path = DEFINITIONS[name]
+                # Too big for the annotation of a client-side apply.
+                kubectl("create", "--filename=-", stdin=yaml.safe_load((folder(PINS, module) / path).read_text()))
+                made.append(name)
+        established(kubectl, *made)
+        yield
+    finally:
+        for name in made:
+            kubectl("delete", "customresourcedefinition", name)
+
+
+def established(kubectl, *names: str) -> None:
+    """Wait until the API server serves the kinds of these definitions."""
+    for name in names:
+        eventually(lambda name=name: _is_established(kubectl, name), within=30)
+
+
+def _is_established(kubectl, name: str) -> bool:
+    """the API server serves the kind"""
+    # `kubectl wait` fails on a definition that has no conditions yet.
+    live = kubectl.json("get", "customresourcedefinition", name)
+    conditions = (live.get("status") or {}).get("conditions") or []
+    return any((condition["type"], condition["status"]) == ("Established", "True") for condition in conditions)

@@ -1,0 +1,81 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A SecondaryScheduler and what surrounds it, as the API server returns them, for tests of pure functions."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import Facts
+
+THEN, NOW = "2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"
+TARGET = {"kubernetes_version": "1.31", "plugins": "scheduler-plugins", "unknown": ""}
+CONFIG = {
+    "found": True,
+    "valid": True,
+    "starts": True,
+    "findings": [],
+    "hash": "abc",
+    "target": TARGET,
+    "scheduler_names": ["batch"],
+    "text": "kind: KubeSchedulerConfiguration",
+}
+UNKNOWN = {
+    **CONFIG,
+    "valid": None,
+    "starts": None,
+    "target": {"kubernetes_version": None, "plugins": None, "unknown": "image:1 says nothing"},
+}
+
+
+def resource(name="cluster", status=None, annotations=None, **spec):
+    spec = {"schedulerConfig": "config", "schedulerImage": "image:1", **spec}
+    metadata = {"name": name, "namespace": "ns", "generation": 3, "uid": "u"}
+    if annotations:
+        metadata["annotations"] = annotations
+    made = {"apiVersion": "operator.openshift.io/v1", "kind": "SecondaryScheduler", "metadata": metadata, "spec": spec}
+    return {**made, "status": status} if status else made
+
+
+def deployment(rollout=None, replicas=1, generation=2, observed=2, conditions=(), **status):
+    annotations = {"osso.scheduler/rollout": rollouts.identity(rollout)} if rollout else {}
+    secret = f"secondary-scheduler-config-{rollout['config']}" if rollout else "elsewhere"
+    return {
+        "metadata": {"name": "secondary-scheduler", "namespace": "ns", "generation": generation, "annotations": annotations},
+        "spec": {
+            "replicas": replicas,
+            "template": {"spec": {"volumes": [{"name": "config", "secret": {"secretName": secret}}]}},
+        },
+        "status": {"observedGeneration": observed, "conditions": list(conditions), **status},
+    }
+
+
+def serving(rollout=None, replicas=1):
+    live = deployment(rollout, replicas)
+    live["status"].update(dict.fromkeys(("replicas", "updatedReplicas", "availableReplicas", "readyReplicas"), replicas))
+    return live
+
+
+def facts(**given):
+    return Facts(**{"resource": resource(), "config": CONFIG, "overrides": {}, "now": NOW, **given})
+
+
+def stored(secret):
+    """A decision's Secret, as the API server returns it."""
+    data = {key: base64.b64encode(text.encode()).decode() for key, text in secret["data"].items()}
+    return {"metadata": {"name": secret["name"], "annotations": secret["annotations"]}, "data": data}
+
+
+def memory(served, failed=None, text="kind: KubeSchedulerConfiguration"):
+    """What the configuration Secret of a rollout that served remembers."""
+    annotations = {rollouts.SERVED: json.dumps(served), rollouts.SERVED_AT: THEN}
+    if failed:
+        annotations[rollouts.FAILED] = json.dumps(failed)
+    name = f"secondary-scheduler-config-{served['config']}"
+    return rollouts.remember(
+        [{"metadata": {"name": name, "annotations": annotations}, "data": {"config.yaml": base64.b64encode(text.encode()).decode()}}]
+    )

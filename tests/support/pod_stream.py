@@ -1,0 +1,91 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Pods that are created one a second while something changes, to see that each of them is placed."""
+
+from __future__ import annotations
+
+import threading
+from datetime import datetime
+
+PAUSE = "registry.k8s.io/pause:3.10"
+
+
+class PodStream:
+    """`with PodStream(...) as stream:` a pod a second for `scheduler_name`; then `stream.waits()`.
+
+    The pods go to a node without a kubelet, so that they cost nothing but their placing. `also` is called each second, too, and
+    what it returned is in `seen`.
+    """
+
+    def __init__(self, kubectl, namespace, scheduler_name, also=None):
+        self._kubectl = kubectl
+        self._namespace = namespace
+        self._scheduler_name = scheduler_name
+        self._also = also
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self.created = 0
+        self.seen = []
+
+    def __enter__(self) -> PodStream:
+        metadata = {"name": self._namespace, "labels": {"stream": self._namespace}}
+        # Nobody else's pods
+        spec = {"taints": [{"key": "stream", "effect": "NoSchedule"}]}
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec}
+        self._kubectl("create", "--filename=-", stdin=node)
+        room = {key: {"cpu": "1", "memory": "1Gi", "pods": "10000"} for key in ("capacity", "allocatable")}
+        self._kubectl(
+            "patch", "node", self._namespace, "--subresource=status", "--type=merge", "--patch-file=/dev/stdin", stdin={"status": room}
+        )
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exception) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def close(self) -> None:
+        """Take the pods and their node away: nobody confirms their end there."""
+        self._kubectl("delete", "pods", "--all", f"--namespace={self._namespace}", "--force", "--grace-period=0", "--wait=false")
+        self._kubectl("delete", "node", self._namespace, "--ignore-not-found")
+
+    def waits(self) -> list[float | None]:
+        """Seconds that each pod waited for its node, to the second; None for those that still do."""
+        pods = self._kubectl.json("get", "pods", f"--namespace={self._namespace}")["items"]
+        assert len(pods) == self.created
+        return [_wait(pod) for pod in pods]
+
+    def _run(self) -> None:
+        while True:
+            self._kubectl("create", "--filename=-", stdin=self._pod())
+            self.created += 1
+            if self._also:
+                self.seen.append(self._also())
+            if self._end.wait(1):
+                return
+
+    def _pod(self) -> dict:
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"stream-{self.created}", "namespace": self._namespace},
+            "spec": {
+                "schedulerName": self._scheduler_name,
+                "nodeSelector": {"stream": self._namespace},
+                "tolerations": [{"operator": "Exists"}],
+                "containers": [{"name": "pause", "image": PAUSE}],
+            },
+        }
+
+
+def _wait(pod) -> float | None:
+    scheduled = [one for one in pod["status"].get("conditions") or [] if one["type"] == "PodScheduled" and one["status"] == "True"]
+    if not scheduled:
+        return None
+    return (_time(scheduled[0]["lastTransitionTime"]) - _time(pod["metadata"]["creationTimestamp"])).total_seconds()
+
+
+def _time(text) -> datetime:
+    return datetime.fromisoformat(text)

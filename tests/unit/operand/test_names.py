@@ -1,0 +1,23 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What objects are called (operand/names.py)."""
+
+from __future__ import annotations
+
+from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
+from support.operand import resource
+
+
+def test_names_of_the_longest_resource_fit():
+    longest = naming.of(resource("n" * 43))
+    assert naming.is_usable("n" * 43)
+    assert len(longest["service"]) <= 63
+    assert len(longest["workload"]) <= 63
+
+
+def test_names_of_one_resource_are_not_those_of_another():
+    names = [naming.of(resource(name)) for name in ("x", "x-prometheus", "metrics", "cluster")]
+    roles = [one[key] for one in names for key in ("workload", "prometheus")]
+    assert len(roles) == len(set(roles))

@@ -1,0 +1,156 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the status says after a reconcile (operand/status.py)."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import decide, desire
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.status import Outcome, next_look, report
+from support.operand import CONFIG, NOW, THEN, deployment, facts, memory, resource, serving
+
+NEW = desire(facts())
+
+
+def outcome(**given):
+    about = given.pop("facts", None) or facts(deployment=given.get("deployment"))
+    return Outcome(**{"resource": about.resource, "decision": decide(about), "now": NOW, "deployment": about.deployment, **given})
+
+
+def conditions(status):
+    return {condition["type"]: (condition["status"], condition["reason"]) for condition in status["conditions"]}
+
+
+def test_serving():
+    status = report(outcome(deployment=serving(NEW), names=("batch",)))
+    assert conditions(status) == {
+        "Available": ("True", "AsExpected"),
+        "Progressing": ("False", "AsExpected"),
+        "Degraded": ("False", "AsExpected"),
+        "ConfigValid": ("True", "AsExpected"),
+        "Upgradeable": ("True", "AsExpected"),
+        "SchedulerNamesUnique": ("True", "AsExpected"),
+    }
+    assert (status["observedGeneration"], status["readyReplicas"], status["schedulerNames"]) == (3, 1, ["batch"])
+    assert status["generations"] == [
+        {"group": "apps", "resource": "deployments", "namespace": "ns", "name": "secondary-scheduler", "lastGeneration": 2, "hash": "abc"}
+    ]
+
+
+@pytest.mark.parametrize(
+    "live",
+    [
+        deployment(NEW, observed=1, replicas=1, updatedReplicas=1, availableReplicas=1),
+        deployment(NEW, updatedReplicas=1),
+        deployment(NEW, replicas=2, updatedReplicas=1, availableReplicas=2),
+    ],
+    ids=["spec not seen yet", "not available", "one of two updated"],
+)
+def test_rolling_out_is_looked_at_again(live):
+    live["status"]["replicas"] = live["spec"]["replicas"]
+    seen = outcome(deployment=live)
+    assert conditions(report(seen))["Progressing"] == ("True", "RollingOut")
+    assert next_look(seen, report(seen)) == "5s"
+
+
+def test_old_replica_still_there_is_progress():
+    live = deployment(NEW, updatedReplicas=1, availableReplicas=1)
+    live["status"]["replicas"] = 2
+    assert conditions(report(outcome(deployment=live)))["Progressing"][0] == "True"
+
+
+def test_invalid_configuration_keeps_what_runs():
+    before = {"generations": [{"hash": "good"}]}
+    about = facts(resource=resource(status=before), config={**CONFIG, "valid": False}, deployment=serving())
+    status = report(outcome(facts=about))
+    assert conditions(status)["Available"] == ("True", "AsExpected")
+    assert conditions(status)["Degraded"] == ("True", "ConfigInvalid")
+    assert conditions(status)["ConfigValid"] == ("False", "ConfigInvalid")
+    assert conditions(status)["Upgradeable"] == ("False", "ConfigInvalid")
+    assert status["generations"][0]["hash"] == "good"
+
+
+def test_removed():
+    status = report(outcome(facts=facts(resource=resource(managementState="Removed"), config={})))
+    assert conditions(status)["Available"] == ("False", "Removed")
+    assert conditions(status)["Progressing"] == ("False", "Removed")
+    assert conditions(status)["Degraded"] == ("False", "AsExpected")
+    assert (status["generations"], status["readyReplicas"]) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ({"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "m"}, "ProgressDeadlineExceeded"),
+        ({"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "quota"}, "FailedCreate"),
+    ],
+)
+def test_failed_rollout_is_degraded(condition, reason):
+    assert conditions(report(outcome(deployment=deployment(NEW, conditions=[condition], updatedReplicas=1))))["Degraded"] == (
+        "True",
+        reason,
+    )
+
+
+def test_last_words_of_a_pod_stand_in_the_status():
+    failure = SimpleNamespace(reason="ImagePullBackOff", message="pod p: no such image", crashes=0, pod="p")
+    (degraded,) = (c for c in report(outcome(deployment=deployment(NEW), failure=failure))["conditions"] if c["type"] == "Degraded")
+    assert (degraded["status"], degraded["reason"], degraded["message"]) == ("True", "ImagePullBackOff", "pod p: no such image")
+
+
+def test_scheduler_that_crashes_later_is_degraded_and_rolls_nothing_out():
+    live = serving(NEW)
+    live["status"].update(availableReplicas=0, conditions=[{"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}])
+    failure = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: panic", crashes=9, pod="p")
+    status = report(outcome(deployment=live, failure=failure))
+    assert conditions(status)["Progressing"] == ("False", "CrashLoopBackOff")
+    assert conditions(status)["Degraded"] == ("True", "CrashLoopBackOff")
+
+
+def test_rolled_back():
+    old = desire(facts(config={**CONFIG, "hash": "old"}))
+    failure = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: m", crashes=3, pod="p")
+    about = facts(deployment=deployment(NEW), failure=failure, memory=memory(old))
+    back = deployment(old, replicas=1)
+    assert conditions(report(outcome(facts=about, deployment=back)))["Progressing"] == ("True", "RollingBack")
+    status = report(outcome(facts=about, deployment=serving(old)))
+    assert conditions(status)["Progressing"] == ("False", "RolledBack")
+    assert conditions(status)["Degraded"] == ("True", "RolledBack")
+    assert status["generations"][0]["hash"] == "old"
+
+
+def test_transition_time_moves_only_with_the_status():
+    rolling = report(outcome(deployment=deployment(NEW), now=THEN))
+    about = facts(resource=resource(status=rolling), deployment=serving(NEW))
+    times = {c["type"]: c["lastTransitionTime"] for c in report(outcome(facts=about))["conditions"]}
+    assert {name for name, time in times.items() if time == NOW} == {"Available", "Progressing"}
+
+
+def test_overrides_are_not_upgradeable():
+    assert conditions(report(outcome(overridden=True)))["Upgradeable"] == ("False", "UnsupportedConfigOverrides")
+
+
+def test_what_plugins_lack():
+    missing = [{"plugin": "Coscheduling", "reason": "CRDMissing", "what": "PodGroup", "message": "PodGroup is missing."}]
+    status = report(outcome(missing=missing))
+    assert conditions(status)["PluginsReady"] == ("False", "CRDMissing")
+    assert conditions(report(outcome(missing=[])))["PluginsReady"] == ("True", "AsExpected")
+
+
+@pytest.mark.parametrize(
+    ("about", "again"),
+    [
+        (facts(config={"found": False}), "10s"),
+        (facts(deployment=serving(NEW)), ""),
+        (facts(resource=resource(topology={"mode": "HighlyAvailable"}), eligible=["a"], deployment=serving(NEW)), "30s"),
+        (facts(resource=resource(managementState="Removed"), config={"found": False}), ""),
+        (facts(resource=resource(managementState="Unmanaged", topology={"mode": "HighlyAvailable"})), ""),
+    ],
+)
+def test_next_look(about, again):
+    seen = outcome(facts=about)
+    assert next_look(seen, report(seen)) == again
