@@ -48,7 +48,7 @@ test: which-cluster forget-times collections  ## Everything that has to pass: al
 	@$(MAKE) --jobs=2 --output-sync=line sanity all-on-clusters
 
 all-on-clusters: lint molecule
-	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/unit
+	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/unit || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
 
 ##@ The development ground
 .PHONY: env collections requirements dist format reference clean distclean
