@@ -59,7 +59,7 @@ def secrets(scheduler):
 
 
 def reason(scheduler, kind, wanted):
-    eventually(lambda: scheduler.condition(kind)[1] == wanted or None, within=120)
+    eventually(lambda: scheduler.condition(kind)[1] == wanted or None)
     return scheduler.condition(kind)
 
 
