@@ -44,7 +44,7 @@ def test_an_operator_comes_along_its_channel_and_goes(olm, kubectl, namespace, c
     olm.subscribe("thing", namespace, startingCSV=ONE.name, installPlanApproval="Manual")
 
     def plan(csv):
-        plans = kubectl.json("get", "installplans.operators.coreos.com", f"--namespace={namespace}")["items"]
+        plans = kubectl.list("installplan", namespace)
         return next((plan["metadata"]["name"] for plan in plans if csv in plan["spec"]["clusterServiceVersionNames"]), None)
 
     for bundle in (ONE, TWO):

@@ -14,7 +14,6 @@ olm.clear(namespace)
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -215,16 +214,17 @@ class Olm:
             contents = sorted((str(path.relative_to(configs)), path.read_text()) for path in configs.rglob("*") if path.is_file())
             image = f"{self.registry}/catalog:{hashlib.sha256(json.dumps(contents).encode()).hexdigest()[:12]}"
             if image not in self._images:
+                _open(configs)
                 _command(self.opm, "validate", configs)
                 # No profiling server, whose port would be one for the whole machine.
                 _command(
                     self.opm, "serve", configs, f"--cache-dir={folder / 'cache'}", "--cache-only", "--pprof-addr=", "--termination-log="
                 )
-                _open(folder)
                 lines = [
                     f"FROM {self.opm_image}",
                     "COPY configs /configs",
-                    "COPY cache /cache",
+                    # The server locks a file in there.
+                    "COPY --chown=1001:0 cache /cache",
                     "LABEL operators.operatorframework.io.index.configs.v1=/configs",
                     'CMD ["serve", "/configs", "--cache-dir=/cache"]',
                 ]
@@ -256,12 +256,12 @@ class Olm:
 
     def packages(self, namespace: str, catalog: str) -> dict[str, dict]:
         """name -> status of the packages that are listed of a catalog. They may come later than the catalog is READY."""
-        found = self._kubectl.json("get", "packagemanifests", f"--namespace={namespace}", f"--selector=catalog={catalog}")["items"]
+        found = self._kubectl.list("packagemanifest", namespace, f"catalog={catalog}")
         return {item["metadata"]["name"]: item["status"] for item in found}
 
     def subscribe(self, package: str, namespace: str, channel: str = "stable", catalog: str = "catalog", **spec) -> None:
         """Make an OperatorGroup for the namespace itself, unless it has one, and a Subscription named like the package."""
-        if not self._list("operatorgroups", namespace):
+        if not self._kubectl.list("operatorgroup", namespace):
             group = {"apiVersion": f"{GROUP}/v1", "kind": "OperatorGroup", "metadata": {"name": "group", "namespace": namespace}}
             self._kubectl.apply({**group, "spec": {"targetNamespaces": [namespace]}})
         spec = {"name": package, "channel": channel, "source": catalog, "sourceNamespace": namespace, **spec}
@@ -270,7 +270,7 @@ class Olm:
 
     def phase(self, name: str, namespace: str) -> tuple[str, str]:
         """Phase and reason of a CSV; empty where there is none."""
-        csv = self._kubectl.json("get", "clusterserviceversion", name, f"--namespace={namespace}", "--ignore-not-found")
+        csv = self._kubectl.get("clusterserviceversion", name, namespace)
         status = (csv or {}).get("status") or {}
         return status.get("phase", ""), status.get("reason", "")
 
@@ -289,15 +289,14 @@ class Olm:
         """
         definitions: set[str] = set()
         for namespace in namespaces:
-            with contextlib.suppress(AssertionError):  # the namespace went with the test
-                csvs = [csv for csv in self._list("clusterserviceversions", namespace) if not _is_copied(csv)]
-                definitions |= {owned["name"] for csv in csvs for owned in _owned(csv)}
+            csvs = [csv for csv in self._kubectl.list("clusterserviceversion", namespace) if not _is_copied(csv)]
+            definitions |= {owned["name"] for csv in csvs for owned in _owned(csv)}
             for kind in ("subscriptions", "clusterserviceversions", "installplans", "catalogsources", "operatorgroups"):
                 self._kubectl("delete", f"{kind}.{GROUP}", "--all", f"--namespace={namespace}", "--ignore-not-found", "--timeout=180s")
         for name in sorted(definitions):
-            if not any(name in {owned["name"] for owned in _owned(csv)} for csv in self._list("clusterserviceversions")):
+            if not any(name in {owned["name"] for owned in _owned(csv)} for csv in self._all("clusterserviceversions")):
                 self._kubectl("delete", "customresourcedefinition", name, "--ignore-not-found", "--timeout=180s")
-        for operator in self._list("operators"):
+        for operator in self._all("operators"):
             if operator["metadata"]["name"].rpartition(".")[2] in namespaces:
                 self._kubectl("delete", f"operators.{GROUP}", operator["metadata"]["name"], "--ignore-not-found")
 
@@ -307,9 +306,8 @@ class Olm:
             reference = f"--alpha-image-ref-template={self.bundle(bundle)}"
             return [json.loads(_command(self.opm, "render", folder, reference, "--output=json"))]
 
-    def _list(self, kind: str, namespace: str = "") -> Iterable[dict]:
-        where = f"--namespace={namespace}" if namespace else "--all-namespaces"
-        return self._kubectl.json("get", f"{kind}.{GROUP}", where)["items"]
+    def _all(self, kind: str) -> Iterable[dict]:
+        return self._kubectl.json("get", f"{kind}.{GROUP}", "--all-namespaces")["items"]
 
     def _push(self, folder: Path, image: str) -> None:
         self._run("image", folder, image.removeprefix(f"{self.registry}/"), "--", "--tls-verify=false")
@@ -340,8 +338,8 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def _open(folder: Path) -> None:
-    """Have everyone read what lies in a folder, as whoever runs a catalog's pod has to."""
-    for path in folder.rglob("*"):
+    """Have everyone read a folder, as whoever runs a catalog's pod has to."""
+    for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
 
