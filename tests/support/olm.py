@@ -318,8 +318,16 @@ class Olm:
 
 
 def with_broken_manifest(bundle: Bundle) -> Bundle:
-    """The same as far as its catalog knows, but its image holds a manifest that is none."""
+    """The same as far as its catalog knows, but its image holds a manifest that is none.
+
+    OLM's Job is Complete then, and its Subscription stays at UnpackingInProgress for ever.
+    """
     return replace(bundle, broken={"manifests/csv.yaml": "kind: [\n"})
+
+
+def without_manifests(bundle: Bundle) -> Bundle:
+    """The same as far as its catalog knows, but its image holds no manifests: OLM's Job fails, after a minute or more."""
+    return replace(bundle, broken={"manifests/csv.yaml": None, "manifests/crd.yaml": None})
 
 
 def _is_copied(csv: dict) -> bool:
