@@ -1,0 +1,159 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The main job with OLM, in the order of an operator's life: from nothing to a pod, again, upgrades, away, and to manifests and back.
+
+F001-F004, F007, F008: namespace, OperatorGroup, Subscription and a CatalogSource of one's own. F005: approval. F014: by manifests as well.
+F019: along a channel. F020, F021: away.
+"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from support.inventory import everything, sees_what_is_planted
+from support.scheduler import Scheduler, eventually
+from support.shipped import Shipped
+from support.site import NAMESPACE, remove, site
+
+
+@pytest.fixture(scope="module")
+def shipped(olm) -> Shipped:
+    return Shipped(olm)
+
+
+@pytest.fixture(scope="module")
+def fresh(olm, kubectl):
+    """A cluster without us, and without the namespaces that other tests leave to be deleted."""
+    remove()
+    deadline = time.monotonic() + 180
+    while kubectl("get", "namespaces", "--output=name").stdout.count("namespace/test-"):
+        assert time.monotonic() < deadline, "namespaces of earlier tests do not go away"
+        time.sleep(0.5)
+    yield everything(kubectl)
+    remove()
+
+
+@pytest.fixture(scope="module")
+def by_olm(shipped):
+    """by_olm(version, ...) are site's variables for a catalog that ends with that version."""
+
+    def variables(*versions, **others):
+        return {"operator_method": "olm", "operator_catalog_image": shipped.catalog(*versions), **others}
+
+    return variables
+
+
+@pytest.fixture(scope="module")
+def installed(fresh, by_olm):
+    return site(variables=by_olm("1.0.0"))
+
+
+@pytest.fixture(scope="module")
+def scheduler(installed, kubectl) -> Scheduler:
+    return Scheduler(kubectl, "cluster", scheduler_name="secondary-scheduler")
+
+
+def serving(scheduler) -> set[str]:
+    """The scheduler's pods, by what no other pod will ever have."""
+    return {pod["metadata"]["uid"] for pod in scheduler.serving_pods()}
+
+
+def operator_pods(kubectl) -> set[str]:
+    return {pod["metadata"]["uid"] for pod in kubectl.list("pod", NAMESPACE, "app.kubernetes.io/name=osso-scheduler-operator")}
+
+
+def test_f001_from_nothing_to_a_pod(installed, shipped, olm, kubectl, scheduler):
+    probe = installed.task("Prove each scheduler with a pod").result["results"][0]
+    assert probe["scheduler"] == "secondary-scheduler"
+    assert olm.phase(shipped.csv("1.0.0"), NAMESPACE) == ("Succeeded", "InstallSucceeded")
+    assert scheduler.condition("Available")[0] == "True"
+    owners = kubectl.get("deployment", "osso-scheduler-operator", NAMESPACE)["metadata"]["ownerReferences"]
+    assert [owner["kind"] for owner in owners] == ["ClusterServiceVersion"]
+
+
+def test_second_run_changes_nothing_and_sends_no_write(installed, by_olm, scheduler, audit):
+    scheduler.rest()
+    with audit:
+        run = site(variables=by_olm("1.0.0"))
+    assert run.changed == []
+    assert audit.writes() == []
+
+
+def test_f019_upgrade_along_the_channel(installed, shipped, by_olm, olm, kubectl, scheduler):
+    """OLM replaces the operator; the scheduler, whose pods are to be the same, goes on."""
+    pods, operator, rollouts = serving(scheduler), operator_pods(kubectl), scheduler.rollouts()
+    assert pods
+    run = site(variables=by_olm("1.0.0", "1.1.0", probe="never"))
+    assert run.changed
+    assert olm.phase(shipped.csv("1.1.0"), NAMESPACE) == ("Succeeded", "InstallSucceeded")
+    assert eventually(lambda: olm.phase(shipped.csv("1.0.0"), NAMESPACE) == ("", ""))
+    eventually(lambda: operator_pods(kubectl) and not operator_pods(kubectl) & operator)
+    scheduler.rest()
+    assert serving(scheduler) == pods
+    assert scheduler.rollouts() == rollouts
+
+
+def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, scheduler, audit):
+    """Nothing comes before the version is named; then that one does, and no other."""
+    pods, versions = serving(scheduler), ("1.0.0", "1.1.0", "1.2.0")
+    manual = by_olm(*versions, operator_approval="Manual", probe="never")
+    run = site(variables=manual)
+    assert olm.phase(shipped.csv("1.1.0"), NAMESPACE)[0] == "Succeeded"
+    assert olm.phase(shipped.csv("1.2.0"), NAMESPACE) == ("", "")
+    assert run.changed, "the catalog is another one"
+
+    def waits():
+        """a plan for the new version waits for approval"""
+        plans = kubectl.list("installplan", NAMESPACE)
+        return [plan["spec"]["approved"] for plan in plans if shipped.csv("1.2.0") in plan["spec"]["clusterServiceVersionNames"]]
+
+    assert eventually(waits) == [False]
+    site(variables={**manual, "operator_approve": "1.2.0"})
+    assert olm.phase(shipped.csv("1.2.0"), NAMESPACE)[0] == "Succeeded"
+    scheduler.rest()
+    assert serving(scheduler) == pods
+    with audit:
+        again = site(variables={**manual, "operator_approve": "1.2.0"})
+    assert again.changed == []
+    assert audit.writes() == []
+
+
+def test_f014_to_manifests_and_back(installed, by_olm, olm, kubectl, scheduler):
+    """The resource and its scheduler stay what they are; each way the other operator goes, and then a second run changes nothing."""
+    pods, resource = serving(scheduler), scheduler.resource["metadata"]["uid"]
+    versions = ("1.0.0", "1.1.0", "1.2.0")
+    for variables in ({"operator_method": "manifests"}, by_olm(*versions)):
+        site(variables={**variables, "probe": "never"})
+        scheduler.rest()
+        assert scheduler.resource["metadata"]["uid"] == resource
+        assert serving(scheduler) == pods
+        csvs = kubectl.list("clusterserviceversion", NAMESPACE)
+        assert len(csvs) == (variables["operator_method"] == "olm")
+        assert site(variables={**variables, "probe": "always"}).changed == []
+
+
+def test_check_of_remove_predicts_and_writes_nothing(installed, kubectl, audit):
+    with audit:
+        run = remove(check=True)
+    assert run.changed
+    assert audit.writes() == []
+
+
+def test_f021_remove_leaves_nothing(installed, fresh, olm, kubectl):
+    sees_what_is_planted(kubectl)
+    assert everything(kubectl) - fresh, "nothing to remove"
+    remove()
+
+    def gone():
+        """all objects that were not there before are gone"""
+        return not everything(kubectl) - fresh
+
+    try:
+        eventually(gone)
+    except AssertionError:
+        assert everything(kubectl) - fresh == set()
+    assert fresh - everything(kubectl) == set()
+    assert remove().changed == []
