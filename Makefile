@@ -47,8 +47,9 @@ test: which-cluster forget-times collections  ## Everything that has to pass: al
 	@$(ENV) tests/tools/long-tests age
 	@$(MAKE) --jobs=2 --output-sync=line sanity all-on-clusters
 
-all-on-clusters: lint molecule
-	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/unit
+# OLM stays in the cluster that its tests run on: they come after the tests of clusters without, before those that need none.
+all-on-clusters: lint molecule olm
+	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm tests/unit
 
 ##@ The development ground
 .PHONY: env collections requirements dist format reference clean distclean
@@ -78,7 +79,7 @@ distclean: $(if $(wildcard .cluster*),cluster-clean) clean  ## Remove everything
 	@rm -rf .venv .cache
 
 ##@ The parts of make test
-.PHONY: lint sanity unit images molecule test-integration all-on-clusters forget-times which-cluster ready
+.PHONY: lint sanity unit images molecule test-integration test-olm all-on-clusters forget-times which-cluster ready olm
 lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and documentation checks
 	@$(PART) lint tests/tools/lint
 
@@ -97,6 +98,9 @@ molecule: ready collections images  ## Molecule scenarios on the cluster
 test-integration: ready collections images  ## Integration tests and the conformance tests of the operator, on the cluster
 	@$(PYTEST) $(or $(TESTS),tests/integration tests/conformance/operator)
 
+test-olm: ready collections images olm  ## Tests with a real Operator Lifecycle Manager, which the cluster keeps
+	@$(PYTEST) $(or $(TESTS),tests/olm)
+
 forget-times:
 	@rm -f .cache/times
 
@@ -109,6 +113,10 @@ which-cluster:
 
 ready: which-cluster
 	@$(PART) cluster $(MAKE) cluster
+
+# Its programs; the tests install it.
+olm: ready
+	@$(PART) olm tests/cluster/cluster build --addon=olm
 else
 CLUSTERS := 1
 
@@ -117,6 +125,8 @@ which-cluster:
 	@echo "Cluster of KUBECONFIG=$(KUBECONFIG), images in $(REGISTRY)"
 
 ready: which-cluster
+
+olm:
 endif
 
 ##@ Not part of make test
