@@ -52,10 +52,11 @@ def in_use(client, doomed):
     """The definitions among ``doomed`` of which objects exist that are not doomed themselves."""
     going = {one.identity.key for one in doomed}
     definitions = [one for one in doomed if one.identity.kind == lookup.CRD and one.live]
-    return [one for one in definitions if any(Identity.of(obj).key not in going for obj in _instances(client, one.live))]
+    return [one for one in definitions if any(Identity.of(obj).key not in going for obj in instances(client, one.live))]
 
 
-def _instances(client, definition):
+def instances(client, definition):
+    """All objects of the kind that a CustomResourceDefinition defines."""
     lookup.learn_definitions(client, [definition])
     spec = definition["spec"]
     version = next((one["name"] for one in spec["versions"] if one["served"]), None)
