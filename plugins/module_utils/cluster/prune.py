@@ -11,6 +11,10 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 
 
+# With one of these, what others keep in it or of it would go.
+HOLDERS = ("Namespace", lookup.CRD)
+
+
 def ours(doomed, set_name):
     """Those which exist and still say that they belong to the set."""
     return [one for one in doomed if one.live and inventory.carries_label(one.live, set_name)]
@@ -22,7 +26,7 @@ def guests(live, wanted, set_name):
         identity
         for identity in wanted
         if set_name
-        and identity.kind in ("Namespace", lookup.CRD)
+        and identity.kind in HOLDERS
         and live[identity]
         and not inventory.carries_label(live[identity], set_name)
     }
