@@ -10,13 +10,15 @@ F019: along a channel. F020, F021: away.
 
 from __future__ import annotations
 
+import functools
+import json
 import time
 
 import pytest
 from support.inventory import everything, sees_what_is_planted
 from support.scheduler import Scheduler, eventually
 from support.shipped import Shipped
-from support.site import NAMESPACE, remove, site
+from support.site import NAMESPACE, VARIABLES, remove, site
 
 
 @pytest.fixture(scope="module")
@@ -37,18 +39,21 @@ def fresh(olm, kubectl):
 
 
 @pytest.fixture(scope="module")
-def by_olm(shipped):
-    """by_olm(version, ...) are site's variables for a catalog that ends with that version."""
+def by_olm(shipped, tmp_path_factory):
+    """by_olm(version, ...) runs site for a catalog that ends with that version. Which image the operator has is for its bundle to say."""
+    schedulers = tmp_path_factory.mktemp("site") / "vars.json"
+    schedulers.write_text(json.dumps({"secondary_schedulers": VARIABLES["secondary_schedulers"]}))
 
-    def variables(*versions, **others):
-        return {"operator_method": "olm", "operator_catalog_image": shipped.catalog(*versions), **others}
+    def run(*versions, **variables):
+        image = shipped.catalog(*versions)
+        return site(schedulers, variables={"operator_method": "olm", "operator_catalog_image": image, "probe": "never", **variables})
 
-    return variables
+    return run
 
 
 @pytest.fixture(scope="module")
 def installed(fresh, by_olm):
-    return site(variables=by_olm("1.0.0"))
+    return by_olm("1.0.0", probe="changed")
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +82,7 @@ def test_f001_from_nothing_to_a_pod(installed, shipped, olm, kubectl, scheduler)
 def test_second_run_changes_nothing_and_sends_no_write(installed, by_olm, scheduler, audit):
     scheduler.rest()
     with audit:
-        run = site(variables=by_olm("1.0.0"))
+        run = by_olm("1.0.0", probe="changed")
     assert run.changed == []
     assert audit.writes() == []
 
@@ -86,7 +91,7 @@ def test_f019_upgrade_along_the_channel(installed, shipped, by_olm, olm, kubectl
     """OLM replaces the operator; the scheduler, whose pods are to be the same, goes on."""
     pods, operator, rollouts = serving(scheduler), operator_pods(kubectl), scheduler.rollouts()
     assert pods
-    run = site(variables=by_olm("1.0.0", "1.1.0", probe="never"))
+    run = by_olm("1.0.0", "1.1.0")
     assert run.changed
     assert olm.phase(shipped.csv("1.1.0"), NAMESPACE) == ("Succeeded", "InstallSucceeded")
     assert eventually(lambda: olm.phase(shipped.csv("1.0.0"), NAMESPACE) == ("", ""))
@@ -99,8 +104,7 @@ def test_f019_upgrade_along_the_channel(installed, shipped, by_olm, olm, kubectl
 def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, scheduler, audit):
     """Nothing comes before the version is named; then that one does, and no other."""
     pods, versions = serving(scheduler), ("1.0.0", "1.1.0", "1.2.0")
-    manual = by_olm(*versions, operator_approval="Manual", probe="never")
-    run = site(variables=manual)
+    run = by_olm(*versions, operator_approval="Manual")
     assert olm.phase(shipped.csv("1.1.0"), NAMESPACE)[0] == "Succeeded"
     assert olm.phase(shipped.csv("1.2.0"), NAMESPACE) == ("", "")
     assert run.changed, "the catalog is another one"
@@ -111,12 +115,12 @@ def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, sc
         return [plan["spec"]["approved"] for plan in plans if shipped.csv("1.2.0") in plan["spec"]["clusterServiceVersionNames"]]
 
     assert eventually(waits) == [False]
-    site(variables={**manual, "operator_approve": "1.2.0"})
+    by_olm(*versions, operator_approval="Manual", operator_approve="1.2.0")
     assert olm.phase(shipped.csv("1.2.0"), NAMESPACE)[0] == "Succeeded"
     scheduler.rest()
     assert serving(scheduler) == pods
     with audit:
-        again = site(variables={**manual, "operator_approve": "1.2.0"})
+        again = by_olm(*versions, operator_approval="Manual", operator_approve="1.2.0")
     assert again.changed == []
     assert audit.writes() == []
 
@@ -124,15 +128,17 @@ def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, sc
 def test_f014_to_manifests_and_back(installed, by_olm, olm, kubectl, scheduler):
     """The resource and its scheduler stay what they are; each way the other operator goes, and then a second run changes nothing."""
     pods, resource = serving(scheduler), scheduler.resource["metadata"]["uid"]
-    versions = ("1.0.0", "1.1.0", "1.2.0")
-    for variables in ({"operator_method": "manifests"}, by_olm(*versions)):
-        site(variables={**variables, "probe": "never"})
+
+    def by_manifests(**variables):
+        return site(variables={"operator_method": "manifests", "probe": "never", **variables})
+
+    for csvs, run in ((0, by_manifests), (1, functools.partial(by_olm, "1.0.0", "1.1.0", "1.2.0"))):
+        run()
         scheduler.rest()
         assert scheduler.resource["metadata"]["uid"] == resource
         assert serving(scheduler) == pods
-        csvs = kubectl.list("clusterserviceversion", NAMESPACE)
-        assert len(csvs) == (variables["operator_method"] == "olm")
-        assert site(variables={**variables, "probe": "always"}).changed == []
+        assert len(kubectl.list("clusterserviceversion", NAMESPACE)) == csvs
+        assert run(probe="always").changed == []
 
 
 def test_check_of_remove_predicts_and_writes_nothing(installed, kubectl, audit):

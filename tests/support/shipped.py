@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -44,6 +44,7 @@ class Shipped:
         """Name of its ClusterServiceVersion."""
         return self._generator.csv_name(self._sources, version)
 
+    @cache  # noqa: B019 (there is one of these)
     def catalog(self, *versions: str) -> str:
         """Build and push a catalog of these versions, the oldest first, each of which replaces the one before, and their bundles; its reference."""
         releases = self._releases(versions)
