@@ -67,7 +67,13 @@ def sources() -> Sources:
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "rendered.json"
         variables = json.dumps({"output": str(output), "operator_namespace": NAMESPACE})
-        command = ["ansible-playbook", "--inventory=localhost,", "--connection=local", f"--extra-vars={variables}", str(HERE / "render.yml")]
+        command = [
+            "ansible-playbook",
+            "--inventory=localhost,",
+            "--connection=local",
+            f"--extra-vars={variables}",
+            str(HERE / "render.yml"),
+        ]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "ANSIBLE_NOCOLOR": "1"})
         if done.returncode != 0:
             raise SystemExit(f"operator/olm: the role's templates could not be rendered:\n{done.stdout}{done.stderr}")
@@ -142,7 +148,9 @@ def catalog(src: Sources, versions: list[Release]) -> dict[str, str]:
         "icon": {"base64data": _icon(), "mediatype": "image/svg+xml"},
     }
     channels = dict.fromkeys(channel for release in versions for channel in release.channels)
-    graph = [{"schema": "olm.channel", "package": name, "name": channel, "entries": _entries(src, versions, channel)} for channel in channels]
+    graph = [
+        {"schema": "olm.channel", "package": name, "name": channel, "entries": _entries(src, versions, channel)} for channel in channels
+    ]
     newest = versions[-1]
     return {
         f"{name}/package.yaml": _texts([about, *graph]),

@@ -507,7 +507,10 @@ class TestSets:
             assert run.result["requests"]["write"] == writes
         assert labels()["osso.scheduler/set"] == "mine"
         everything = [{"api_version": f"{group}/v1", "kind": "Thing"}]
-        assert f"CustomResourceDefinition {name}" in apply(state="absent", all_of=everything, set_name="mine", set_namespace=namespace).actions()
+        assert (
+            f"CustomResourceDefinition {name}"
+            in apply(state="absent", all_of=everything, set_name="mine", set_namespace=namespace).actions()
+        )
 
     def test_namespaces_and_kinds_that_were_there_before_do_not_become_members(self, apply, kubectl, namespace, group, new):
         own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}
