@@ -62,18 +62,24 @@ class Sources(NamedTuple):
     definition: dict
 
 
-def sources() -> Sources:
-    """Read everything; runs ansible-playbook, which has to find this collection."""
+def sources(package: Path = HERE / "package.yaml") -> Sources:
+    """Read everything; runs ansible-playbook, which has to find this collection. ``package``: another package.yaml."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "rendered.json"
         variables = json.dumps({"output": str(output), "operator_namespace": NAMESPACE})
-        command = ["ansible-playbook", "--inventory=localhost,", "--connection=local", f"--extra-vars={variables}", str(HERE / "render.yml")]
+        command = [
+            "ansible-playbook",
+            "--inventory=localhost,",
+            "--connection=local",
+            f"--extra-vars={variables}",
+            str(HERE / "render.yml"),
+        ]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "ANSIBLE_NOCOLOR": "1"})
         if done.returncode != 0:
             raise SystemExit(f"operator/olm: the role's templates could not be rendered:\n{done.stdout}{done.stderr}")
         rendered = json.loads(output.read_text())
     return Sources(
-        told=yaml.safe_load((HERE / "package.yaml").read_text()),
+        told=yaml.safe_load(package.read_text()),
         package=rendered["package"],
         image=rendered["image"],
         labels=rendered["labels"],
@@ -142,26 +148,32 @@ def catalog(src: Sources, versions: list[Release]) -> dict[str, str]:
         "icon": {"base64data": _icon(), "mediatype": "image/svg+xml"},
     }
     channels = dict.fromkeys(channel for release in versions for channel in release.channels)
-    graph = [{"schema": "olm.channel", "package": name, "name": channel, "entries": _entries(src, versions, channel)} for channel in channels]
+    graph = [
+        {"schema": "olm.channel", "package": name, "name": channel, "entries": _entries(src, versions, channel)} for channel in channels
+    ]
     newest = versions[-1]
     return {
         f"{name}/package.yaml": _texts([about, *graph]),
         f"{name}/{csv_name(src, newest.version)}.yaml": _text(catalog_bundle(src, newest)),
-        "Containerfile": _CATALOG_IMAGE,
+        "Containerfile": _CATALOG_IMAGE.format(header=HEADER, name=name),
         # What opm does not read
         ".indexignore": "/Containerfile\n",
     }
 
 
-_CATALOG_IMAGE = f"""{HEADER}# The server of catalogs, for the same platform.
+_CATALOG_IMAGE = """{header}# The server of catalogs, for the same platform.
 ARG OPM_IMAGE=quay.io/operator-framework/opm:v1.72.0
 FROM ${{OPM_IMAGE}}
 LABEL operators.operatorframework.io.index.configs.v1=/configs
-COPY --chmod=755 */ /configs/
-# The cache is made of exactly these files, by the program that serves them.
-RUN ["/bin/opm", "serve", "/configs", "--cache-dir=/tmp/cache", "--cache-only", "--pprof-addr=", "--termination-log="]
+COPY {name} /configs/{name}
+# The cache is made of exactly these files, by the program that serves them; for group 0, which every user is in there.
+USER 0
+# Some images of opm have no /tmp.
+ARG TMPDIR=/
+RUN ["/bin/opm", "serve", "/configs", "--cache-dir=/cache", "--cache-only", "--pprof-addr=", "--termination-log="]
+USER 1001
 ENTRYPOINT ["/bin/opm"]
-CMD ["serve", "/configs", "--cache-dir=/tmp/cache"]
+CMD ["serve", "/configs", "--cache-dir=/cache"]
 """
 
 

@@ -71,7 +71,7 @@ def _wrong(version, cluster):
     """Why an upstream version is not for OpenShift 4.``cluster``; empty if it is, or if it is newer than the table."""
     number = _number(version)
     releases, versions = UPSTREAM.get(number[1], ((), ())) if number else ((), ())
-    if number and number[0] == 1 and (number[1] > max(UPSTREAM) or cluster in releases and number > _number(versions[-1])):
+    if number and number[0] == 1 and (number[1] > max(UPSTREAM) or (cluster in releases and number > _number(versions[-1]))):
         return ""
     if version not in versions:
         return "which is no version of the upstream operator"

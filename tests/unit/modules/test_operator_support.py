@@ -18,16 +18,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tabl
         ("1.24", "osso", "", "The cluster runs Kubernetes 1.24, and the operator needs 1.25. Upgrade the cluster first."),
         ("1.34", "upstream", "", ""),
         ("1.34", "upstream", "1.5.1", ""),
-        (
-            "1.34", "upstream", "1.6.0",
-            "operator_version is 1.6.0, which is for OpenShift 4.22 and 4.23. Choose 1.5.0 or 1.5.1, or leave it out: "
-            "the cluster runs Kubernetes 1.34, as OpenShift 4.21.",
-        ),
-        (
-            "1.24", "upstream", "1.1.5",
-            "operator_version is 1.1.5, which is for OpenShift 4.12 and later. Choose 1.1.0, or leave it out: "
-            "the cluster runs Kubernetes 1.24, as OpenShift 4.11.",
-        ),
+        ("1.34", "upstream", "1.6.0", "operator_version is 1.6.0, which is for OpenShift 4.22 and 4.23. Choose 1.5.0 or 1.5.1, or leave it out: the"),
+        ("1.34", "upstream", "1.6.0", "or leave it out: the cluster runs Kubernetes 1.34, as OpenShift 4.21."),
+        ("1.24", "upstream", "1.1.5", "operator_version is 1.1.5, which is for OpenShift 4.12 and later. Choose 1.1.0, or leave it out: the"),
         ("1.29", "upstream", "1.3", "operator_version is 1.3, which is no version of the upstream operator. Choose 1.3.0, 1.3.1 or 1.3.2, or"),
         ("1.29", "upstream", "1.2.9", "operator_version is 1.2.9, which is no version of the upstream operator. Choose 1.3.0"),
         ("1.29", "upstream", "1.3.7", ""),  # a patch that is newer than the table
