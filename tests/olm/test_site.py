@@ -2,15 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The main job with OLM, in the order of an operator's life: from nothing to a pod, again, upgrades, away, and to manifests and back.
+"""The main job with OLM, in the order of an operator's life: from nothing to a pod, again, upgrades, and away.
 
-F001-F004, F007, F008: namespace, OperatorGroup, Subscription and a CatalogSource of one's own. F005: approval. F014: by manifests as well.
-F019: along a channel. F020, F021: away.
+F001-F004, F007, F008: namespace, OperatorGroup, Subscription and a CatalogSource of one's own. F005: approval. F019: along a
+channel. F020, F021: away. By manifests and back: test_role.py.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import time
 
@@ -22,8 +21,8 @@ from support.site import NAMESPACE, VARIABLES, remove, site
 
 
 @pytest.fixture(scope="module")
-def shipped(olm) -> Shipped:
-    return Shipped(olm)
+def shipped(olm, tmp_path_factory) -> Shipped:
+    return Shipped(olm, tmp_path_factory.mktemp("shipped"))
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +39,12 @@ def fresh(olm, kubectl):
 
 @pytest.fixture(scope="module")
 def by_olm(shipped, tmp_path_factory):
-    """by_olm(version, ...) runs site for a catalog that ends with that version. Which image the operator has is for its bundle to say."""
+    """by_olm(later, ...) runs site for a catalog with our version and these later ones. The operator's image is for the bundle to say."""
     schedulers = tmp_path_factory.mktemp("site") / "vars.json"
     schedulers.write_text(json.dumps({"secondary_schedulers": VARIABLES["secondary_schedulers"]}))
 
-    def run(*versions, **variables):
-        image = shipped.catalog(*versions)
+    def run(*later, **variables):
+        image = shipped.catalog(*later)
         return site(schedulers, variables={"operator_method": "olm", "operator_catalog_image": image, "probe": "never", **variables})
 
     return run
@@ -53,7 +52,7 @@ def by_olm(shipped, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(fresh, by_olm):
-    return by_olm("1.0.0", probe="changed")
+    return by_olm(probe="changed")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +72,7 @@ def operator_pods(kubectl) -> set[str]:
 def test_f001_from_nothing_to_a_pod(installed, shipped, olm, kubectl, scheduler):
     probe = installed.task("Prove each scheduler with a pod").result["results"][0]
     assert probe["scheduler"] == "secondary-scheduler"
-    assert olm.phase(shipped.csv("1.0.0"), NAMESPACE) == ("Succeeded", "InstallSucceeded")
+    assert olm.phase(shipped.csv(shipped.version), NAMESPACE) == ("Succeeded", "InstallSucceeded")
     assert scheduler.condition("Available")[0] == "True"
     owners = kubectl.get("deployment", "osso-scheduler-operator", NAMESPACE)["metadata"]["ownerReferences"]
     assert [owner["kind"] for owner in owners] == ["ClusterServiceVersion"]
@@ -82,7 +81,7 @@ def test_f001_from_nothing_to_a_pod(installed, shipped, olm, kubectl, scheduler)
 def test_second_run_changes_nothing_and_sends_no_write(installed, by_olm, scheduler, audit):
     scheduler.rest()
     with audit:
-        run = by_olm("1.0.0", probe="changed")
+        run = by_olm(probe="changed")
     assert run.changed == []
     assert audit.writes() == []
 
@@ -91,10 +90,10 @@ def test_f019_upgrade_along_the_channel(installed, shipped, by_olm, olm, kubectl
     """OLM replaces the operator; the scheduler, whose pods are to be the same, goes on."""
     pods, operator, rollouts = serving(scheduler), operator_pods(kubectl), scheduler.rollouts()
     assert pods
-    run = by_olm("1.0.0", "1.1.0")
+    run = by_olm("1.1.0")
     assert run.changed
     assert olm.phase(shipped.csv("1.1.0"), NAMESPACE) == ("Succeeded", "InstallSucceeded")
-    assert eventually(lambda: olm.phase(shipped.csv("1.0.0"), NAMESPACE) == ("", ""))
+    assert eventually(lambda: olm.phase(shipped.csv(shipped.version), NAMESPACE) == ("", ""))
     eventually(lambda: operator_pods(kubectl) and not operator_pods(kubectl) & operator)
     scheduler.rest()
     assert serving(scheduler) == pods
@@ -103,11 +102,13 @@ def test_f019_upgrade_along_the_channel(installed, shipped, by_olm, olm, kubectl
 
 def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, scheduler, audit):
     """Nothing comes before the version is named; then that one does, and no other."""
-    pods, versions = serving(scheduler), ("1.0.0", "1.1.0", "1.2.0")
-    run = by_olm(*versions, operator_approval="Manual")
+    pods, later = serving(scheduler), ("1.1.0", "1.2.0")
+    run = by_olm(*later, operator_approval="Manual")
     assert olm.phase(shipped.csv("1.1.0"), NAMESPACE)[0] == "Succeeded"
     assert olm.phase(shipped.csv("1.2.0"), NAMESPACE) == ("", "")
-    assert run.changed, "the catalog is another one"
+    told = run.task("Install the operator by OLM")
+    assert told.changed, "the catalog is another one"
+    assert (told.result["csv"]["version"], told.result["upgrade"]) == ("1.1.0", "1.2.0")
 
     def waits():
         """a plan for the new version waits for approval"""
@@ -115,30 +116,15 @@ def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, sc
         return [plan["spec"]["approved"] for plan in plans if shipped.csv("1.2.0") in plan["spec"]["clusterServiceVersionNames"]]
 
     assert eventually(waits) == [False]
-    by_olm(*versions, operator_approval="Manual", operator_approve="1.2.0")
+    told = by_olm(*later, operator_approval="Manual", operator_approve="1.2.0").task("Install the operator by OLM").result
+    assert (told["csv"]["version"], told["upgrade"]) == ("1.2.0", None)
     assert olm.phase(shipped.csv("1.2.0"), NAMESPACE)[0] == "Succeeded"
     scheduler.rest()
     assert serving(scheduler) == pods
     with audit:
-        again = by_olm(*versions, operator_approval="Manual", operator_approve="1.2.0")
+        again = by_olm(*later, operator_approval="Manual", operator_approve="1.2.0")
     assert again.changed == []
     assert audit.writes() == []
-
-
-def test_f014_to_manifests_and_back(installed, by_olm, olm, kubectl, scheduler):
-    """The resource and its scheduler stay what they are; each way the other operator goes, and then a second run changes nothing."""
-    pods, resource = serving(scheduler), scheduler.resource["metadata"]["uid"]
-
-    def by_manifests(**variables):
-        return site(variables={"operator_method": "manifests", "probe": "never", **variables})
-
-    for csvs, run in ((0, by_manifests), (1, functools.partial(by_olm, "1.0.0", "1.1.0", "1.2.0"))):
-        run()
-        scheduler.rest()
-        assert scheduler.resource["metadata"]["uid"] == resource
-        assert serving(scheduler) == pods
-        assert len(kubectl.list("clusterserviceversion", NAMESPACE)) == csvs
-        assert run(probe="always").changed == []
 
 
 def test_check_of_remove_predicts_and_writes_nothing(installed, kubectl, audit):

@@ -2,69 +2,69 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Our operator as OLM gets it: bundles and a catalog as `make bundle` makes them, also of versions that are still to come."""
+"""Our operator as OLM gets it: images of bundle and catalog as `make images` builds them, also of versions that are still to come."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
-from collections.abc import Sequence
-from functools import cache, cached_property
+import shutil
+import subprocess
 from pathlib import Path
-from tempfile import TemporaryDirectory
+
+import yaml
 
 from .olm import Olm
 
-SOURCE = Path(__file__).resolve().parents[2] / "operator/olm/bundle.py"
+ROOT = Path(__file__).resolve().parents[2]
+MADE = ROOT / ".cache/olm/catalog"
 
 
 class Shipped:
-    """All versions run the operator that is under test: to OLM they are different ones all the same."""
+    """Catalogs of our operator, built once each in `folder`. All versions are the operator that is under test: they differ in name alone."""
 
-    def __init__(self, olm: Olm):
+    def __init__(self, olm: Olm, folder: Path):
         self._olm = olm
-        self._image = Path(os.environ["OPERATOR_IMAGE_FILE"]).read_text().strip()
-
-    @cached_property
-    def _generator(self):
-        spec = importlib.util.spec_from_file_location("operator_olm_bundle", SOURCE)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-    @cached_property
-    def _sources(self):
-        return self._generator.sources()
-
-    @property
-    def package(self) -> str:
-        return self._sources.package["name"]
+        self._folder = folder
+        self._catalogs: dict[tuple[str, ...], str] = {}
+        self._told = yaml.safe_load((ROOT / "operator/olm/package.yaml").read_text())
+        self._package = yaml.safe_load((ROOT / "roles/operator/vars/main.yml").read_text())["operator_packages"]["osso"]
+        self.version = self._told["releases"][-1]["version"]
 
     def csv(self, version: str) -> str:
         """Name of its ClusterServiceVersion."""
-        return self._generator.csv_name(self._sources, version)
+        return self._package["csv"] + version
 
-    @cache  # noqa: B019 (there is one of these)
-    def catalog(self, *versions: str) -> str:
-        """Build and push a catalog of these versions, the oldest first, each of which replaces the one before, and their bundles; its reference."""
-        releases = self._releases(versions)
-        files = self._generator.catalog(self._sources, releases)
-        for release in releases:
-            told = self._generator.catalog_bundle(self._sources, release)
-            files[f"{self.package}/{self.csv(release.version)}.yaml"] = self._generator._text(told)
-        return self._push("catalog", "-".join(versions), files, f"--build-arg=OPM_IMAGE={self._olm.opm_image}")
+    def catalog(self, *later: str) -> str:
+        """The image of a catalog with our newest version and these later ones, each of which replaces the one before."""
+        if later not in self._catalogs:
+            self._catalogs[later] = self._build(*later)
+        return self._catalogs[later]
 
-    def _releases(self, versions: Sequence[str]) -> list:
-        (*_former, newest) = self._generator.releases(self._sources.told, self._image)
-        releases = []
-        for version in versions:
-            replaces = releases[-1].version if releases else ""
-            release = newest._replace(version=version, replaces=replaces, bundle_image=f"{self._olm.registry}/shipped-bundle:{version}")
-            self._push("bundle", version, self._generator.bundle(self._sources, release))
-            releases.append(release)
-        return releases
+    def _build(self, *later: str) -> str:
+        options = []
+        if later:
+            self.catalog(*later[:-1])
+            options = [f"--package={self._package_file(*later)}", f"--former={self._kept(*later[:-1])}"]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT / ".cache/collections"),
+            "OPM_IMAGE": self._olm.opm_image,
+            "REGISTRY": self._olm.registry,
+        }
+        done = subprocess.run([ROOT / "operator/olm/build", *options], capture_output=True, text=True, check=False, env=environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        # What the next one has its former versions from.
+        shutil.copytree(MADE, self._kept(*later))
+        return done.stdout.split()[-1]
 
-    def _push(self, name: str, tag: str, files: dict[str, str], *options: str) -> str:
-        with TemporaryDirectory() as folder:
-            self._generator.write(Path(folder), files)
-            return self._olm.push(Path(folder), f"{self._olm.registry}/shipped-{name}:{tag}", *options)
+    def _kept(self, *later: str) -> Path:
+        return self._folder / "-".join(["catalog", self.version, *later])
+
+    def _package_file(self, *later: str) -> Path:
+        releases = list(self._told["releases"])
+        for version in later:
+            replaces = releases[-1]["version"]
+            releases.append({"version": version, "created": "2030-01-01", "channels": ["stable", "candidate"], "replaces": replaces})
+        path = self._folder / f"package-{later[-1]}.yaml"
+        path.write_text(yaml.safe_dump({**self._told, "releases": releases}))
+        return path
