@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
@@ -15,38 +14,20 @@ import pytest
 import yaml
 from support.olm import GROUP
 from support.scheduler import Scheduler, eventually
-from support.site import DEMO, NAMESPACE, VARIABLES, remove, site
+from support.shipped import Shipped
+from support.site import DEMO, NAMESPACE, remove
 
 ROOT = Path(__file__).resolve().parents[2]
 ROLE = [{"name": "Install", "ansible.builtin.import_role": {"name": "osso.scheduler.operator"}}]
 CRD = "secondaryschedulers.operator.openshift.io"
 PACKAGE = "osso-scheduler-operator"
 DEPLOYMENT = "osso-scheduler-operator"
-NEXT = "1.0.1"
 
 
 @pytest.fixture(scope="module")
-def catalog(olm) -> str:
+def catalog(olm, tmp_path_factory) -> str:
     """The image of our catalog, as `make images` builds it; it names the bundle, and that the operator, by digest."""
-    return build(olm)
-
-
-@pytest.fixture(scope="module")
-def next_catalog(olm, catalog, tmp_path_factory) -> str:
-    """The image of a catalog that has a next version of ours as well, which is another in name alone."""
-    told = yaml.safe_load((ROOT / "operator/olm/package.yaml").read_text())
-    version = told["releases"][-1]["version"]
-    told["releases"].append({"version": NEXT, "created": "2027-01-01", "channels": ["stable", "candidate"], "replaces": version})
-    package = tmp_path_factory.mktemp("next") / "package.yaml"
-    package.write_text(yaml.safe_dump(told))
-    return build(olm, f"--package={package}", f"--former={ROOT / '.cache/olm/catalog'}")
-
-
-def build(olm, *options) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / ".cache/collections"), "OPM_IMAGE": olm.opm_image, "REGISTRY": olm.registry}
-    done = subprocess.run([ROOT / "operator/olm/build", *options], capture_output=True, text=True, check=False, env=environment)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()[-1]
+    return Shipped(olm, tmp_path_factory.mktemp("shipped")).catalog()
 
 
 @pytest.fixture(scope="module")
@@ -280,21 +261,6 @@ def test_the_sample_works(kubectl, namespace, role):
         kubectl("delete", CRD, scheduler.name, f"--namespace={NAMESPACE}")
 
 
-def test_an_upgrade_waits_for_its_approval(role, served, by_olm, next_catalog, kubectl):
-    """F005, F019: with manual approval the next version comes when it is named, and not before; the scheduler serves on."""
-    before = served()
-    manual = {**by_olm, "operator_catalog_image": next_catalog, "operator_approval": "Manual"}
-    waiting = role(manual).task("Install the operator by OLM").result
-    assert (waiting["csv"]["version"], waiting["upgrade"]) == ("1.0.0", NEXT)
-    (failure,) = role({**manual, "operator_approval": "Automatic", "operator_approve": NEXT}, succeed=False).failures
-    assert "operator_approval is Automatic" in failure.result["msg"]
-    done = role({**manual, "operator_approve": NEXT}).task("Install the operator by OLM").result
-    assert (done["csv"]["version"], done["upgrade"]) == (NEXT, None)
-    assert role({**manual, "operator_approve": NEXT}).changed == []
-    assert served() == before
-    assert installed_by(kubectl) == "olm"
-
-
 def test_from_olm_to_manifests_with_the_scheduler_serving(role, served, scheduler, by_manifests, manifests, kubectl):
     before = served()
     run = role(by_manifests)
@@ -317,24 +283,3 @@ def test_the_removal_leaves_nothing(role, kubectl):
     kinds = f"customresourcedefinitions,clusterroles,clusterrolebindings,operators.{GROUP}"
     left = kubectl("get", kinds, "--output=name").stdout.split()
     assert [name for name in left if "osso" in name or "secondaryscheduler" in name] == []
-
-
-def test_site_from_an_empty_cluster_to_a_pod_by_olm(by_olm, next_catalog, kubectl, tmp_path, audit):
-    """The whole of it: operator by OLM, scheduler, pod placed by it; again, and nothing is written; and away."""
-    variables = {key: value for key, value in VARIABLES.items() if key != "operator_image"}
-    file = tmp_path / "vars.yml"
-    file.write_text(yaml.safe_dump({**variables, **by_olm}))
-    run = site(file)
-    assert "placed" in run.stdout or run.task("Prove each scheduler with a pod").status == "ok"
-    with audit:
-        again = site(file)
-    assert (again.changed, audit.writes()) == ([], [])
-    # F019: the catalog offers a next version, the channel brings it, and the scheduler is not touched.
-    scheduler = Scheduler(kubectl, "cluster", scheduler_name="secondary-scheduler")
-    (pod,) = scheduler.serving_pods()
-    upgraded = site(file, variables={"operator_catalog_image": next_catalog, "probe": "never"}).task("Install the operator by OLM")
-    assert (upgraded.changed, upgraded.result["csv"]["version"]) == (True, NEXT)
-    (same,) = scheduler.serving_pods()
-    assert same["metadata"]["uid"] == pod["metadata"]["uid"]
-    remove()
-    assert gone(kubectl)
