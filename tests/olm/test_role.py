@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from support.olm import GROUP
+from support.olm import GROUP, Bundle, Package
 from support.scheduler import Scheduler, eventually
 from support.shipped import Shipped
 from support.site import DEMO, NAMESPACE, remove
@@ -20,8 +20,8 @@ from support.site import DEMO, NAMESPACE, remove
 ROOT = Path(__file__).resolve().parents[2]
 ROLE = [{"name": "Install", "ansible.builtin.import_role": {"name": "osso.scheduler.operator"}}]
 CRD = "secondaryschedulers.operator.openshift.io"
-PACKAGE = "osso-scheduler-operator"
 DEPLOYMENT = "osso-scheduler-operator"
+UPSTREAM = "openshift-secondary-scheduler-operator"
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +117,10 @@ def test_refusals(role, by_olm, audit, variables, message):
         (failure,) = role({**by_olm, **variables}, succeed=False).failures
     assert message in failure.result["msg"]
     assert audit.writes() == []
+
+
+# What it needs where it watches all namespaces; a bundle holds it for every way to watch.
+FOR_ALL_NAMESPACES = {("rbac.authorization.k8s.io", "clusterrolebindings", verb, None) for verb in ("list", "watch")}
 
 
 class Parts:
@@ -219,6 +223,8 @@ def test_from_manifests_to_olm_with_the_scheduler_serving(role, served, schedule
     assert installed_by(kubectl) == "olm"
     found = Parts(kubectl)
     assert found.definition == manifests.definition
+    assert found.rules["cluster"] >= FOR_ALL_NAMESPACES
+    found.rules["cluster"] -= FOR_ALL_NAMESPACES
     assert found.rules == manifests.rules
     assert found.deployment == manifests.deployment
     assert served() == before
@@ -277,3 +283,20 @@ def test_the_removal_leaves_nothing(role, kubectl):
     kinds = f"customresourcedefinitions,clusterroles,clusterrolebindings,operators.{GROUP}"
     left = kubectl("get", kinds, "--output=name").stdout.split()
     assert [name for name in left if "osso" in name or "secondaryscheduler" in name] == []
+
+
+def test_upstreams_package(role, olm, kubectl, audit):
+    """F004, F006, F016: the version that is asked for, from another catalog than Red Hat's; a stand-in, as its images are in no registry here."""
+    versions = [Bundle(UPSTREAM, version) for version in ("1.5.0", "1.5.1")]
+    image = olm.catalog(Package(UPSTREAM, {"stable": versions}))
+    variables = {"operator_variant": "upstream", "operator_method": "olm", "operator_catalog_image": image, "operator_version": "1.5.0"}
+    run = role(variables)
+    assert run.task("Install the operator by OLM").result["csv"]["version"] == "1.5.0"
+    labels = kubectl.json("get", "namespace", NAMESPACE)["metadata"]["labels"]
+    assert labels["openshift.io/cluster-monitoring"] == "true"
+    with audit:
+        assert role(variables).changed == []
+    assert audit.writes() == []
+    role({"operator_variant": "upstream", "operator_state": "absent"})
+    assert gone(kubectl)
+    assert kubectl("get", "customresourcedefinition", versions[0].definition, "--ignore-not-found").stdout == ""
