@@ -75,7 +75,8 @@ def left(kubectl, namespace, package="thing"):
     found = kubectl(
         "get", f"{CRD},operators.operators.coreos.com,clusterroles,clusterrolebindings,namespaces", "--output=name"
     ).stdout.split()
-    found = [name for name in found if f"things.{package}" in name or f"{package}." in name.partition("/")[2] or namespace in name]
+    marks = (f"/things.{package}.", f"/{package}.v", f"/{package}.{namespace}", f"/{namespace}")
+    found = [name for name in found if any(mark in name for mark in marks)]
     kinds = "subscriptions,clusterserviceversions,installplans,catalogsources,operatorgroups"
     names = ",".join(f"{kind}.operators.coreos.com" for kind in kinds.split(","))
     return found + kubectl("get", f"{names},deployments", f"--namespace={namespace}", "--output=name").stdout.split()
