@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from support.olm import NAMESPACE, Bundle, Olm, Package, without_manifests
+from support.olm import NAMESPACE, Bundle, Olm, Package
 from support.scheduler import eventually
 
 ONE, TWO = Bundle("thing", "1.0.0"), Bundle("thing", "1.1.0")
@@ -61,20 +61,6 @@ def test_an_operator_comes_along_its_channel_and_goes(olm, kubectl, namespace, c
 
     olm.clear(namespace)
     eventually(lambda: not left(kubectl, namespace))
-
-
-def test_an_image_without_manifests(olm, kubectl, namespace):
-    """The catalog is fine, its bundle is not: OLM's Job says so, and no CSV comes."""
-    olm.serve(olm.catalog(Package("thing", {"stable": [without_manifests(ONE)]})), namespace)
-    olm.subscribe("thing", namespace)
-
-    def failed():
-        """a pod that unpacks the bundle has failed"""
-        pods = kubectl.list("pod", namespace, "olm.managed=true")
-        return any(pod["status"]["phase"] == "Failed" for pod in pods if "olm.catalogSource" not in pod["metadata"]["labels"])
-
-    eventually(failed, within=300)
-    assert olm.phase(ONE.name, namespace) == ("", "")
 
 
 def test_installed_again_nothing_is_written(own_cluster, kubectl, olm, audit):

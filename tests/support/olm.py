@@ -327,11 +327,6 @@ def with_broken_manifest(bundle: Bundle) -> Bundle:
     return replace(bundle, broken={"manifests/csv.yaml": "kind: [\n"})
 
 
-def without_manifests(bundle: Bundle) -> Bundle:
-    """The same as far as its catalog knows, but its image holds no manifests: OLM's Job fails, after a minute or more."""
-    return replace(bundle, broken={"manifests/csv.yaml": None, "manifests/crd.yaml": None})
-
-
 def _is_copied(csv: dict) -> bool:
     return "olm.copiedFrom" in (csv["metadata"].get("labels") or {})
 
