@@ -195,13 +195,13 @@ class Olm:
         """What a catalog holds of a package, its bundles as opm renders them; their images are pushed."""
         return [*package.documents(), *(document for bundle in package.bundles() for document in self._render(bundle))]
 
-    def catalog(self, *packages: Package | dict | Path) -> str:
+    def catalog(self, *packages: Package | dict | Path, name: str = "") -> str:
         """Build and push the image of a catalog that holds these packages, single documents, or what lies in folders; its reference.
 
-        As catalogs' images are made: out of opm's, with the cache that the server starts with.
+        As catalogs' images are made: out of opm's, with the cache that the server starts with. name: of the image, tag included.
         """
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
+        with tempfile.TemporaryDirectory() as home:
+            folder = Path(home)
             configs = folder / "configs"
             configs.mkdir()
             for number, package in enumerate(packages):
@@ -212,7 +212,7 @@ class Olm:
                     documents = self.documents(package) if isinstance(package, Package) else [package]
                     _write(configs, {f"{number}/catalog.json": "\n".join(json.dumps(document) for document in documents)})
             contents = sorted((str(path.relative_to(configs)), path.read_text()) for path in configs.rglob("*") if path.is_file())
-            image = f"{self.registry}/catalog:{hashlib.sha256(json.dumps(contents).encode()).hexdigest()[:12]}"
+            image = f"{self.registry}/" + (name or f"catalog:{hashlib.sha256(json.dumps(contents).encode()).hexdigest()[:12]}")
             if image not in self._images:
                 _open(configs)
                 _command(self.opm, "validate", configs)

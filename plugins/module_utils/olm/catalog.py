@@ -224,8 +224,12 @@ def csv_for(offer, chosen, version, option):
 
 def absent(options, sources):
     """The error for a CatalogSource that does not exist; ``sources`` are all that there are."""
-    there = ", ".join(sorted("{0}/{1}".format(one["metadata"]["namespace"], name_of(one)) for one in sources)) or "none"
     return ClusterError(
         f"source is {options.source}, but there is no CatalogSource {options.source} in namespace {options.source_namespace}. There are: "
-        f"{there}. Name one of them by source and source_namespace, or give catalog.image to make it."
+        f"{listed(sources)}. Name one of them by source and source_namespace, or give catalog.image to make it."
     )
+
+
+def listed(sources):
+    """CatalogSources with their namespaces, for a message."""
+    return ", ".join(sorted("{0}/{1}".format(one["metadata"]["namespace"], name_of(one)) for one in sources)) or "none"

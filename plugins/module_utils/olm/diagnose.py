@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Callable, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import readiness
@@ -16,6 +17,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.plan import csv
 # READY and FAILED as of `readiness`; APPROVAL waits for a person; SHORT is installed, but not the newest version.
 PENDING, READY, FAILED = readiness.PENDING, readiness.READY, readiness.FAILED
 APPROVAL, SHORT = "approval", "short"
+
+# What the resolver says of a CSV without a Subscription, and for a while of the one that an upgrade is replacing
+_ORPHAN = re.compile(r"clusterserviceversion (\S+) exists and is not referenced by a subscription")
 
 _REMEDIES = {
     "TooManyOperatorGroups": "delete all OperatorGroups in the namespace but one",
@@ -78,7 +82,11 @@ def _stuck(seen, goal):
     found = conditions(seen.subscription)
     for kind, what in (("ResolutionFailed", "OLM cannot resolve it"), ("BundleUnpackFailed", "its bundle cannot be unpacked")):
         if _true(found, kind):
-            return Verdict(FAILED, f"{_subscription(seen)}: {what}: {_told(found[kind])}")
+            orphan = _ORPHAN.search(found[kind].get("message", ""))
+            text = f"{_subscription(seen)}: {what}: {_told(found[kind])}"
+            if orphan and _is_replaced(seen, orphan.group(1)):
+                return Verdict(PENDING, text)
+            return Verdict(FAILED, text + (f"; delete ClusterServiceVersion {orphan.group(1)}" if orphan else ""))
     plan = current(seen.plans, seen.subscription)
     name = status(seen.subscription, "currentCSV")
     csv = seen.csvs.get(name)
@@ -102,6 +110,12 @@ def _stuck(seen, goal):
     if status(seen.subscription, "state"):
         return Verdict(PENDING, f"{_subscription(seen)} is {status(seen.subscription, 'state')}; its CSV {name} does not exist")
     return Verdict(PENDING, f"{_subscription(seen)}: OLM says nothing about it; is its catalog-operator running?")
+
+
+def _is_replaced(seen, name):
+    """Is a CSV gone, or about to go since a newer one is there?"""
+    phase = status(seen.csvs.get(name), "phase")
+    return name not in seen.csvs or phase in ("Replacing", "Deleting") or any(spec(csv, "replaces") == name for csv in seen.csvs.values())
 
 
 def _subscription(seen):

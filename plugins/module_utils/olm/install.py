@@ -32,7 +32,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
     spec,
     status,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import refuse_namesakes, refuse_rivals, survey
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import ORIGINALS, refuse_namesakes, refuse_rivals, survey
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.watching import Selection, Watcher
 
 # OLM may still find its way out of a failure, and may not have heard of a new catalog yet, for so long.
@@ -70,7 +70,7 @@ class Install:
         group_manifest, group_name = group.wanted(found.groups, options, found.tenants(options))
         base = [*self._namespace(found), *([group_manifest] if group_manifest else []), *self._catalog(found)]
         if found.catalog is None and not options.catalog:
-            raise catalogs.absent(options, self._client.list(self._resources[CATALOG]))
+            raise catalogs.absent(options, self._sources())
         if group_manifest is None:
             self._report.add(identity("OperatorGroup", group_name, options.namespace), action.UNCHANGED, found.groups[0], found.groups[0])
         if self._check:
@@ -83,9 +83,18 @@ class Install:
         return outcome.result(self._seen, self._options, self._offer, channel, self._versions, self._message(), self._approved)
 
     def _no_source(self):
-        there = self._client.list(self._resources[CATALOG])
-        names = ", ".join(sorted("{0}/{1}".format(one["metadata"]["namespace"], name_of(one)) for one in there)) or "none"
+        names = catalogs.listed(self._sources())
         return f"source is missing; name the CatalogSource that holds package {self._options.package}. There are: {names}."
+
+    def _sources(self):
+        """All CatalogSources, as far as the user may see them."""
+        for namespace in (None, self._options.source_namespace):
+            try:
+                return self._client.list(self._resources[CATALOG], namespace)
+            except ApiError as error:
+                if error.status != 403:
+                    raise
+        return []
 
     # What is written
 
@@ -115,26 +124,29 @@ class Install:
             wanted["channel"] = channel
         wanted["installPlanApproval"] = "Automatic" if options.upgrade == "channel" and options.approval == "Automatic" else "Manual"
         # It matters for the first installation only, and stays as it was then.
-        starting = options.starting_csv or spec(live, "startingCSV")
-        if not installed and not options.starting_csv and options.upgrade == "version":
-            starting = catalogs.csv_for(offer, channel, options.version, "version")
+        starting = spec(live, "startingCSV") if installed else options.starting_csv or spec(live, "startingCSV")
+        if options.upgrade == "version" and not self._versions.matches(installed, options.version):
+            starting = self._step(channel, installed) or starting
         elif not installed and options.starting_csv and offer.package:
             starting = catalogs.csv_for(offer, channel, options.starting_csv, "starting_csv")
-        if installed and options.upgrade == "version":
-            self._refuse_downgrade(installed)
         if starting:
             wanted["startingCSV"] = starting
         if options.config:
             wanted["config"] = options.config
         return manifest(SUBSCRIPTION, options.name, options.namespace, wanted, options.labels)
 
-    def _refuse_downgrade(self, installed):
+    def _step(self, channel, installed):
+        """The CSV to start with for ``version``; None where one is installed. Raises `InputError` for a version that cannot be reached."""
         options, there = self._options, self._versions.version(installed)
         if there and plan.precedes(options.version, there):
             raise InputError(
                 f"version is {options.version}, but {installed} is installed, and OLM does not go back. Remove the operator with state: "
                 "absent first, or set a version that is not older."
             )
+        if self._offer.package is None and (installed or options.starting_csv):
+            return None  # OLM will say.
+        wanted = catalogs.csv_for(self._offer, channel, options.version, "version")
+        return None if installed else wanted
 
     def _apply(self, manifests):
         run = apply.Run(
@@ -161,12 +173,14 @@ class Install:
         changed = bool(found.catalog and options.catalog and spec(found.catalog, "image") != options.catalog["image"])
         reader = catalogs.Reader(self._client, options.source, options.source_namespace)
         before = reader.offer(options.package) if changed else None
-        self._apply(base)
+        if options.catalog:
+            self._apply(base)
+            base = []
         live = self._until_served(options.catalog["image"] if changed else None)
         self._fresh = changed or catalogs.is_young(live)
         self._seen = self._seen._replace(catalog=live)
         self._take(reader.until_offered(live, options, self._deadline, before))
-        self._apply([self._subscription(found.subscription)])
+        self._apply([*base, self._subscription(found.subscription)])
         self._settle()
 
     def _predict(self, found, base):
@@ -209,15 +223,19 @@ class Install:
     def _until_served(self, image):
         """The CatalogSource, once it is READY, and with ``image`` once a pod of that image serves it."""
         options = self._options
-        pod = self._client.resource("v1", "Pod")
-        selections = {
-            "catalog": Selection(self._resources[CATALOG], options.source_namespace, options.source),
-            "pods": Selection(pod, options.source_namespace, label_selector="olm.catalogSource=" + options.source),
-        }
+        selections = {CATALOG: Selection(self._resources[CATALOG], options.source_namespace, options.source)}
+        if image or catalogs.judge(self._seen.catalog).state != readiness.READY:
+            pods = Selection(
+                self._client.resource("v1", "Pod"), options.source_namespace, label_selector="olm.catalogSource=" + options.source
+            )
+            if self._may_list(pods):
+                selections["Pod"] = pods
+            else:
+                image = None
         with Watcher(self._client, selections) as watcher:
             while True:
-                live = watcher.objects("catalog").get(options.source)
-                pods = list(watcher.objects("pods").values())
+                live = watcher.objects(CATALOG).get(options.source)
+                pods = list(watcher.objects("Pod").values()) if "Pod" in selections else []
                 if live and catalogs.judge(live).state == readiness.READY and (not image or catalogs.serves(pods, image)):
                     return live
                 self._seen = self._seen._replace(catalog=live)
@@ -230,13 +248,22 @@ class Install:
                     )
                 watcher.wait(min(_TICK_SECONDS, self._deadline.remaining()))
 
+    def _may_list(self, selection):
+        try:
+            self._client.list(selection.resource, selection.namespace, **selection.selectors)
+        except ApiError as error:
+            if error.status != 403:
+                raise
+            return False
+        return True
+
     def _settle(self):
         """Wait until OLM has brought what was asked for, approving what may be approved."""
         options = self._options
         selections = {
             SUBSCRIPTION: Selection(self._resources[SUBSCRIPTION], options.namespace, options.name),
             PLAN: Selection(self._resources[PLAN], options.namespace),
-            CSV: Selection(self._resources[CSV], options.namespace),
+            CSV: Selection(self._resources[CSV], options.namespace, label_selector=ORIGINALS),
             CATALOG: Selection(self._resources[CATALOG], options.source_namespace, options.source),
             "Deployment": Selection(self._client.resource("apps/v1", "Deployment"), options.namespace),
         }
@@ -280,6 +307,8 @@ class Install:
 
     def _give_up(self, verdict):
         if verdict.state == diagnose.SHORT:
+            if self._offer.package is None:
+                return  # Without a list of what the channel offers there is nothing to compare with.
             self._short = verdict.why
         elif verdict.state == diagnose.APPROVAL and self._asks():
             self._pending = verdict.why
@@ -329,7 +358,7 @@ class Install:
                 return True
             if options.approval == "Manual":
                 return options.approve is None or versions.matches(name, options.approve) or self._is_past(name, options.approve)
-            return name == head if head else status(self._seen.subscription, "state") == "AtLatestKnown" and not self._is_news()
+            return name == head if head else status(self._seen.subscription, "state") == "AtLatestKnown" and not self._fresh
 
         def short(name):
             return options.upgrade == "channel" and options.approval == "Automatic"
@@ -353,8 +382,8 @@ class Install:
         if not self._is_referred(name):
             return False
         if options.upgrade == "version":
-            # What lies between is a step on the way.
-            return versions.matches(name, options.version) or self._is_newer(options.version, name)
+            # What lies between is a step on the way, if it is known to lead there.
+            return versions.matches(name, options.version) or (self._offer.package is not None and self._is_newer(options.version, name))
         if options.upgrade == "none":
             return not installed and (not options.starting_csv or versions.matches(name, options.starting_csv))
         return True

@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import lookup, prune
+import contextlib
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import lookup, prune, readiness
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import Deadline, until_gone
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import Deadline, Target, until_gone, until_ready
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import catalog as catalogs
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import diagnose, inhabitants, outcome, plan
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.diagnose import Seen
@@ -30,9 +32,12 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
     spec,
     status,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import refuse_namesakes, survey
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import ORIGINALS, refuse_namesakes, survey
 
 _CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+
+# So long OLM takes at most to notice that the components of an operator are gone.
+_RECORD_SECONDS = 30
 
 
 class Removal:
@@ -73,8 +78,8 @@ class Removal:
         others = bool(found.tenants(self._options)) or len(csvs) < len(found.csvs)
         self._delete([self._doomed(GROUP, name_of(one), one) for one in found.groups if is_ours(one) and not others])
         self._delete(self._catalog(found))
-        self._delete(self._record(definitions, kept))
         self._delete(self._namespace(found))
+        self._delete(self._record(definitions, kept))
 
     def result(self):
         seen = Seen(None, [], {}, {}, None)
@@ -106,7 +111,7 @@ class Removal:
     def _definitions(self, csvs):
         """The CustomResourceDefinitions that the CSVs own; without a CSV those that OLM has labelled for the operator."""
         resource = self._client.resource(*_CRD)
-        names = [one["name"] for csv in csvs for one in (spec(csv, "customresourcedefinitions") or {}).get("owned") or []]
+        names = [name for csv in csvs for name in _owned(csv)]
         found = {name: self._client.get(resource, name) for name in names}
         label = component_label(self._options.package, self._options.namespace)
         found.update((name_of(one), one) for one in self._client.list(resource, label_selector=label))
@@ -116,7 +121,8 @@ class Removal:
         """Those that stay although they are to be deleted, since someone else needs them; a warning says which."""
         if not self._options.delete_crds:
             return definitions
-        shared = [one for one in definitions if self._is_shared(one)]
+        elsewhere = self._owned_elsewhere() if definitions else ()
+        shared = [one for one in definitions if one.identity.name in elsewhere]
         for one in shared:
             self._warn(f"{one.identity} is not deleted: an operator in another namespace owns it too.")
         inhabited = [] if self._options.force else [one for one in prune.in_use(self._client, definitions) if one not in shared]
@@ -124,10 +130,15 @@ class Removal:
             self._warn(f"{one.identity} is not deleted: objects of its kind exist and would be deleted too. Set force: true to do so.")
         return shared + inhabited
 
-    def _is_shared(self, definition):
-        own = component_label(self._options.package, self._options.namespace)
-        labels = definition.live["metadata"].get("labels") or {}
-        return any(name.startswith("operators.coreos.com/") and name != own for name in labels)
+    def _owned_elsewhere(self):
+        """Names of the definitions that CSVs in other namespaces own, as far as the user may see them."""
+        try:
+            csvs = self._client.list(self._resources[CSV], label_selector=ORIGINALS)
+        except ApiError as error:
+            if error.status != 403:
+                raise
+            return set()
+        return {name for one in csvs if one["metadata"]["namespace"] != self._options.namespace for name in _owned(one)}
 
     def _instances(self, definition):
         found = prune.instances(self._client, definition.live)
@@ -177,9 +188,14 @@ class Removal:
     # What was made for the operator
 
     def _catalog(self, found):
-        live = found.catalog
-        if live is None or not is_ours(live):
-            return []
+        if self._options.source:
+            candidates = [found.catalog] if found.catalog else []
+        else:
+            # The Subscription that named it is gone already, perhaps by a removal that did not come to its end.
+            candidates = self._client.list(self._resources[CATALOG], self._options.namespace)
+        return [one for live in candidates if is_ours(live) for one in self._unused(found, live)]
+
+    def _unused(self, found, live):
         here = (live["metadata"]["namespace"], name_of(live))
         users = [
             one
@@ -194,7 +210,7 @@ class Removal:
         return [self._doomed(CATALOG, name_of(live), live)]
 
     def _record(self, definitions, kept):
-        """OLM's record of the operator, which it would keep, and make again as long as one of its components is there."""
+        """OLM's record of the operator, once it names no component any more: until then OLM would make it again."""
         if definitions and (kept or not self._options.delete_crds):
             return []
         name = f"{self._options.package}.{self._options.namespace}"
@@ -205,7 +221,12 @@ class Removal:
                 raise
             return []
         live = self._client.get(resource, name)
-        return [Doomed(Identity(V1, "Operator", None, name), resource, live)] if live else []
+        one = Identity(V1, "Operator", None, name)
+        if live and not self._check:
+            patience = Deadline(max(0, min(_RECORD_SECONDS, self._deadline.remaining())))
+            with contextlib.suppress(ClusterError):
+                live = until_ready(self._client, [Target(one, resource, _is_empty)], patience, {one: live})[one]
+        return [Doomed(one, resource, live)] if live else []
 
     def _namespace(self, found):
         live = found.namespace
@@ -218,3 +239,13 @@ class Removal:
             return []
         one = namespace_identity(name)
         return [Doomed(one, self._client.resource(one.api_version, one.kind), live)]
+
+
+def _owned(csv):
+    return [one["name"] for one in (spec(csv, "customresourcedefinitions") or {}).get("owned") or []]
+
+
+def _is_empty(record):
+    """Does OLM's record of an operator name no component any more?"""
+    refs = (status(record, "components") or {}).get("refs") or []
+    return readiness.Verdict(readiness.PENDING if refs else readiness.READY, f"{len(refs)} components")

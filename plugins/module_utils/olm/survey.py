@@ -23,6 +23,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
     spec,
 )
 
+# CSVs without the copies that OLM makes in the namespaces that an operator watches
+ORIGINALS = "!olm.copiedFrom"
+
 
 class Survey(NamedTuple):
     """The objects as they were found; ``subscriptions`` are those of all namespaces that the user may read."""
@@ -57,16 +60,11 @@ def survey(client, resources, options):
         subscription=live,
         subscriptions=subscriptions,
         groups=client.list(resources[GROUP], options.namespace),
-        # Copies of what is installed in another namespace are not of this one.
-        csvs=[one for one in client.list(resources[CSV], options.namespace) if not _is_copy(one)],
+        csvs=client.list(resources[CSV], options.namespace, label_selector=ORIGINALS),
         plans=client.list(resources[PLAN], options.namespace),
         catalog=client.get(resources[CATALOG], options.source, options.source_namespace) if options.source else None,
     )
     return found, options
-
-
-def _is_copy(csv):
-    return "olm.copiedFrom" in (csv["metadata"].get("labels") or {})
 
 
 def _namespace(obj):

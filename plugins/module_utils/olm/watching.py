@@ -104,5 +104,5 @@ class Watcher:
                     return
                 # What was deleted between two watches is seen by this.
                 self._news.put((key, "LISTED", self._listed(selection)))
-        except Exception as error:  # pylint: disable=broad-except
+        except Exception as error:  # It is raised where the watcher is waited for.
             self._news.put((key, "FAILED", error))

@@ -113,6 +113,23 @@ def test_failures_that_the_subscription_tells(condition, says):
     assert why.startswith(says)
 
 
+@pytest.mark.parametrize(
+    ("there", "state"),
+    [
+        (None, "pending"),
+        ({"phase": "Replacing"}, "pending"),
+        ({"phase": "Deleting"}, "pending"),
+        ({"phase": "Succeeded"}, "failed"),
+    ],
+    ids=["gone", "replacing", "deleting", "orphan"],
+)
+def test_a_csv_without_a_subscription_is_a_failure_unless_an_upgrade_replaces_it(there, state):
+    message = f"constraints not satisfiable: clusterserviceversion {NAME} exists and is not referenced by a subscription, subscription x"
+    found = verdict(subscription([{"type": "ResolutionFailed", "message": message}]), csv=csv(**there) if there else None)
+    assert found.state == state
+    assert ("delete ClusterServiceVersion demo.v1.0.0" in found.why) == (state == "failed")
+
+
 def test_unpacking_that_goes_on():
     unpacking = {"type": "BundleUnpacking", "reason": "UnpackingInProgress"}
     state, why = verdict(subscription([unpacking]), catalog=catalog())
