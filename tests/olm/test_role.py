@@ -104,6 +104,18 @@ def test_without_a_catalog_both_remedies_are_named(role, audit):
     assert audit.writes() == []
 
 
+def test_two_catalogs_are_not_chosen_from(role, olm, catalog, kubectl, audit):
+    kubectl("create", "namespace", NAMESPACE)
+    for name in ("one", "two"):
+        olm.serve(catalog, NAMESPACE, name)
+    with audit:
+        (failure,) = role({"operator_method": "olm"}, succeed=False).failures
+    assert f"is in more than one catalog: {NAMESPACE}/one, {NAMESPACE}/two. Say which with" in failure.result["msg"]
+    assert audit.writes() == []
+    olm.clear(NAMESPACE)
+    kubectl("delete", "namespace", NAMESPACE)
+
+
 @pytest.mark.parametrize(
     ("variables", "message"),
     [
