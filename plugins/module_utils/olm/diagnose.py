@@ -66,6 +66,13 @@ def judge(seen, goal):
         return Verdict(PENDING, "the Subscription does not exist")
     installed = status(subscription, "installedCSV")
     csv = seen.csvs.get(installed)
+    copied_from = ((csv or {}).get("metadata", {}).get("labels") or {}).get("olm.copiedFrom")
+    if copied_from:
+        return Verdict(
+            FAILED,
+            f"Subscription {name_of(subscription)}: ClusterServiceVersion {installed} is here only as a copy of the one in namespace "
+            f"{copied_from} ({status(csv, 'message', 'Copied')}); remove the operator there, or watch no namespace that it watches",
+        )
     well = csv is not None and status(csv, "phase") == "Succeeded" and "deletionTimestamp" not in csv["metadata"]
     if well and goal.reached(installed):
         why = _deployments(seen, csv, goal.config)

@@ -31,8 +31,10 @@ _GIVEN = {
     ("ServiceAccount", "deployer"),
 }
 _ACCOUNT = "kubernetes.io/service-account.name"
-# What OLM made for itself
-_OLM_LABELS = ("olm.copiedFrom", "olm.managed", "olm.owner", "operatorframework.io/bundle-unpack-ref")
+# What OLM made for itself or for an operator, and the copies of CSVs
+_OLM_LABELS = ("olm.managed", "olm.owner", "operatorframework.io/bundle-unpack-ref")
+_COPY_LABEL = "olm.copiedFrom"
+_OLM = "operators.coreos.com"
 
 
 def of(client, namespace, gone):
@@ -65,10 +67,19 @@ def _namespaced(client):
     for version in ["v1", *groups]:
         if version.partition("/")[0] in _VIEWS:
             continue
-        for entry in client.request("GET", group_version_path(version))["resources"]:
+        for entry in _served(client, version):
             usable = entry["namespaced"] and "/" not in entry["name"] and {"list", "delete"} <= set(entry["verbs"])
             if usable and entry["kind"] not in _IDLE_KINDS:
                 yield Resource(version, entry["kind"], entry["name"], True)
+
+
+def _served(client, version):
+    try:
+        return client.request("GET", group_version_path(version))["resources"]
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        return []  # Its definitions were deleted a moment ago.
 
 
 def _is_given(obj):
@@ -80,5 +91,7 @@ def _is_given(obj):
         # Its owner is found too, or goes with what is removed.
         or bool(metadata.get("ownerReferences"))
         or bool(metadata.get("deletionTimestamp"))
-        or any(label in labels for label in _OLM_LABELS)
+        or _COPY_LABEL in labels
+        # Operators carry such labels too, and count.
+        or (obj["apiVersion"].partition("/")[0] != _OLM and any(label in labels for label in _OLM_LABELS))
     )

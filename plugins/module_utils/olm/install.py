@@ -32,7 +32,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
     spec,
     status,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import ORIGINALS, refuse_namesakes, refuse_rivals, survey
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import refuse_namesakes, refuse_rivals, survey
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.watching import Selection, Watcher
 
 # OLM may still find its way out of a failure, and may not have heard of a new catalog yet, for so long.
@@ -263,7 +263,7 @@ class Install:
         selections = {
             SUBSCRIPTION: Selection(self._resources[SUBSCRIPTION], options.namespace, options.name),
             PLAN: Selection(self._resources[PLAN], options.namespace),
-            CSV: Selection(self._resources[CSV], options.namespace, label_selector=ORIGINALS),
+            CSV: Selection(self._resources[CSV], options.namespace),
             CATALOG: Selection(self._resources[CATALOG], options.source_namespace, options.source),
             "Deployment": Selection(self._client.resource("apps/v1", "Deployment"), options.namespace),
         }

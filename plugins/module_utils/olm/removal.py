@@ -213,7 +213,8 @@ class Removal:
         """OLM's record of the operator, once it names no component any more: until then OLM would make it again."""
         if definitions and (kept or not self._options.delete_crds):
             return []
-        name = f"{self._options.package}.{self._options.namespace}"
+        # OLM names it after the label, where that had to be cut too.
+        name = component_label(self._options.package, self._options.namespace).partition("/")[2]
         try:
             resource = self._client.resource(V1, "Operator")
         except ApiError as error:

@@ -130,6 +130,14 @@ def test_a_csv_without_a_subscription_is_a_failure_unless_an_upgrade_replaces_it
     assert ("delete ClusterServiceVersion demo.v1.0.0" in found.why) == (state == "failed")
 
 
+def test_a_copy_is_not_an_installation():
+    copy_here = csv("Succeeded", "Copied", "The operator is running in other but is managing this namespace")
+    copy_here["metadata"]["labels"] = {"olm.copiedFrom": "other"}
+    state, why = verdict(subscription(**INSTALLED), plan("Complete"), csv=copy_here)
+    assert state == "failed"
+    assert "demo.v1.0.0 is here only as a copy of the one in namespace other (The operator is running in other" in why
+
+
 def test_unpacking_that_goes_on():
     unpacking = {"type": "BundleUnpacking", "reason": "UnpackingInProgress"}
     state, why = verdict(subscription([unpacking]), catalog=catalog())
