@@ -29,6 +29,7 @@ TOGETHER = ("tests/olm/",)
 # Files of tests that take minutes each, the longest first.
 LONGEST = (
     "integration/test_operator_beyond.py",
+    "olm/test_olm_operator.py",
     "integration/test_operator_metrics.py",
     "integration/test_monitoring.py",
     "integration/test_operator.py",
