@@ -67,7 +67,7 @@ def gone(kubectl) -> bool:
 class TestShipping:
     """F013, F164: what the real tools say of bundle and catalog."""
 
-    def test_opm_and_operator_verify_accept_them(self, olm):
+    def test_opm_and_operator_verify_accept_them(self, olm, catalog):
         for command in (
             [olm.opm, "validate", ROOT / "operator/catalog"],
             [olm.opm, "validate", ROOT / ".cache/olm/catalog"],
