@@ -26,10 +26,9 @@ ROOT = Path(__file__).resolve().parents[1]
 # see `all-on-clusters` in the Makefile.
 TOGETHER = ("tests/olm/",)
 
-# Files of tests that take minutes each, the longest first.
+# Files of tests that take minutes each, the longest first; none of TOGETHER, whose cluster would have OLM from the start then.
 LONGEST = (
     "integration/test_operator_beyond.py",
-    "olm/test_olm_operator.py",
     "integration/test_operator_metrics.py",
     "integration/test_monitoring.py",
     "integration/test_operator.py",
