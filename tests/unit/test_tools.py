@@ -120,7 +120,9 @@ def test_tests_with_olm_go_to_one_worker(root, request):
     by_file = object.__new__(conftest.ByFile)
     names = ["tests/olm/test_a.py::test_1", "tests/olm/test_b.py::test_1", "tests/unit/test_a.py::test_1", "tests/unit/test_b.py::test_1"]
     assert [by_file._split_scope(name) for name in names] == ["tests/olm/", "tests/olm/", "tests/unit/test_a.py", "tests/unit/test_b.py"]
-    assert not [name for name in conftest.LONGEST if f"tests/{name}".startswith(conftest.TOGETHER)], "they would come before those that want no OLM"
+    assert not [name for name in conftest.LONGEST if f"tests/{name}".startswith(conftest.TOGETHER)], (
+        "they would come before those that want no OLM"
+    )
 
 
 def test_what_belongs_to_olm_is_of_one_set(root):
