@@ -13,7 +13,8 @@ MAKEFLAGS += --no-print-directory
 # make VARIABLE=value ... :
 #   PYTHON      interpreter of .venv, 3.11 or newer (default: python3)
 #   KUBECONFIG  use that cluster and build none; needs REGISTRY
-#   REGISTRY    where images are pushed to and that cluster pulls them from
+#   REGISTRY    where images are pushed to and that cluster pulls them from; `make images REGISTRY=...` needs no cluster
+#   TAG         tag of these images (default: the version); ENGINE=podman builds them with podman instead of buildah
 #   NODES       nodes of the throwaway cluster
 #   CLUSTERS    throwaway clusters, which share the tests (default: 2 where all of them run, else 1)
 #   TESTS       what pytest runs instead of the whole folder, options included
@@ -26,6 +27,9 @@ PYTEST = $(ENV) pytest $(if $(filter-out 1,$(CLUSTERS)),--numprocesses=$(CLUSTER
 export CLUSTER_DIR ?= $(CURDIR)/.cluster
 export CLUSTERS ?= $(if $(TESTS),1,$(if $(filter test test-integration,$(MAKECMDGOALS)),2,1))
 CLUSTER_DIRS = $(CLUSTER_DIR) $(addprefix $(CLUSTER_DIR)-,$(shell seq 2 $(CLUSTERS)))
+
+# Is `make images` for a registry outside of any cluster?
+OUTSIDE := $(if $(KUBECONFIG),,$(if $(filter images,$(MAKECMDGOALS)),$(filter command,$(origin REGISTRY))))
 
 ##@ Start here
 .PHONY: help demo demo-load-aware site test
@@ -47,11 +51,12 @@ test: which-cluster forget-times collections  ## Everything that has to pass: al
 	@$(ENV) tests/tools/long-tests age
 	@$(MAKE) --jobs=2 --output-sync=line sanity all-on-clusters
 
-all-on-clusters: lint molecule
-	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/unit || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
+# OLM stays in the cluster that its tests run on: they come after the tests of clusters without, before those that need none.
+all-on-clusters: lint molecule olm
+	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm tests/unit || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
 
 ##@ The development ground
-.PHONY: env collections requirements dist format reference clean distclean
+.PHONY: env collections requirements dist format bundle reference clean distclean
 env:  ## The Python environment .venv
 	@tests/tools/environment
 
@@ -67,7 +72,10 @@ dist: env  ## The collection as a tarball in .cache/dist
 format: env  ## Format the Python code
 	@$(ENV) ruff check --quiet --fix-only . && $(ENV) ruff format .
 
-reference: collections  ## Generate docs/schema and the tables of docs/kube-scheduler-configuration.md, docs/plugins.md and docs/presets.md
+bundle: collections  ## Generate operator/bundle and operator/catalog
+	@PYTHONPATH=.cache/collections $(ENV) operator/olm/generate write
+
+reference: collections  ## Generate docs/schema and the tables of docs/kube-scheduler-configuration.md, docs/olm.md, docs/plugins.md and docs/presets.md
 	@PYTHONPATH=.cache/collections $(ENV) tests/tools/reference-page write
 
 clean:  ## Remove what tests and tools have written; .venv and downloads stay
@@ -78,7 +86,7 @@ distclean: $(if $(wildcard .cluster*),cluster-clean) clean  ## Remove everything
 	@rm -rf .venv .cache
 
 ##@ The parts of make test
-.PHONY: lint sanity unit images molecule test-integration all-on-clusters forget-times which-cluster ready
+.PHONY: lint sanity unit images molecule test-integration test-olm all-on-clusters forget-times which-cluster ready olm
 lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and documentation checks
 	@$(PART) lint tests/tools/lint
 
@@ -88,8 +96,9 @@ sanity: collections  ## ansible-test sanity on several ansible-core series and a
 unit: collections  ## Unit tests
 	@$(ENV) pytest $(or $(TESTS),tests/unit)
 
-images: ready collections  ## Build the operator's image and push it to the registry
+images: $(if $(OUTSIDE),,ready) collections  ## Build the operator's image and push it; to a registry of yours bundle and catalog, too
 	@for directory in $(CLUSTER_DIRS); do CLUSTER_DIR=$$directory $(PART) images operator/image/build || exit; done
+	@$(if $(OUTSIDE)$(YOURS),PYTHONPATH=.cache/collections $(PART) images-olm operator/olm/build)
 
 molecule: ready collections images  ## Molecule scenarios on the cluster
 	@$(PART) molecule molecule test --all
@@ -97,26 +106,36 @@ molecule: ready collections images  ## Molecule scenarios on the cluster
 test-integration: ready collections images  ## Integration tests and the conformance tests of the operator, on the cluster
 	@$(PYTEST) $(or $(TESTS),tests/integration tests/conformance/operator)
 
+test-olm: ready collections images olm  ## Tests with a real Operator Lifecycle Manager, which the cluster keeps
+	@$(PYTEST) $(or $(TESTS),tests/olm)
+
 forget-times:
 	@rm -f .cache/times
 
 # Which cluster it is: asked and said before any work starts.
 ifeq ($(filter-out $(CLUSTER_DIR)/kubeconfig,$(KUBECONFIG)),)
 # These go with CLUSTER_DIR.
-unexport KUBECONFIG REGISTRY
+unexport KUBECONFIG $(if $(OUTSIDE),,REGISTRY)
 
 which-cluster:
 
 ready: which-cluster
 	@$(PART) cluster $(MAKE) cluster
+
+# Its programs; the tests install it.
+olm: ready
+	@$(PART) olm tests/cluster/cluster build --addon=olm
 else
 CLUSTERS := 1
+YOURS := yes
 
 which-cluster:
 	$(if $(REGISTRY),,$(error KUBECONFIG is set: REGISTRY is needed too, a registry that this cluster pulls from, for example REGISTRY=registry.example.com/team))
 	@echo "Cluster of KUBECONFIG=$(KUBECONFIG), images in $(REGISTRY)"
 
 ready: which-cluster
+
+olm:
 endif
 
 ##@ Not part of make test

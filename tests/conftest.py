@@ -18,10 +18,15 @@ from pathlib import Path
 import pytest
 from support import ansible_runs
 from support.cluster import Audit, Kubectl
+from xdist.scheduler import LoadFileScheduling
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Files of tests that take minutes each, the longest first.
+# The tests of these folders stay together: they change their cluster for good. So they come after all tests that want it as it was,
+# see `all-on-clusters` in the Makefile.
+TOGETHER = ("tests/olm/",)
+
+# Files of tests that take minutes each, the longest first; none of TOGETHER, whose cluster would have OLM from the start then.
 LONGEST = (
     "integration/test_operator_beyond.py",
     "integration/test_operator_metrics.py",
@@ -63,8 +68,19 @@ def is_own(kubeconfig: Path) -> bool:
     return kubeconfig.resolve() == Path(os.environ["CLUSTER_DIR"]).resolve() / "kubeconfig"
 
 
+class ByFile(LoadFileScheduling):
+    """pytest-xdist's distribution by files, in which the folders of TOGETHER are one file each."""
+
+    def _split_scope(self, nodeid):
+        return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
 def pytest_collection_modifyitems(config, items):
-    with_cluster = {ROOT / "tests/integration", ROOT / "tests/conformance/operator"}
+    with_cluster = {ROOT / "tests/integration", ROOT / "tests/conformance/operator", ROOT / "tests/olm"}
     for item in items:
         if with_cluster & set(item.path.parents):
             item.add_marker("integration")

@@ -35,6 +35,12 @@ PATHS = {
     "service": "/api/v1/namespaces/{namespace}/services",
     "serviceaccount": "/api/v1/namespaces/{namespace}/serviceaccounts",
     "servicemonitor": "/apis/monitoring.coreos.com/v1/namespaces/{namespace}/servicemonitors",
+    "operatorgroup": "/apis/operators.coreos.com/v1/namespaces/{namespace}/operatorgroups",
+    "packagemanifest": "/apis/packages.operators.coreos.com/v1/namespaces/{namespace}/packagemanifests",
+    **{
+        kind: f"/apis/operators.coreos.com/v1alpha1/namespaces/{{namespace}}/{kind}s"
+        for kind in ("catalogsource", "clusterserviceversion", "installplan", "subscription")
+    },
 }
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 

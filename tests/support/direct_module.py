@@ -42,7 +42,7 @@ class ModuleRun:
         return {f"{one['kind']} {one['name']}": one["action"] for one in self.result["objects"]}
 
 
-def run_directly(name: str, *, check=False, diff=False, env=None, succeed=True, **args) -> ModuleRun:
+def run_directly(name: str, /, *, check=False, diff=False, env=None, succeed=True, **args) -> ModuleRun:
     """Run the module osso.scheduler.`name` with `args`.
 
     Fails the test when the module fails; with `succeed=False` when it does not; with `succeed=None` never.

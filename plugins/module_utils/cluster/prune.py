@@ -10,6 +10,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inve
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 
+# With one of these, what others keep in it or of it would go.
+HOLDERS = ("Namespace", lookup.CRD)
+
 
 def ours(doomed, set_name):
     """Those which exist and still say that they belong to the set."""
@@ -21,10 +24,7 @@ def guests(live, wanted, set_name):
     return {
         identity
         for identity in wanted
-        if set_name
-        and identity.kind in ("Namespace", lookup.CRD)
-        and live[identity]
-        and not inventory.carries_label(live[identity], set_name)
+        if set_name and identity.kind in HOLDERS and live[identity] and not inventory.carries_label(live[identity], set_name)
     }
 
 
@@ -48,10 +48,11 @@ def in_use(client, doomed):
     """The definitions among ``doomed`` of which objects exist that are not doomed themselves."""
     going = {one.identity.key for one in doomed}
     definitions = [one for one in doomed if one.identity.kind == lookup.CRD and one.live]
-    return [one for one in definitions if any(Identity.of(obj).key not in going for obj in _instances(client, one.live))]
+    return [one for one in definitions if any(Identity.of(obj).key not in going for obj in instances(client, one.live))]
 
 
-def _instances(client, definition):
+def instances(client, definition):
+    """All objects of the kind that a CustomResourceDefinition defines."""
     lookup.learn_definitions(client, [definition])
     spec = definition["spec"]
     version = next((one["name"] for one in spec["versions"] if one["served"]), None)

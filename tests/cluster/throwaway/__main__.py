@@ -33,6 +33,7 @@ def parse() -> argparse.Namespace:
     commands.add_parser("clean", help="end the cluster, remove all that it made, and check that nothing is left")
     command = commands.add_parser("build", help="build programs into the state directory's bin/")
     command.add_argument("program", nargs="*", default=build.REQUIRED, help=", ".join(sorted(build.PROGRAMS)))
+    command.add_argument("--addon", choices=sorted(addons.ADDONS), help="those of an add-on")
     command = commands.add_parser("image", help="build an image and push it to the cluster's registry")
     command.add_argument("context", type=Path, help="directory with a Containerfile")
     command.add_argument("name", help="name:tag in the registry")
@@ -82,7 +83,7 @@ def main() -> int:
             start(layout, progress)
             print(f"the cluster runs ({duration(time.monotonic() - started)}): export KUBECONFIG={layout.kubeconfig}")
         elif arguments.command == "build":
-            build.ensure(layout, progress, arguments.program)
+            build.ensure(layout, progress, addons.ADDONS[arguments.addon].programs if arguments.addon else arguments.program)
         elif arguments.command == "addon":
             addons.ensure(layout, running_record(layout), progress, arguments.name)
         elif arguments.command == "image":

@@ -14,12 +14,13 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from string import Template
 
 from . import build, images
-from .api import wait
+from .api import Api, wait
 from .control_plane import API_SERVER
-from .layout import COREDNS, DNS_IP, DOMAIN, SOURCE, Layout, Record, digest, write
+from .layout import COREDNS, DNS_IP, DOMAIN, OLM, OPM, SOURCE, Layout, Record, digest, write
 from .prerequisites import find
 from .processes import running
 from .progress import ClusterError, Progress, run_logged
@@ -27,14 +28,19 @@ from .progress import ClusterError, Progress, run_logged
 
 @dataclass(frozen=True)
 class Addon:
-    """`ready` is asked until it is true; `manifests` is a file in manifests/ with ${PLACEHOLDERS}."""
+    """`ready` is asked until it is true, for so many seconds; `manifests` is a file in manifests/ with ${PLACEHOLDERS}.
+
+    `definitions` are the kinds that it needs: directory of a Go module of ours, Go module that publishes them, folder in that one.
+    """
 
     summary: str
     manifests: str
+    definitions: tuple[str, str, str] | None = None
     programs: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
     ready: Callable[[Layout, Record], bool] | None = None
     required: bool = False
+    seconds: float = 120
 
 
 def _dns_answers(layout: Layout, record: Record) -> bool:
@@ -54,6 +60,26 @@ def _dns_answers(layout: Layout, record: Record) -> bool:
     return True
 
 
+def _olm_works(layout: Layout, record: Record) -> bool:
+    """Whether both operators are available, and what the catalogs hold can be listed."""
+    api = Api(layout, record)
+    deployments = (api.get(f"/apis/apps/v1/namespaces/olm/deployments/{name}") for name in ("olm-operator", "catalog-operator"))
+    return all(map(_is_available, deployments)) and api.get("/apis/packages.operators.coreos.com/v1/packagemanifests") is not None
+
+
+def _is_available(workload: dict | None) -> bool:
+    return _has_condition(workload, "Available")
+
+
+def _is_established(definition: dict | None) -> bool:
+    return _has_condition(definition, "Established")
+
+
+def _has_condition(live: dict | None, kind: str) -> bool:
+    conditions = ((live or {}).get("status") or {}).get("conditions") or []
+    return any((condition["type"], condition["status"]) == (kind, "True") for condition in conditions)
+
+
 ADDONS = {
     "rbac": Addon("access of the API server to the kubelets", "rbac.yaml", required=True),
     "dns": Addon(
@@ -63,6 +89,15 @@ ADDONS = {
         images=("coredns",),
         ready=_dns_answers,
         required=True,
+    ),
+    "olm": Addon(
+        "Operator Lifecycle Manager, with the API that lists what catalogs hold",
+        "olm.yaml",
+        definitions=("olm", "github.com/operator-framework/api", "crds"),
+        programs=(*images.OLM_PROGRAMS, *images.OPM_PROGRAMS, "operator-verify"),
+        images=("olm", "opm"),
+        ready=_olm_works,
+        seconds=300,
     ),
 }
 
@@ -83,17 +118,40 @@ def ensure(layout: Layout, record: Record, progress: Progress, name: str) -> Non
 def apply(layout: Layout, record: Record, name: str) -> None:
     """Apply the manifests unless this cluster has them already in this form."""
     addon = ADDONS[name]
-    values = {"REGISTRY": record.registry, "DOMAIN": DOMAIN, "DNS_IP": DNS_IP, "COREDNS": COREDNS}
+    values = {"REGISTRY": record.registry, "DOMAIN": DOMAIN, "DNS_IP": DNS_IP, "COREDNS": COREDNS, "OLM": OLM, "OPM": OPM}
     text = Template((SOURCE / "manifests" / addon.manifests).read_text()).substitute(values)
     # The mark lies beside etcd's data, so that both go together.
     mark = layout.state / "etcd" / f"addon-{name}"
     if mark.exists() and mark.read_text() == digest(text):
         return
+    if addon.definitions:
+        _define(layout, record, name, *addon.definitions)
     manifests = write(layout.config / f"addon-{name}.yaml", text)
-    kubectl = [layout.bin / "kubectl", "--kubeconfig", layout.kubeconfig]
-    argv = [*kubectl, "apply", "--server-side", "--force-conflicts", "--field-manager=throwaway-cluster", "--filename", manifests]
-    run_logged(argv, layout.logs / f"addon-{name}.log", f"the manifests of the add-on {name} were refused")
+    _send(layout, manifests, layout.logs / f"addon-{name}.log", f"the manifests of the add-on {name} were refused")
     mark.write_text(digest(text))
+
+
+def _define(layout: Layout, record: Record, name: str, module: str, publisher: str, folder: str) -> None:
+    """Apply the definitions that another project publishes, and wait until their kinds are served."""
+    api = Api(layout, record)
+    path = build.published(layout, module, publisher) / folder
+    _send(layout, path, layout.logs / f"addon-{name}-definitions.log", f"the definitions of the add-on {name} were refused")
+
+    def served() -> bool:
+        # <group>_<plural>.yaml
+        named = (file.stem.partition("_")[::2] for file in path.glob("*.yaml"))
+        definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+        return all(_is_established(api.get(f"{definitions}/{plural}.{group}")) for group, plural in named)
+
+    wait(layout, served, f"the kinds of the add-on {name} are served", [API_SERVER], 60)
+
+
+def _send(layout: Layout, path: Path, log: Path, failure: str) -> None:
+    """Have the cluster take what is in a file, or in a folder's YAML files."""
+    kubectl = [layout.bin / "kubectl", "--kubeconfig", layout.kubeconfig]
+    run_logged(
+        [*kubectl, "apply", "--server-side", "--force-conflicts", "--field-manager=throwaway-cluster", "--filename", path], log, failure
+    )
 
 
 def works(layout: Layout, record: Record, name: str) -> bool:
@@ -104,4 +162,4 @@ def works(layout: Layout, record: Record, name: str) -> bool:
 def await_works(layout: Layout, record: Record, name: str, progress: Progress) -> None:
     if not works(layout, record, name):
         with progress.step(f"{name} works") as step:
-            wait(layout, lambda: works(layout, record, name), f"the add-on {name} works", [API_SERVER], 120, step)
+            wait(layout, lambda: works(layout, record, name), f"the add-on {name} works", [API_SERVER], ADDONS[name].seconds, step)

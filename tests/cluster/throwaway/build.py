@@ -14,18 +14,19 @@ from pathlib import Path
 
 from .layout import CHECKOUT, KUBERNETES, SOURCE, Layout, digest
 from .prerequisites import check_go
-from .progress import ClusterError, Progress, run_logged
+from .progress import ClusterError, Progress, output, run_logged
 
 
 @dataclass(frozen=True)
 class Program:
-    """`package` of the Go module in directory `module`; `links` are the names it is called by."""
+    """`package` of the Go module in directory `module`, with build `tags`; `links` are the names it is called by."""
 
     name: str
     module: str
     package: str = "."
     links: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     @property
     def directory(self) -> Path:
@@ -52,6 +53,16 @@ KUBERNETES_PROGRAM = Program(
     variables=_kubernetes_version(),
 )
 
+OPERATOR_FRAMEWORK = "github.com/operator-framework"
+OLM_PACKAGES = (
+    "operator-lifecycle-manager/cmd/olm",
+    "operator-lifecycle-manager/cmd/catalog",
+    "operator-lifecycle-manager/cmd/package-server",
+    "operator-lifecycle-manager/cmd/copy-content",
+    "operator-lifecycle-manager/util/cpb",
+    "api/cmd/operator-verify",
+)
+
 PROGRAMS = {
     program.name: program
     for program in (
@@ -67,6 +78,10 @@ PROGRAMS = {
             "prometheus-operator", module="prometheus-operator", package="github.com/prometheus-operator/prometheus-operator/cmd/operator"
         ),
         Program("kube-rbac-proxy", module="kube-rbac-proxy", package="github.com/brancz/kube-rbac-proxy/cmd/kube-rbac-proxy"),
+        *(Program(Path(package).name, module="olm", package=f"{OPERATOR_FRAMEWORK}/{package}") for package in OLM_PACKAGES),
+        # Signatures of images are not checked with the C library of GnuPG.
+        Program("opm", module="olm", package=f"{OPERATOR_FRAMEWORK}/operator-registry/cmd/opm", tags=("containers_image_openpgp",)),
+        Program("grpc_health_probe", module="olm", package="github.com/grpc-ecosystem/grpc-health-probe"),
     )
 }
 
@@ -96,6 +111,13 @@ def ensure(layout: Layout, progress: Progress, names: Iterable[str] = REQUIRED) 
             (layout.bin / link).unlink(missing_ok=True)
             (layout.bin / link).symlink_to(program.name)
         _mark(layout, program).write_text(_inputs(program))
+
+
+def published(layout: Layout, module: str, dependency: str) -> Path:
+    """Where the files of a Go module lie that the one in directory `module` depends on; it is downloaded unless it is there."""
+    go = ["go", "-C", SOURCE / module]
+    run_logged([*go, "mod", "download", dependency], layout.logs / f"download-{module}.log", f"the Go module {dependency} cannot be had")
+    return Path(output(*go, "list", "-m", "-f", "{{.Dir}}", dependency).strip())
 
 
 def built(layout: Layout, name: str) -> str:
@@ -142,7 +164,8 @@ def _compile(layout: Layout, progress: Progress, program: Program) -> None:
     target = layout.bin / program.name
     new = target.with_name(f".{program.name}.new")  # a running program's file cannot be written to
     env = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly"}
-    flags = ["-trimpath", "-buildvcs=false", "-ldflags", program.ldflags]
+    tags = f"-tags={','.join(program.tags)}"
+    flags = ["-trimpath", "-buildvcs=false", tags, "-ldflags", program.ldflags]
     log = layout.logs / f"build-{program.name}.log"
     failure = f"building {program.name} failed"
     with progress.step(f"build {program.name}") as step:
@@ -163,7 +186,7 @@ def _compile(layout: Layout, progress: Progress, program: Program) -> None:
                 compiled.add(line)
                 step.detail = f"{len(compiled)} of at most {len(packages)} packages compiled"
 
-        run_logged(["go", "list", "-deps", program.package], log, failure, on_line=on_line, env=env, cwd=program.directory)
+        run_logged(["go", "list", tags, "-deps", program.package], log, failure, on_line=on_line, env=env, cwd=program.directory)
         step.detail = "compiling and linking"
         # `go run` keeps what it has linked in Go's cache, which `go build` does not: a clean state directory fills in seconds.
         copy = ["go", "run", "-v", *flags, "-exec", "cp", program.package, new]

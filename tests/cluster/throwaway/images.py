@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import build
-from .layout import COREDNS, LOAD_WATCHER, SCHEDULER_PLUGINS, SOURCE, Layout, Record, digest
+from .layout import COREDNS, LOAD_WATCHER, OLM, OPM, SCHEDULER_PLUGINS, SOURCE, Layout, Record, digest
 from .prerequisites import SEARCH_PATH, find
 from .progress import ClusterError, Progress, output, run_logged
 
@@ -26,12 +26,20 @@ SHARED = Path("/var/lib/containers")
 
 @dataclass(frozen=True)
 class Image:
-    """`files` come into the build's context beside the Containerfile `images/<containerfile>`: name -> program or path."""
+    """`files` come into the build's context beside the Containerfile `images/<containerfile>`: name -> program or path.
+
+    What is not `required` is built when an add-on asks for it.
+    """
 
     name: str
     containerfile: str
     files: Mapping[str, str | Path] = field(default_factory=dict, hash=False)
+    required: bool = True
 
+
+BUSYBOX = Path("/bin/busybox")
+OLM_PROGRAMS = ("olm", "catalog", "package-server", "copy-content", "cpb")
+OPM_PROGRAMS = ("opm", "grpc_health_probe")
 
 IMAGES = {
     image.name.split(":")[0]: image
@@ -42,11 +50,13 @@ IMAGES = {
         Image(f"scheduler-plugins/controller:{SCHEDULER_PLUGINS}", "controller", {"controller": "controller"}),
         Image(f"load-watcher:{LOAD_WATCHER}", "load-watcher", {"load-watcher": "load-watcher"}),
         # A toolbox for tests: shell, wget, nc, nslookup.
-        Image("busybox:1", "busybox", {"busybox": Path("/bin/busybox")}),
+        Image("busybox:1", "busybox", {"busybox": BUSYBOX}),
+        Image(f"olm:{OLM}", "olm", {**{name: name for name in OLM_PROGRAMS}, "cp": BUSYBOX}, required=False),
+        Image(f"opm:{OPM}", "opm", {**{name: name for name in OPM_PROGRAMS}, "busybox": BUSYBOX}, required=False),
     )
 }
 
-REQUIRED = tuple(IMAGES)
+REQUIRED = tuple(name for name, image in IMAGES.items() if image.required)
 
 # Without these no pod starts and no name resolves.
 FIRST = ("pause", "coredns")

@@ -20,6 +20,9 @@ SCHEDULER_PLUGINS = "v0.34.7"
 COREDNS = "v1.12.4"
 # What that release of scheduler-plugins carries, see kubernetes/go.mod.
 LOAD_WATCHER = "v0.2.4"
+# See olm/go.mod.
+OLM = "v0.45.0"
+OPM = "v1.72.0"
 
 SERVICE_CIDR = "10.96.0.0/16"
 FIRST_SERVICE_IP = "10.96.0.1"

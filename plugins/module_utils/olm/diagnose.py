@@ -1,0 +1,238 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How far OLM is with a Subscription, and which of its objects is stuck and why. Answered from the objects alone."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Callable, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.olm import catalog as catalogs
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import conditions, name_of, spec, status
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.plan import csvs_of, current, waits_for_approval
+
+# READY and FAILED as of `readiness`; APPROVAL waits for a person; SHORT is installed, but not the newest version.
+PENDING, READY, FAILED = readiness.PENDING, readiness.READY, readiness.FAILED
+APPROVAL, SHORT = "approval", "short"
+
+# What the resolver says of a CSV without a Subscription, and for a while of the one that an upgrade is replacing
+_ORPHAN = re.compile(r"clusterserviceversion (\S+) exists and is not referenced by a subscription")
+
+_REMEDIES = {
+    "TooManyOperatorGroups": "delete all OperatorGroups in the namespace but one",
+    "NoOperatorGroup": "create an OperatorGroup in the namespace",
+    "UnsupportedOperatorGroup": "the operator's install modes do not allow these namespaces; set other watch_namespaces",
+    "InterOperatorGroupOwnerConflict": "an operator in another namespace that watches some of the same namespaces provides the same APIs; "
+    "remove that one or set watch_namespaces apart",
+    "OwnerConflict": "another ClusterServiceVersion in the namespace provides the same APIs; remove it",
+}
+
+
+class Seen(NamedTuple):
+    """The objects as they are: each may be missing (None, or not in its list or dict)."""
+
+    subscription: Any
+    plans: list
+    csvs: dict
+    deployments: dict
+    catalog: Any
+
+
+class Goal(NamedTuple):
+    """``reached(csv_name)``: is that the CSV that the user wants, once it is installed?
+
+    ``short(csv_name)``: may it stay at that CSV, if OLM offers nothing newer? ``config`` is what the Subscription's config must have
+    brought to the Deployments. ``approves``: is the plan that waits one that the module approves itself?
+    """
+
+    reached: Callable
+    short: Callable
+    config: dict
+    approves: Callable
+
+
+class Verdict(NamedTuple):
+    state: str
+    why: str = ""
+
+
+def judge(seen, goal):
+    """The `Verdict` on a Subscription."""
+    subscription = seen.subscription
+    if subscription is None:
+        return Verdict(PENDING, "the Subscription does not exist")
+    installed = status(subscription, "installedCSV")
+    csv = seen.csvs.get(installed)
+    copied_from = ((csv or {}).get("metadata", {}).get("labels") or {}).get("olm.copiedFrom")
+    if copied_from:
+        return Verdict(
+            FAILED,
+            f"Subscription {name_of(subscription)}: ClusterServiceVersion {installed} is here only as a copy of the one in namespace "
+            f"{copied_from} ({status(csv, 'message', 'Copied')}); remove the operator there, or watch no namespace that it watches",
+        )
+    well = csv is not None and status(csv, "phase") == "Succeeded" and "deletionTimestamp" not in csv["metadata"]
+    if well and goal.reached(installed):
+        why = _deployments(seen, csv, goal.config)
+        return Verdict(PENDING, why) if why else Verdict(READY)
+    busy = any(_true(conditions(subscription), kind) for kind in ("ResolutionFailed", "BundleUnpackFailed", "BundleUnpacking"))
+    if well and not busy and goal.short(installed) and status(subscription, "state") == "AtLatestKnown":
+        why = _deployments(seen, csv, goal.config)
+        return Verdict(PENDING, why) if why else Verdict(SHORT, f"{installed} is installed, and OLM sees no way from there to a newer one")
+    return _stuck(seen, goal)
+
+
+def _stuck(seen, goal):
+    """What keeps OLM, from the first step to the last."""
+    found = conditions(seen.subscription)
+    for kind, what in (("ResolutionFailed", "OLM cannot resolve it"), ("BundleUnpackFailed", "its bundle cannot be unpacked")):
+        if _true(found, kind):
+            orphan = _ORPHAN.search(found[kind].get("message", ""))
+            text = f"{_subscription(seen)}: {what}: {_told(found[kind])}"
+            if orphan and _is_replaced(seen, orphan.group(1)):
+                return Verdict(PENDING, text)
+            return Verdict(FAILED, text + (f"; delete ClusterServiceVersion {orphan.group(1)}" if orphan else ""))
+    plan = current(seen.plans, seen.subscription)
+    name = status(seen.subscription, "currentCSV")
+    csv = seen.csvs.get(name)
+    if plan is not None and status(plan, "phase") == "Failed":
+        return Verdict(FAILED, f"InstallPlan {name_of(plan)} failed: {_plan_failure(plan)}")
+    if plan is not None and waits_for_approval(plan) and name in csvs_of(plan):
+        text = f"InstallPlan {name_of(plan)} waits for approval; it brings {', '.join(csvs_of(plan))}"
+        return Verdict(PENDING if goal.approves(plan) else APPROVAL, text)
+    if csv is not None and status(csv, "phase") != "Succeeded":
+        return _csv(seen, csv)
+    if _true(found, "BundleUnpacking"):
+        return Verdict(PENDING, f"{_subscription(seen)}: its bundle is being unpacked: {_told(found['BundleUnpacking'])}")
+    if _true(found, "CatalogSourcesUnhealthy"):
+        return Verdict(PENDING, f"{_subscription(seen)}: {_told(found['CatalogSourcesUnhealthy'])}")
+    if seen.catalog is not None and catalogs.judge(seen.catalog).state != readiness.READY:
+        return Verdict(PENDING, f"CatalogSource {name_of(seen.catalog)}: {catalogs.judge(seen.catalog).why}")
+    if plan is not None and status(plan, "phase") != "Complete":
+        return Verdict(PENDING, f"InstallPlan {name_of(plan)} is {status(plan, 'phase') or 'new'}: {_plan_failure(plan)}")
+    if csv is not None:
+        return Verdict(PENDING, f"{name} is installed; the Subscription is {status(seen.subscription, 'state') or 'not looked at yet'}")
+    if status(seen.subscription, "state"):
+        return Verdict(PENDING, f"{_subscription(seen)} is {status(seen.subscription, 'state')}; its CSV {name} does not exist")
+    return Verdict(PENDING, f"{_subscription(seen)}: OLM says nothing about it; is its catalog-operator running?")
+
+
+def _is_replaced(seen, name):
+    """Is a CSV gone, or about to go since a newer one is there?"""
+    phase = status(seen.csvs.get(name), "phase")
+    return name not in seen.csvs or phase in ("Replacing", "Deleting") or any(spec(csv, "replaces") == name for csv in seen.csvs.values())
+
+
+def _subscription(seen):
+    return "Subscription " + name_of(seen.subscription)
+
+
+def _csv(seen, csv):
+    """A CSV that is not well."""
+    phase, reason, message = (status(csv, field, "") for field in ("phase", "reason", "message"))
+    text = "ClusterServiceVersion {0} is {1}".format(name_of(csv), phase or "new")
+    if reason or message:
+        text += f" ({reason}): {message.strip()}"
+    missing = _requirements(csv) if reason in ("RequirementsNotMet", "RequirementsUnknown") or phase == "Pending" else []
+    if missing:
+        text += "; " + "; ".join(missing)
+    if reason in _REMEDIES:
+        text += "; " + _REMEDIES[reason]
+    if phase in ("Installing", "Failed"):
+        slow = _deployments(seen, csv, {})
+        text += "; " + slow if slow else ""
+    return Verdict(FAILED if phase == "Failed" else PENDING, text)
+
+
+def _requirements(csv):
+    """What the cluster lacks of what a CSV requires."""
+    lacking = []
+    for one in status(csv, "requirementStatus", []):
+        if one.get("status") not in ("Present", "Satisfied"):
+            lacking.append("{kind} {name} is {status}: {message}".format(**{"message": "", "name": "?", "kind": "?", **one}))
+            lacking[-1] = lacking[-1].rstrip(": ")
+        for dependent in one.get("dependents") or []:
+            if one.get("status") not in ("Present", "Satisfied") and dependent.get("status") != "Satisfied":
+                lacking.append("{0} {1}: {2}".format(dependent.get("kind", ""), dependent.get("status", ""), dependent.get("message", "")))
+    return lacking
+
+
+def _deployments(seen, csv, config):
+    """Why the Deployments of a CSV are not as they should be; "" when they are."""
+    for name in deployments_of(csv):
+        live = seen.deployments.get(name)
+        if live is None:
+            return f"Deployment {name} does not exist"
+        verdict = readiness.rollout(live)
+        if verdict.state != readiness.READY:
+            return f"Deployment {name}: {verdict.why}"
+        if not carries(live, config):
+            return f"Deployment {name} does not have the Subscription's config yet"
+    return ""
+
+
+def deployments_of(csv):
+    """Names of the Deployments that a CSV makes."""
+    install = (spec(csv, "install") or {}).get("spec") or {}
+    return [one["name"] for one in install.get("deployments") or []]
+
+
+def carries(deployment, config):
+    """Has OLM brought the Subscription's config to a Deployment? Of values, only those that it copies as they are are compared."""
+    pod = deployment["spec"]["template"]["spec"]
+    for container in pod.get("containers", []):
+        env = {one["name"]: one.get("value") for one in container.get("env") or []}
+        if any("value" in one and env.get(one["name"]) != str(one["value"]) for one in config.get("env") or []):
+            return False
+        if any(one not in (container.get("envFrom") or []) for one in config.get("envFrom") or []):
+            return False
+        mounted = [one["name"] for one in container.get("volumeMounts") or []]
+        if any(one["name"] not in mounted for one in config.get("volumeMounts") or []):
+            return False
+        if not _resources_match(config.get("resources") or {}, container.get("resources") or {}):
+            return False
+    if "nodeSelector" in config and (pod.get("nodeSelector") or {}) != (config["nodeSelector"] or {}):
+        return False
+    keys = [one.get("key") for one in pod.get("tolerations") or []]
+    volumes = [one["name"] for one in pod.get("volumes") or []]
+    return all(one.get("key") in keys for one in config.get("tolerations") or []) and all(
+        one["name"] in volumes for one in config.get("volumes") or []
+    )
+
+
+def _resources_match(wanted, live):
+    from kubernetes.utils import parse_quantity
+
+    for field in ("limits", "requests"):
+        for name, quantity in (wanted.get(field) or {}).items():
+            if name not in (live.get(field) or {}) or parse_quantity(live[field][name]) != parse_quantity(quantity):
+                return False
+    return True
+
+
+def _plan_failure(plan):
+    texts = [status(plan, "message", "")]
+    for one in status(plan, "conditions", []):
+        if one.get("status") != "True":
+            texts.append(_told(one))
+    for lookup in status(plan, "bundleLookups", []):
+        for one in lookup.get("conditions") or []:
+            if one.get("status") == "True":
+                texts.append("bundle {0}: {1}".format(lookup.get("identifier", ""), _told(one)))
+    return "; ".join(dict.fromkeys(text for text in texts if text)) or "it gives no reason"
+
+
+def _true(found, kind):
+    return found.get(kind, {}).get("status") == "True"
+
+
+def _told(condition):
+    return ": ".join(part.strip() for part in (condition.get("reason"), condition.get("message")) if part) or condition.get("type", "")
+
+
+def needs_unpack_pods(seen):
+    """Is OLM at unpacking a bundle, so that the pods which do it say more?"""
+    found = conditions(seen.subscription)
+    return _true(found, "BundleUnpacking") or _true(found, "BundleUnpackFailed")

@@ -1,0 +1,97 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What lives in a namespace, beside what the cluster puts into every namespace and what goes with its owner."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Resource, group_version_path
+
+_READERS = 4
+_MAX_TOLD = 10
+
+# Answers of programs instead of objects, or a second view of what is found anyway
+_VIEWS = ("metrics.k8s.io", "packages.operators.coreos.com", "events.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io")
+# They tell of others and hold nothing of their own.
+_IDLE_KINDS = ("Endpoints", "EndpointSlice", "Event", "Lease", "OperatorCondition")
+# Every namespace has them, those of OpenShift included.
+_GIVEN = {
+    ("ConfigMap", "kube-root-ca.crt"),
+    ("ConfigMap", "openshift-service-ca.crt"),
+    ("RoleBinding", "system:deployers"),
+    ("RoleBinding", "system:image-builders"),
+    ("RoleBinding", "system:image-pullers"),
+    ("ServiceAccount", "builder"),
+    ("ServiceAccount", "default"),
+    ("ServiceAccount", "deployer"),
+}
+_ACCOUNT = "kubernetes.io/service-account.name"
+# What OLM made for itself or for an operator, and the copies of CSVs
+_OLM_LABELS = ("olm.managed", "olm.owner", "operatorframework.io/bundle-unpack-ref")
+_COPY_LABEL = "olm.copiedFrom"
+_OLM = "operators.coreos.com"
+
+
+def of(client, namespace, gone):
+    """Identities of what is in the namespace, without those whose keys are in ``gone``. Asks for every kind that is served."""
+    resources = list(_namespaced(client))
+
+    def listed(resource):
+        try:
+            return client.list(resource, namespace)
+        except ApiError as error:
+            if error.status in (404, 405):
+                return []
+            raise
+
+    with ThreadPoolExecutor(max_workers=_READERS) as readers:
+        found = {Identity.of(obj).key: obj for some in readers.map(listed, resources) for obj in some}
+    return sorted(
+        (Identity.of(obj) for key, obj in found.items() if key not in gone and not _is_given(obj)), key=lambda one: (one.kind, one.name)
+    )
+
+
+def told(identities):
+    shown = ", ".join(f"{one.kind} {one.name}" for one in identities[:_MAX_TOLD])
+    return shown + (f" and {len(identities) - _MAX_TOLD} more" if len(identities) > _MAX_TOLD else "")
+
+
+def _namespaced(client):
+    """The kinds in namespaces that can be listed and deleted, each in one version."""
+    groups = [group["preferredVersion"]["groupVersion"] for group in client.request("GET", "/apis")["groups"]]
+    for version in ["v1", *groups]:
+        if version.partition("/")[0] in _VIEWS:
+            continue
+        for entry in _served(client, version):
+            usable = entry["namespaced"] and "/" not in entry["name"] and {"list", "delete"} <= set(entry["verbs"])
+            if usable and entry["kind"] not in _IDLE_KINDS:
+                yield Resource(version, entry["kind"], entry["name"], True)
+
+
+def _served(client, version):
+    try:
+        return client.request("GET", group_version_path(version))["resources"]
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        return []  # Its definitions were deleted a moment ago.
+
+
+def _is_given(obj):
+    metadata = obj["metadata"]
+    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    return (
+        (obj["kind"], metadata["name"]) in _GIVEN
+        or (obj["kind"] == "Secret" and ("ServiceAccount", annotations.get(_ACCOUNT)) in _GIVEN)
+        # Its owner is found too, or goes with what is removed.
+        or bool(metadata.get("ownerReferences"))
+        or bool(metadata.get("deletionTimestamp"))
+        or _COPY_LABEL in labels
+        # Operators carry such labels too, and count.
+        or (obj["apiVersion"].partition("/")[0] != _OLM and any(label in labels for label in _OLM_LABELS))
+    )

@@ -1,0 +1,434 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""From "not there" to "ClusterServiceVersion Succeeded": what is written, in which order, and what is waited for."""
+
+from __future__ import annotations
+
+import time
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import apply, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import report as action
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import Deadline
+from ansible_collections.osso.scheduler.plugins.module_utils.olm import catalog as catalogs
+from ansible_collections.osso.scheduler.plugins.module_utils.olm import diagnose, group, outcome, plan
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.diagnose import Goal, Seen, judge
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import (
+    CATALOG,
+    CSV,
+    FIELD_MANAGER,
+    PLAN,
+    SUBSCRIPTION,
+    identity,
+    is_ours,
+    manifest,
+    name_of,
+    namespace_identity,
+    namespace_manifest,
+    resources,
+    spec,
+    status,
+)
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import refuse_namesakes, refuse_rivals, survey
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.watching import Selection, Watcher
+
+# OLM may still find its way out of a failure, and may not have heard of a new catalog yet, for so long.
+_GRACE_SECONDS = 20
+_TICK_SECONDS = 1
+
+
+class Install:
+    """One run with ``state: present``. ``result()`` is what the module returns, also after a failure."""
+
+    def __init__(self, client, options, report, warn, check):
+        self._client = client
+        self._options = options
+        self._report = report
+        self._warn = warn
+        self._check = check
+        self._deadline = Deadline(options.wait_timeout)
+        self._seen = Seen(None, [], {}, {}, None)
+        self._offer = catalogs.UNKNOWN
+        self._versions = plan.Versions(options.package)
+        self._approved = None
+        self._short = ""
+        self._pending = ""
+        self._fresh = False
+
+    def run(self):
+        self._resources = resources(self._client)
+        found, self._options = survey(self._client, self._resources, self._options)
+        options = self._options
+        self._seen = Seen(found.subscription, found.plans, {name_of(one): one for one in found.csvs}, {}, found.catalog)
+        if not options.source:
+            raise InputError(self._no_source())
+        refuse_namesakes(found, options)
+        refuse_rivals(self._client, self._resources, found, options)
+        group_manifest, group_name = group.wanted(found.groups, options, found.tenants(options))
+        base = [*self._namespace(found), *([group_manifest] if group_manifest else []), *self._catalog(found)]
+        if found.catalog is None and not options.catalog:
+            raise catalogs.absent(options, self._sources())
+        if group_manifest is None:
+            self._report.add(identity("OperatorGroup", group_name, options.namespace), action.UNCHANGED, found.groups[0], found.groups[0])
+        if self._check:
+            self._predict(found, base)
+        else:
+            self._install(found, base)
+
+    def result(self):
+        channel = spec(self._seen.subscription, "channel") or self._options.channel
+        return outcome.result(self._seen, self._options, self._offer, channel, self._versions, self._message(), self._approved)
+
+    def _no_source(self):
+        names = catalogs.listed(self._sources())
+        return f"source is missing; name the CatalogSource that holds package {self._options.package}. There are: {names}."
+
+    def _sources(self):
+        """All CatalogSources, as far as the user may see them."""
+        for namespace in (None, self._options.source_namespace):
+            try:
+                return self._client.list(self._resources[CATALOG], namespace)
+            except ApiError as error:
+                if error.status != 403:
+                    raise
+        return []
+
+    # What is written
+
+    def _namespace(self, found):
+        options, labels = self._options, self._options.namespace_labels or {}
+        if found.namespace is None or is_ours(found.namespace):
+            return [namespace_manifest(options.namespace, dict(options.labels or {}, **labels), ours=True)]
+        if labels:
+            return [namespace_manifest(options.namespace, labels, ours=False)]
+        self._report.add(namespace_identity(options.namespace), action.UNCHANGED, found.namespace, found.namespace)
+        return []
+
+    def _catalog(self, found):
+        options = self._options
+        if not options.catalog:
+            return []
+        ours = found.catalog is None or is_ours(found.catalog)
+        return [catalogs.source(options.source, options.source_namespace, options.catalog, options.labels, ours)]
+
+    def _subscription(self, live):
+        """The Subscription for what the catalog offers."""
+        options, offer = self._options, self._offer
+        channel = catalogs.channel(offer, options, live)
+        installed = status(live, "installedCSV")
+        wanted = {"name": options.package, "source": options.source, "sourceNamespace": options.source_namespace}
+        if channel:
+            wanted["channel"] = channel
+        wanted["installPlanApproval"] = "Automatic" if options.upgrade == "channel" and options.approval == "Automatic" else "Manual"
+        # It matters for the first installation only, and stays as it was then.
+        starting = spec(live, "startingCSV") if installed else options.starting_csv or spec(live, "startingCSV")
+        if options.upgrade == "version" and not self._versions.matches(installed, options.version):
+            starting = self._step(channel, installed) or starting
+        elif not installed and options.starting_csv and offer.package:
+            starting = catalogs.csv_for(offer, channel, options.starting_csv, "starting_csv")
+        if starting:
+            wanted["startingCSV"] = starting
+        if options.config:
+            wanted["config"] = options.config
+        return manifest(SUBSCRIPTION, options.name, options.namespace, wanted, options.labels)
+
+    def _step(self, channel, installed):
+        """The CSV to start with for ``version``; None where one is installed. Raises `InputError` for a version that cannot be reached."""
+        options, there = self._options, self._versions.version(installed)
+        if there and plan.precedes(options.version, there):
+            raise InputError(
+                f"version is {options.version}, but {installed} is installed, and OLM does not go back. Remove the operator with state: "
+                "absent first, or set a version that is not older."
+            )
+        if self._offer.package is None and (installed or options.starting_csv):
+            return None  # OLM will say.
+        wanted = catalogs.csv_for(self._offer, channel, options.version, "version")
+        return None if installed else wanted
+
+    def _apply(self, manifests):
+        run = apply.Run(
+            self._client,
+            apply.Options(
+                manifests,
+                check=self._check,
+                field_manager=FIELD_MANAGER,
+                force_conflicts=self._options.force,
+                wait_timeout=self._options.wait_timeout,
+            ),
+            self._report,
+            self._warn,
+        )
+        try:
+            run.present()
+        except ClusterError as error:
+            # apply has another name for the option.
+            error.message = error.message.replace("Set force_conflicts: true", "Set force: true")
+            raise
+
+    def _install(self, found, base):
+        options = self._options
+        changed = bool(found.catalog and options.catalog and spec(found.catalog, "image") != options.catalog["image"])
+        reader = catalogs.Reader(self._client, options.source, options.source_namespace)
+        before = reader.offer(options.package) if changed else None
+        if options.catalog:
+            self._apply(base)
+            base = []
+        live = self._until_served(options.catalog["image"] if changed else None)
+        self._fresh = changed or catalogs.is_young(live)
+        self._seen = self._seen._replace(catalog=live)
+        self._take(reader.until_offered(live, options, self._deadline, before))
+        self._apply([*base, self._subscription(found.subscription)])
+        self._settle()
+
+    def _predict(self, found, base):
+        """Check mode: nothing is waited for, and a catalog that this run would make or change cannot be asked."""
+        options = self._options
+        same = not options.catalog or (found.catalog and spec(found.catalog, "image") == options.catalog["image"])
+        if same and catalogs.state(found.catalog) == "READY":
+            offer = catalogs.Reader(self._client, options.source, options.source_namespace).offer(options.package)
+            if offer == catalogs.UNKNOWN or offer.packages:
+                self._take(offer)
+        elif same:
+            self._warn(
+                f"Check mode: CatalogSource {options.source_namespace}/{options.source} is not ready ({catalogs.judge(found.catalog).why}), so "
+                "package and channel could not be checked."
+            )
+        self._learn()
+        if self._offer.package is None and options.upgrade == "version" and not options.starting_csv and not found.subscription:
+            # Which CSV it starts with cannot be known yet, and changes nothing about what is predicted.
+            self._options = options._replace(upgrade="none")
+        self._apply([*base, self._subscription(found.subscription)])
+        self._options = options
+        if found.subscription is not None:
+            self._approve()
+
+    def _take(self, offer):
+        problem = catalogs.problem(offer, self._options)
+        self._offer = offer
+        if problem:
+            raise InputError(problem)
+        entries = offer.package.entries if offer.package else []
+        self._versions = plan.Versions(self._options.package, entries)
+        self._learn()
+
+    def _learn(self):
+        subscriptions = [self._seen.subscription] if self._seen.subscription else []
+        self._versions.learn(self._seen.plans, self._seen.csvs.values(), subscriptions)
+
+    # What is waited for
+
+    def _until_served(self, image):
+        """The CatalogSource, once it is READY, and with ``image`` once a pod of that image serves it."""
+        options = self._options
+        selections = {CATALOG: Selection(self._resources[CATALOG], options.source_namespace, options.source)}
+        if image or catalogs.judge(self._seen.catalog).state != readiness.READY:
+            pods = Selection(
+                self._client.resource("v1", "Pod"), options.source_namespace, label_selector="olm.catalogSource=" + options.source
+            )
+            if self._may_list(pods):
+                selections["Pod"] = pods
+            else:
+                image = None
+        with Watcher(self._client, selections) as watcher:
+            while True:
+                live = watcher.objects(CATALOG).get(options.source)
+                pods = list(watcher.objects("Pod").values()) if "Pod" in selections else []
+                if live and catalogs.judge(live).state == readiness.READY and (not image or catalogs.serves(pods, image)):
+                    return live
+                self._seen = self._seen._replace(catalog=live)
+                if self._deadline.remaining() <= 0:
+                    why = [catalogs.judge(live).why or f"no pod serves image {image} yet" if live else "it does not exist"]
+                    raise ClusterError(
+                        "Not ready after {0} s (wait_timeout). CatalogSource {1}/{2}: {3}".format(
+                            options.wait_timeout, options.source_namespace, options.source, "; ".join(why + readiness.pod_problems(pods))
+                        )
+                    )
+                watcher.wait(min(_TICK_SECONDS, self._deadline.remaining()))
+
+    def _may_list(self, selection):
+        try:
+            self._client.list(selection.resource, selection.namespace, **selection.selectors)
+        except ApiError as error:
+            if error.status != 403:
+                raise
+            return False
+        return True
+
+    def _settle(self):
+        """Wait until OLM has brought what was asked for, approving what may be approved."""
+        options = self._options
+        selections = {
+            SUBSCRIPTION: Selection(self._resources[SUBSCRIPTION], options.namespace, options.name),
+            PLAN: Selection(self._resources[PLAN], options.namespace),
+            CSV: Selection(self._resources[CSV], options.namespace),
+            CATALOG: Selection(self._resources[CATALOG], options.source_namespace, options.source),
+            "Deployment": Selection(self._client.resource("apps/v1", "Deployment"), options.namespace),
+        }
+        goal = self._goal()
+        since, before = time.monotonic(), None
+        with Watcher(self._client, selections) as watcher:
+            while True:
+                self._seen = Seen(
+                    watcher.objects(SUBSCRIPTION).get(options.name),
+                    list(watcher.objects(PLAN).values()),
+                    watcher.objects(CSV),
+                    watcher.objects("Deployment"),
+                    watcher.objects(CATALOG).get(options.source),
+                )
+                self._learn()
+                self._approve()
+                verdict = judge(self._seen, goal)
+                if verdict.state != before:
+                    since, before = time.monotonic(), verdict.state
+                if verdict.state == diagnose.READY or not options.wait:
+                    return
+                if self._is_final(verdict, time.monotonic() - since):
+                    self._give_up(verdict)
+                    return
+                watcher.wait(min(_TICK_SECONDS, self._deadline.remaining()))
+
+    def _is_final(self, verdict, seconds):
+        if self._deadline.remaining() <= 0:
+            return True
+        if verdict.state == diagnose.PENDING:
+            return False
+        at_once = (verdict.state == diagnose.APPROVAL and self._asks()) or (verdict.state == diagnose.SHORT and not self._is_news())
+        return at_once or seconds >= _GRACE_SECONDS
+
+    def _asks(self):
+        """Is it for a person to approve?"""
+        return self._options.approval == "Manual" and self._options.approve is None
+
+    def _is_news(self):
+        return self._fresh or self._report.result()["changed"]
+
+    def _give_up(self, verdict):
+        if verdict.state == diagnose.SHORT:
+            if self._offer.package is None:
+                return  # Without a list of what the channel offers there is nothing to compare with.
+            self._short = verdict.why
+        elif verdict.state == diagnose.APPROVAL and self._asks():
+            self._pending = verdict.why
+        else:
+            raise ClusterError(self._failure(verdict))
+        self._warn(self._message())
+
+    def _failure(self, verdict):
+        why = verdict.why
+        options = self._options
+        if verdict.state == diagnose.APPROVAL:
+            asked = f"approve is {options.approve}" if options.approve else f"version is {options.version or options.starting_csv}"
+            why += f"; {asked}, which it does not bring, so it was not approved"
+        problems = self._pod_problems()
+        timely = "" if self._deadline.remaining() > 0 else f"Not ready after {options.wait_timeout} s (wait_timeout). "
+        return "{0}{1}".format(timely or "Will not become ready. ", "; ".join([why, *problems]))
+
+    def _pod_problems(self):
+        """What the pods say that a Subscription waits for: those which unpack its bundle, and those of the operator."""
+        options, seen = self._options, self._seen
+        pods = []
+        try:
+            resource = self._client.resource("v1", "Pod")
+            if diagnose.needs_unpack_pods(seen):
+                found = self._client.list(resource, options.source_namespace, label_selector="job-name")
+                pods += [one for one in found if "operatorframework.io/bundle-unpack-ref" in (one["metadata"].get("labels") or {})]
+            csv = seen.csvs.get(status(seen.subscription, "currentCSV"))
+            for name in diagnose.deployments_of(csv) if csv else []:
+                labels = ((spec(seen.deployments.get(name), "selector") or {}).get("matchLabels")) or {}
+                if labels:
+                    selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+                    pods += self._client.list(resource, options.namespace, label_selector=selector)
+        except ApiError as error:
+            return ["its pods could not be read: " + error.message]
+        return readiness.pod_problems(pods)
+
+    def _goal(self):
+        options, versions = self._options, self._versions
+        head = None
+        if self._offer.package:
+            head = self._offer.package.heads.get(catalogs.channel(self._offer, options, self._seen.subscription))
+
+        def reached(name):
+            if options.upgrade == "version":
+                return versions.matches(name, options.version)
+            if options.upgrade == "none":
+                return True
+            if options.approval == "Manual":
+                return options.approve is None or versions.matches(name, options.approve) or self._is_past(name, options.approve)
+            return name == head if head else status(self._seen.subscription, "state") == "AtLatestKnown" and not self._fresh
+
+        def short(name):
+            return options.upgrade == "channel" and options.approval == "Automatic"
+
+        return Goal(reached, short, options.config or {}, lambda found: any(self._agrees(name) for name in plan.csvs_of(found)))
+
+    def _is_past(self, name, version):
+        there, wanted = self._versions.version(name), self._versions.version(version) or version
+        return bool(there) and plan.precedes(wanted, there)
+
+    # Approval
+
+    def _agrees(self, name):
+        """Is the CSV of this name one that the user wants installed by a plan which waits for approval?"""
+        options, versions = self._options, self._versions
+        installed = status(self._seen.subscription, "installedCSV")
+        if installed and (name == installed or not self._is_newer(name, installed)):
+            return False
+        if options.approval == "Manual":
+            return options.approve is not None and versions.matches(name, options.approve)
+        if not self._is_referred(name):
+            return False
+        if options.upgrade == "version":
+            # What lies between is a step on the way, if it is known to lead there.
+            return versions.matches(name, options.version) or (self._offer.package is not None and self._is_newer(options.version, name))
+        if options.upgrade == "none":
+            return not installed and (not options.starting_csv or versions.matches(name, options.starting_csv))
+        return True
+
+    def _is_newer(self, name, other):
+        new, old = (self._versions.version(one) or one for one in (name, other))
+        return plan.precedes(old, new)
+
+    def _is_referred(self, name):
+        referred = plan.current(self._seen.plans, self._seen.subscription)
+        return referred is not None and name in plan.csvs_of(referred)
+
+    def _approve(self):
+        """Approve the InstallPlan that the user agreed to, if there is one that waits."""
+        options = self._options
+        found = plan.to_approve(self._seen.plans, self._seen.subscription, self._versions, self._agrees, options.approve_others)
+        if found is None or name_of(found) == self._approved:
+            return
+        where = identity(PLAN, name_of(found), options.namespace)
+        try:
+            after = self._client.json_patch(
+                self._resources[PLAN],
+                name_of(found),
+                options.namespace,
+                plan.approval(found),
+                field_manager=FIELD_MANAGER,
+                dry_run=self._check,
+            )
+        except ApiError as error:
+            if error.status in (404, 409, 422):
+                return  # It has changed meanwhile: the watch brings the new one.
+            raise refusal(error, where, "approve") from None
+        self._approved = name_of(found)
+        self._report.add(where, action.UPDATED, found, after)
+
+    def _message(self):
+        seen, options = self._seen, self._options
+        installed = status(seen.subscription, "installedCSV")
+        text = f"{installed} is installed in namespace {options.namespace}." if installed else f"{options.package} is not installed yet."
+        if self._pending:
+            text += f" {self._pending}: approve it with approve: {self._pending_version()}."
+        elif self._short:
+            text += f" {self._short}."
+        return text
+
+    def _pending_version(self):
+        name = status(self._seen.subscription, "currentCSV")
+        return self._versions.version(name) or name

@@ -1,0 +1,139 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The objects of the Operator Lifecycle Manager (OLM): which there are, how ours are made, and how they are told from others'."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import client as cluster
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import owned_fields
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+
+V1ALPHA1 = "operators.coreos.com/v1alpha1"
+V1 = "operators.coreos.com/v1"
+SUBSCRIPTION, CSV, PLAN, CATALOG, GROUP = "Subscription", "ClusterServiceVersion", "InstallPlan", "CatalogSource", "OperatorGroup"
+VERSIONS = {SUBSCRIPTION: V1ALPHA1, CSV: V1ALPHA1, PLAN: V1ALPHA1, CATALOG: V1ALPHA1, GROUP: V1}
+
+# OpenShift's own catalogs live in one namespace.
+MARKETPLACE = "openshift-marketplace"
+MARKETPLACE_CATALOGS = ("certified-operators", "community-operators", "redhat-marketplace", "redhat-operators")
+
+# Not the name that apply uses: a namespace that a set holds as well keeps what that has set.
+FIELD_MANAGER = cluster.FIELD_MANAGER + ".olm"
+MARK = "osso.scheduler/olm"
+_LABELS = {"app.kubernetes.io/managed-by": "osso.scheduler", MARK: "true"}
+
+# A label's name holds 63 characters (OLM's decorator of Operator objects cuts it so)
+_LABEL_NAME = 63
+
+
+class Options(NamedTuple):
+    """What to do; the meaning of each is documented in the module ``olm_operator``."""
+
+    package: str
+    namespace: str
+    name: str
+    state: str = "present"
+    channel: str | None = None
+    source: str | None = None
+    source_namespace: str | None = None
+    catalog: dict | None = None
+    starting_csv: str | None = None
+    upgrade: str = "channel"
+    version: str | None = None
+    approval: str = "Automatic"
+    approve: str | None = None
+    approve_others: bool = False
+    watch_namespaces: list | None = None
+    config: dict | None = None
+    labels: dict | None = None
+    namespace_labels: dict | None = None
+    delete_crds: bool = False
+    force: bool = False
+    wait: bool = True
+    wait_timeout: int = 300
+
+    @property
+    def targets(self):
+        """The namespaces that the operator is to watch, sorted; [] means all."""
+        return [self.namespace] if self.watch_namespaces is None else sorted(set(self.watch_namespaces))
+
+
+def identity(kind, name, namespace):
+    return Identity(VERSIONS[kind], kind, namespace, name)
+
+
+def namespace_identity(name):
+    return Identity("v1", "Namespace", None, name)
+
+
+def resources(client):
+    """The `Resource` of each of OLM's kinds that the module needs. Raises `ClusterError` where OLM is not installed."""
+    found = {}
+    for kind, version in VERSIONS.items():
+        try:
+            found[kind] = client.resource(version, kind)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            raise ClusterError(
+                f"OLM is not installed in this cluster: the API server does not serve {version} {kind}. Install the Operator Lifecycle "
+                "Manager (it is part of OpenShift), or install the operator from its manifests.",
+                status=error.status,
+                reason=error.reason,
+            ) from None
+    return found
+
+
+def manifest(kind, name, namespace, spec, labels=None, ours=True):
+    """An object as it is applied; with the marks of what is ours unless it was someone else's before."""
+    labels = dict(labels or {}, **(_LABELS if ours else {}))
+    metadata = {"name": name, "namespace": namespace}
+    if labels:
+        metadata["labels"] = labels
+    return {"apiVersion": VERSIONS[kind], "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def namespace_manifest(name, labels, ours):
+    labels = dict(labels, **(_LABELS if ours else {}))
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+
+
+def is_ours(live):
+    """Was the object made by this module? It carries the mark, and the mark was set by our apply."""
+    if not live or MARK not in (live["metadata"].get("labels") or {}):
+        return False
+    labels = owned_fields(live, FIELD_MANAGER).get("f:metadata", {}).get("f:labels", {})
+    return "f:" + MARK in labels
+
+
+def component_label(package, namespace):
+    """The label that OLM puts on everything of one operator."""
+    name = f"{package}.{namespace}"
+    if len(name) > _LABEL_NAME:
+        name = name[:_LABEL_NAME].rstrip("._-")
+    return "operators.coreos.com/" + name
+
+
+def name_of(obj):
+    return obj["metadata"]["name"]
+
+
+def conditions(obj):
+    """The conditions of a status by type."""
+    found = ((obj or {}).get("status") or {}).get("conditions") or []
+    return {one["type"]: one for one in found if isinstance(one, dict) and "type" in one}
+
+
+def status(obj, field, default=None):
+    value = ((obj or {}).get("status") or {}).get(field)
+    return default if value is None else value
+
+
+def spec(obj, field, default=None):
+    value = ((obj or {}).get("spec") or {}).get(field)
+    return default if value is None else value

@@ -1,0 +1,88 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the module returns of OLM's objects: short, and with the same keys whatever there is."""
+
+from __future__ import annotations
+
+from ansible_collections.osso.scheduler.plugins.module_utils.olm import catalog as catalogs
+from ansible_collections.osso.scheduler.plugins.module_utils.olm import plan as plans
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import conditions, name_of, spec, status
+
+
+def result(seen, options, offer, channel, versions, message, approved=None):
+    """The part of the module's result beside what `report.Report` tells. ``approved`` is the plan that this run approved."""
+    subscription = seen.subscription
+    name = status(subscription, "installedCSV") or status(subscription, "currentCSV")
+    shown = next((one for one in seen.plans if name_of(one) == approved), None) or plans.current(seen.plans, subscription)
+    return {
+        "csv": csv(seen.csvs.get(name), name, versions),
+        "subscription": _subscription(subscription, options),
+        "install_plan": _plan(shown),
+        "catalog": _catalog(seen.catalog, options, offer),
+        "upgrade": _upgrade(subscription, offer, channel, versions),
+        "msg": message,
+    }
+
+
+def csv(live, name, versions):
+    return {
+        "name": name,
+        "version": str(spec(live, "version")) if spec(live, "version") else versions.version(name),
+        "phase": status(live, "phase"),
+        "reason": status(live, "reason"),
+        "message": status(live, "message"),
+    }
+
+
+def _subscription(live, options):
+    return {
+        "name": options.name,
+        "namespace": options.namespace,
+        "package": options.package,
+        "channel": spec(live, "channel"),
+        "source": spec(live, "source"),
+        "source_namespace": spec(live, "sourceNamespace"),
+        "approval": spec(live, "installPlanApproval"),
+        "starting_csv": spec(live, "startingCSV"),
+        "state": status(live, "state"),
+        "current_csv": status(live, "currentCSV"),
+        "installed_csv": status(live, "installedCSV"),
+        "conditions": [
+            {"type": one["type"], "reason": one.get("reason", ""), "message": one.get("message", "")}
+            for one in conditions(live).values()
+            if one.get("status") == "True"
+        ],
+    }
+
+
+def _plan(live):
+    return {
+        "name": name_of(live) if live else None,
+        "approved": bool(spec(live, "approved", False)) if live else None,
+        "csvs": plans.csvs_of(live) if live else [],
+        "phase": status(live, "phase"),
+    }
+
+
+def _catalog(live, options, offer):
+    return {
+        "name": options.source,
+        "namespace": options.source_namespace,
+        "state": catalogs.state(live) if live else None,
+        "packages": offer.packages or [],
+        "channels": sorted(offer.package.channels) if offer.package else [],
+    }
+
+
+def _upgrade(subscription, offer, channel, versions):
+    """The version that is offered and not installed, or None."""
+    installed, current = status(subscription, "installedCSV"), status(subscription, "currentCSV")
+    if not installed:
+        return None
+    head = offer.package.heads.get(channel) if offer.package else None
+    for name in (head, current):
+        if name and name != installed and plans.precedes(versions.version(installed) or "", versions.version(name) or ""):
+            return versions.version(name)
+    return None

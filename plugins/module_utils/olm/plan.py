@@ -1,0 +1,135 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which version a ClusterServiceVersion (CSV) is, and of which package; and which InstallPlan may be approved."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import name_of, spec, status
+
+_VERSION_IN_NAME = re.compile(r"\.v?(\d+\.\d+\.\d+.*)$")
+
+
+class Versions:
+    """What is known of CSVs by name: ``version(name)`` and ``package(name)``, each None where unknown.
+
+    ``entries`` are those of the package's channels in the catalog, as pairs of CSV name and version.
+    """
+
+    def __init__(self, package, entries=()):
+        self._package = package
+        self._versions = {name: version for name, version in entries if version}
+        self._packages = {name: package for name, version in entries}
+
+    def learn(self, plans=(), csvs=(), subscriptions=()):
+        """Take over what these objects say."""
+        for plan in plans:
+            for lookup in status(plan, "bundleLookups", []):
+                found = _package_property(lookup.get("properties"))
+                if found and lookup.get("identifier"):
+                    self._packages.setdefault(lookup["identifier"], found[0])
+                    self._versions.setdefault(lookup["identifier"], found[1])
+        for csv in csvs:
+            if spec(csv, "version"):
+                self._versions.setdefault(name_of(csv), str(spec(csv, "version")))
+            found = _package_property((csv["metadata"].get("annotations") or {}).get("operatorframework.io/properties"))
+            if found:
+                self._packages.setdefault(name_of(csv), found[0])
+        for subscription in subscriptions:
+            for field in ("installedCSV", "currentCSV"):
+                if status(subscription, field):
+                    self._packages.setdefault(status(subscription, field), spec(subscription, "name"))
+
+    def version(self, name):
+        if not name:
+            return None
+        found = _VERSION_IN_NAME.search(name)
+        return self._versions.get(name) or (found.group(1) if found else None)
+
+    def package(self, name):
+        return self._packages.get(name)
+
+    def is_ours(self, name):
+        return self.package(name) == self._package
+
+    def matches(self, name, version):
+        """Is the CSV ``name`` what a user calls ``version``: that version, or the CSV's own name?"""
+        return bool(name) and (name == version or self.version(name) == version.lstrip("v"))
+
+
+def _package_property(text):
+    """``(package, version)`` of the properties of a bundle, a JSON text; None where there are none."""
+    try:
+        properties = json.loads(text or "{}").get("properties") or []
+        value = next(one["value"] for one in properties if one.get("type") == "olm.package")
+        return value["packageName"], value["version"]
+    except (AttributeError, KeyError, StopIteration, TypeError, ValueError):
+        return None
+
+
+def precedes(version, other):
+    """Is ``version`` older than ``other``? By the rules of semver, builds left out."""
+    return _precedence(version) < _precedence(other)
+
+
+def _precedence(version):
+    core, dash, pre = version.lstrip("v").partition("+")[0].partition("-")
+    numbers = [int(part) if part.isdigit() else 0 for part in core.split(".")]
+    parts = [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in pre.split(".")] if dash else []
+    return numbers, not dash, parts
+
+
+def csvs_of(plan):
+    return list(spec(plan, "clusterServiceVersionNames", []))
+
+
+def waits_for_approval(plan):
+    return not spec(plan, "approved", False) and status(plan, "phase") in ("RequiresApproval", "", None)
+
+
+def current(plans, subscription):
+    """The InstallPlan that the Subscription refers to, else None."""
+    name = (status(subscription, "installPlanRef") or {}).get("name")
+    return next((plan for plan in plans if name_of(plan) == name), None)
+
+
+def to_approve(plans, subscription, versions, wanted, approve_others):
+    """The InstallPlan that may be approved now, or None.
+
+    ``wanted(name)`` says whether the CSV of that name, of our package, is one that the user agreed to. Of several such plans it is
+    the one that the Subscription refers to, else the newest. Raises `InputError` for one that brings other operators, unless
+    ``approve_others``.
+    """
+    found = [plan for plan in plans if waits_for_approval(plan) and any(versions.is_ours(name) and wanted(name) for name in csvs_of(plan))]
+    if not found:
+        return None
+    referred = (status(subscription, "installPlanRef") or {}).get("name")
+    plan = max(found, key=lambda plan: (name_of(plan) == referred, spec(plan, "generation", 0), name_of(plan)))
+    others = foreign(plan, versions)
+    if others and not approve_others:
+        own = [name for name in csvs_of(plan) if name not in others]
+        raise InputError(
+            "InstallPlan {0} brings {1}, but also {2}, which does not belong to package {3}: approving it would install or upgrade that "
+            "too. It was not approved; set approve_others: true to approve it.".format(
+                name_of(plan), ", ".join(own), ", ".join(others), versions.package(own[0])
+            )
+        )
+    return plan
+
+
+def foreign(plan, versions):
+    """The CSVs in a plan that are not of our package."""
+    return [name for name in csvs_of(plan) if not versions.is_ours(name)]
+
+
+def approval(plan):
+    """The JSON patch that approves exactly this plan, refused by the server when it has changed since it was read."""
+    return [
+        {"op": "test", "path": "/spec/clusterServiceVersionNames", "value": csvs_of(plan)},
+        {"op": "replace", "path": "/spec/approved", "value": True},
+    ]

@@ -1,0 +1,252 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Removing an operator that OLM installed, with what OLM leaves behind."""
+
+from __future__ import annotations
+
+import contextlib
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import lookup, prune, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import Deadline, Target, until_gone, until_ready
+from ansible_collections.osso.scheduler.plugins.module_utils.olm import catalog as catalogs
+from ansible_collections.osso.scheduler.plugins.module_utils.olm import diagnose, inhabitants, outcome, plan
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.diagnose import Seen
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import (
+    CATALOG,
+    CSV,
+    GROUP,
+    PLAN,
+    SUBSCRIPTION,
+    V1,
+    component_label,
+    identity,
+    is_ours,
+    name_of,
+    namespace_identity,
+    resources,
+    spec,
+    status,
+)
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import ORIGINALS, refuse_namesakes, survey
+
+_CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+
+# So long OLM takes at most to notice that the components of an operator are gone.
+_RECORD_SECONDS = 30
+
+
+class Removal:
+    """One run with ``state: absent``. ``result()`` is what the module returns, also after a failure."""
+
+    def __init__(self, client, options, report, warn, check):
+        self._client = client
+        self._options = options
+        self._report = report
+        self._warn = warn
+        self._check = check
+        self._deadline = Deadline(options.wait_timeout)
+        self._gone = set()
+        self._versions = plan.Versions(options.package)
+
+    def run(self):
+        self._resources = resources(self._client)
+        found, self._options = survey(self._client, self._resources, self._options)
+        refuse_namesakes(found, self._options)
+        self._versions.learn(found.plans, found.csvs, [found.subscription] if found.subscription else [])
+        csvs = self._csvs(found)
+        definitions = self._definitions(csvs)
+        kept = self._kept(definitions)
+        left_by_plans = self._left_by_plans(found)
+        going = [one for one in definitions if one not in kept]
+        if self._options.delete_crds and self._options.force:
+            # As long as the operator is there, it can clean up after its resources.
+            self._delete([one for definition in going for one in self._instances(definition)])
+        self._delete([self._doomed(SUBSCRIPTION, self._options.name, found.subscription)])
+        deployments = self._deployments(csvs)
+        self._delete([self._doomed(CSV, name_of(one), one) for one in csvs])
+        if not self._check:
+            until_gone(self._client, deployments, self._deadline)
+        self._gone.update(one.key for one, resource, uid in deployments)
+        self._delete(self._read(left_by_plans))
+        if self._options.delete_crds:
+            self._delete(going)
+        others = bool(found.tenants(self._options)) or len(csvs) < len(found.csvs)
+        self._delete([self._doomed(GROUP, name_of(one), one) for one in found.groups if is_ours(one) and not others])
+        self._delete(self._catalog(found))
+        self._delete(self._namespace(found))
+        self._delete(self._record(definitions, kept))
+
+    def result(self):
+        seen = Seen(None, [], {}, {}, None)
+        return outcome.result(seen, self._options, catalogs.UNKNOWN, None, self._versions, self._message())
+
+    def _message(self):
+        return f"{self._options.package} is not installed in namespace {self._options.namespace}."
+
+    def _doomed(self, kind, name, live):
+        namespace = live["metadata"]["namespace"] if live else self._options.namespace
+        return Doomed(identity(kind, name, namespace), self._resources[kind], live)
+
+    def _delete(self, doomed):
+        delete(self._client, doomed, self._report, self._deadline, self._check)
+        self._gone.update(one.identity.key for one in doomed)
+
+    # What belongs to the operator
+
+    def _csvs(self, found):
+        """The CSVs of the package in the namespace: those that the Subscription names, and what OLM or a plan calls so."""
+        label = component_label(self._options.package, self._options.namespace)
+        named = {status(found.subscription, field) for field in ("installedCSV", "currentCSV")}
+        return [
+            one
+            for one in found.csvs
+            if name_of(one) in named or label in (one["metadata"].get("labels") or {}) or self._versions.is_ours(name_of(one))
+        ]
+
+    def _definitions(self, csvs):
+        """The CustomResourceDefinitions that the CSVs own; without a CSV those that OLM has labelled for the operator."""
+        resource = self._client.resource(*_CRD)
+        names = [name for csv in csvs for name in _owned(csv)]
+        found = {name: self._client.get(resource, name) for name in names}
+        label = component_label(self._options.package, self._options.namespace)
+        found.update((name_of(one), one) for one in self._client.list(resource, label_selector=label))
+        return [Doomed(Identity(*_CRD, None, name), resource, live) for name, live in sorted(found.items()) if live]
+
+    def _kept(self, definitions):
+        """Those that stay although they are to be deleted, since someone else needs them; a warning says which."""
+        if not self._options.delete_crds:
+            return definitions
+        elsewhere = self._owned_elsewhere() if definitions else ()
+        shared = [one for one in definitions if one.identity.name in elsewhere]
+        for one in shared:
+            self._warn(f"{one.identity} is not deleted: an operator in another namespace owns it too.")
+        inhabited = [] if self._options.force else [one for one in prune.in_use(self._client, definitions) if one not in shared]
+        for one in inhabited:
+            self._warn(f"{one.identity} is not deleted: objects of its kind exist and would be deleted too. Set force: true to do so.")
+        return shared + inhabited
+
+    def _owned_elsewhere(self):
+        """Names of the definitions that CSVs in other namespaces own, as far as the user may see them."""
+        try:
+            csvs = self._client.list(self._resources[CSV], label_selector=ORIGINALS)
+        except ApiError as error:
+            if error.status != 403:
+                raise
+            return set()
+        return {name for one in csvs if one["metadata"]["namespace"] != self._options.namespace for name in _owned(one)}
+
+    def _instances(self, definition):
+        found = prune.instances(self._client, definition.live)
+        return [Doomed(Identity.of(one), self._client.resource(one["apiVersion"], one["kind"]), one) for one in found]
+
+    def _deployments(self, csvs):
+        """The operator's Deployments, as triples that `until_gone` takes: OLM deletes them after the CSV."""
+        resource = self._client.resource("apps/v1", "Deployment")
+        found = []
+        for name in {name for csv in csvs for name in diagnose.deployments_of(csv)}:
+            live = self._client.get(resource, name, self._options.namespace)
+            if live:
+                one = Identity("apps/v1", "Deployment", self._options.namespace, name)
+                found.append((one, resource, live["metadata"]["uid"]))
+        return found
+
+    def _left_by_plans(self, found):
+        """Identities of what the package's InstallPlans have created beside CSVs and definitions, cluster-scoped objects included."""
+        left = {}
+        for one in found.plans:
+            for step in status(one, "plan", []):
+                what = step.get("resource") or {}
+                own = self._versions.is_ours(step.get("resolving")) and step.get("status") == "Created"
+                if own and what.get("kind") not in (CSV, SUBSCRIPTION, _CRD[1], PLAN):
+                    version = "/".join(part for part in (what.get("group"), what.get("version")) if part)
+                    left[version, what.get("kind"), what.get("name")] = None
+        return [self._placed(*key) for key in left]
+
+    def _placed(self, version, kind, name):
+        """The `Identity` with a namespace where the kind has one; None where it is not served."""
+        try:
+            namespaced = self._client.resource(version, kind).namespaced
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            return None
+        return Identity(version, kind, self._options.namespace if namespaced else None, name)
+
+    def _read(self, identities):
+        """What of these still exists; in check mode what OLM deletes with the CSV is not told apart, so nothing is predicted of it."""
+        if self._check:
+            self._gone.update(one.key for one in identities if one)
+            return []
+        located = {one: lookup.locate(self._client, one) for one in identities if one}
+        return [Doomed(one, located[one], live) for one, live in lookup.read(self._client, located).items() if live]
+
+    # What was made for the operator
+
+    def _catalog(self, found):
+        if self._options.source:
+            candidates = [found.catalog] if found.catalog else []
+        else:
+            # The Subscription that named it is gone already, perhaps by a removal that did not come to its end.
+            candidates = self._client.list(self._resources[CATALOG], self._options.namespace)
+        return [one for live in candidates if is_ours(live) for one in self._unused(found, live)]
+
+    def _unused(self, found, live):
+        here = (live["metadata"]["namespace"], name_of(live))
+        users = [
+            one
+            for one in found.subscriptions
+            if (spec(one, "sourceNamespace"), spec(one, "source")) == here
+            and (one["metadata"]["namespace"], name_of(one)) != (self._options.namespace, self._options.name)
+        ]
+        if users:
+            names = ", ".join("{0}/{1}".format(one["metadata"]["namespace"], name_of(one)) for one in users)
+            self._warn(f"CatalogSource {here[0]}/{here[1]} is not deleted: other Subscriptions use it ({names}).")
+            return []
+        return [self._doomed(CATALOG, name_of(live), live)]
+
+    def _record(self, definitions, kept):
+        """OLM's record of the operator, once it names no component any more: until then OLM would make it again."""
+        if definitions and (kept or not self._options.delete_crds):
+            return []
+        # OLM names it after the label, where that had to be cut too.
+        name = component_label(self._options.package, self._options.namespace).partition("/")[2]
+        try:
+            resource = self._client.resource(V1, "Operator")
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            return []
+        live = self._client.get(resource, name)
+        one = Identity(V1, "Operator", None, name)
+        if live and not self._check:
+            patience = Deadline(max(0, min(_RECORD_SECONDS, self._deadline.remaining())))
+            with contextlib.suppress(ClusterError):
+                live = until_ready(self._client, [Target(one, resource, _is_empty)], patience, {one: live})[one]
+        return [Doomed(one, resource, live)] if live else []
+
+    def _namespace(self, found):
+        live = found.namespace
+        if live is None or not is_ours(live):
+            return []
+        name = self._options.namespace
+        staying = inhabitants.of(self._client, name, self._gone)
+        if staying:
+            self._warn(f"Namespace {name} is not deleted: it still holds {inhabitants.told(staying)}.")
+            return []
+        one = namespace_identity(name)
+        return [Doomed(one, self._client.resource(one.api_version, one.kind), live)]
+
+
+def _owned(csv):
+    return [one["name"] for one in (spec(csv, "customresourcedefinitions") or {}).get("owned") or []]
+
+
+def _is_empty(record):
+    """Does OLM's record of an operator name no component any more?"""
+    refs = (status(record, "components") or {}).get("refs") or []
+    return readiness.Verdict(readiness.PENDING if refs else readiness.READY, f"{len(refs)} components")

@@ -1,0 +1,77 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What keeps a namespace from being deleted (F021)."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.olm import inhabitants
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.inhabitants import told
+from support.api_server import ApiServer, connect
+
+OLM = "operators.coreos.com/v1alpha1"
+
+
+def obj(kind, name="x", version="v1", **metadata):
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "n", **metadata}}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        obj("ConfigMap", "kube-root-ca.crt"),
+        obj("ServiceAccount", "default"),
+        obj("Secret", annotations={"kubernetes.io/service-account.name": "builder"}),
+        obj("ReplicaSet", version="apps/v1", ownerReferences=[{"kind": "Deployment"}]),
+        obj("ConfigMap", labels={"olm.managed": "true"}),
+        obj("ClusterServiceVersion", version=OLM, labels={"olm.managed": "true", "olm.copiedFrom": "m"}),
+        obj("InstallPlan", version=OLM, labels={"olm.managed": "true"}, ownerReferences=[{"kind": "Subscription"}]),
+        obj("Pod", deletionTimestamp="2026-11-22T00:00:00Z"),
+    ],
+    ids=lambda given: given["kind"],
+)
+def test_what_goes_by_itself_or_is_everywhere(given):
+    assert inhabitants._is_given(given)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        obj("ConfigMap", "mine"),
+        obj("Secret", annotations={"kubernetes.io/service-account.name": "mine"}),
+        obj("PersistentVolumeClaim"),
+        obj("ClusterServiceVersion", version=OLM, labels={"olm.managed": "true"}),
+        obj("Subscription", version=OLM, labels={"olm.managed": "true"}),
+        obj("Thing", version="example.com/v1"),
+    ],
+    ids=lambda found: found["kind"],
+)
+def test_what_others_put_there(found):
+    assert not inhabitants._is_given(found)
+
+
+def test_every_kind_is_asked_for_and_what_goes_is_not_counted():
+    """A group whose definitions were just deleted is listed and no longer served."""
+    groups = [{"preferredVersion": {"groupVersion": version}} for version in ("gone.example.com/v1", "metrics.k8s.io/v1beta1")]
+    verbs = ["delete", "list"]
+    kinds = [
+        {"kind": "ConfigMap", "name": "configmaps", "namespaced": True, "verbs": verbs},
+        {"kind": "Event", "name": "events", "namespaced": True, "verbs": verbs},
+        {"kind": "Node", "name": "nodes", "namespaced": False, "verbs": verbs},
+        {"kind": "Pod", "name": "pods/log", "namespaced": True, "verbs": verbs},
+        {"kind": "Binding", "name": "bindings", "namespaced": True, "verbs": ["create"]},
+    ]
+    maps = [obj("ConfigMap", name) for name in ("going", "kube-root-ca.crt", "staying")]
+    with ApiServer.running() as server:
+        server.answers = [(200, {"groups": groups}), (200, {"resources": kinds}), (404, b"404 page not found"), (200, {"items": maps})]
+        found = inhabitants.of(connect(server.url), "n", {("", "ConfigMap", "n", "going")})
+        assert [request.path for request in server.seen] == [
+            "/apis",
+            "/api/v1",
+            "/apis/gone.example.com/v1",
+            "/api/v1/namespaces/n/configmaps",
+        ]
+    assert told(found) == "ConfigMap staying"
+    assert told(found * 12).endswith(" and 2 more")
