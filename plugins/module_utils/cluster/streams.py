@@ -49,7 +49,9 @@ def run(client: Client, namespace: str, pod: str, container: str, command: list[
     try:
         session.run_forever(timeout=timeout)
         if session.is_open():
-            raise ClusterError(f"{command[0]} in the container {container} of the pod {namespace}/{pod} did not end within {timeout:.0f} s.")
+            raise ClusterError(
+                f"{command[0]} in the container {container} of the pod {namespace}/{pod} did not end within {timeout:.0f} s."
+            )
         status = session.read_channel(_ERROR_CHANNEL)
         output = session.read_all()
     finally:

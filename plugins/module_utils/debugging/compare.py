@@ -17,7 +17,13 @@ from ansible_collections.osso.scheduler.plugins.module_utils.debugging import am
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.dump import Dump, Node, Pod
 
 MISSING_NODE, GHOST_NODE, ALLOCATABLE, REQUESTED = "missing_node", "ghost_node", "allocatable", "requested"
-MISSING_POD, STALE_POD, ELSEWHERE, UNQUEUED, STALE_IN_QUEUE = "missing_pod", "stale_pod", "pod_elsewhere", "missing_in_queue", "stale_in_queue"
+MISSING_POD, STALE_POD, ELSEWHERE, UNQUEUED, STALE_IN_QUEUE = (
+    "missing_pod",
+    "stale_pod",
+    "pod_elsewhere",
+    "missing_in_queue",
+    "stale_in_queue",
+)
 
 
 class View(NamedTuple):
@@ -118,7 +124,11 @@ def _queue(dump: Dump, before: View, after: View, names: set[str] | None) -> Ite
         if _node(pod) or _node(before.pods[uid]) or uid in queued or uid in cached or names is None:
             continue
         if pod["spec"].get("schedulerName") in names and not pod["metadata"].get("deletionTimestamp"):
-            yield _of_api(UNQUEUED, pod, "it waits for this scheduler, but is neither in its queue nor assumed on a node; it may be looked at just now")
+            yield _of_api(
+                UNQUEUED,
+                pod,
+                "it waits for this scheduler, but is neither in its queue nor assumed on a node; it may be looked at just now",
+            )
 
 
 def _explained(kind: str, subject: str, before: View, after: View, names: set[str] | None) -> dict[str, str]:

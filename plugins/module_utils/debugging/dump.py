@@ -30,7 +30,9 @@ _MISMATCHES = {
     "missedPods": "missed_pods",
     "redundantPods": "redundant_pods",
 }
-_POD = re.compile(r"name: (?P<name>\S*), namespace: (?P<namespace>\S*), uid: (?P<uid>\S*), phase: (?P<phase>\S*), nominated node: (?P<nominated>\S*)")
+_POD = re.compile(
+    r"name: (?P<name>\S*), namespace: (?P<namespace>\S*), uid: (?P<uid>\S*), phase: (?P<phase>\S*), nominated node: ?(?P<nominated>\S*)"
+)
 _RESOURCES = re.compile(
     r"&?\{MilliCPU:(\d+) Memory:(-?\d+) EphemeralStorage:(-?\d+) AllowedPodNumber:(\d+) ScalarResources:map\[([^\]]*)\]\}"
 )
@@ -55,7 +57,13 @@ class Resources:
 
     def flat(self) -> dict[str, int]:
         """By the names that the API has for them; cpu in thousandths."""
-        return {"cpu": self.cpu_millis, "memory": self.memory, "ephemeral-storage": self.ephemeral_storage, "pods": self.pods, **self.scalar}
+        return {
+            "cpu": self.cpu_millis,
+            "memory": self.memory,
+            "ephemeral-storage": self.ephemeral_storage,
+            "pods": self.pods,
+            **self.scalar,
+        }
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,9 @@ class Dump:
     def as_dict(self) -> dict[str, Any]:
         """Plain lists and dicts, the nodes by name."""
         plain = asdict(self)
-        plain["nodes"] = sorted(({**node, "pods": list(node["pods"]), "nominated": list(node["nominated"])} for node in plain["nodes"]), key=_name)
+        plain["nodes"] = sorted(
+            ({**node, "pods": list(node["pods"]), "nominated": list(node["nominated"])} for node in plain["nodes"]), key=_name
+        )
         plain["queue"] = list(plain["queue"])
         plain["mismatches"] = {key: list(found) for key, found in plain["mismatches"].items()}
         return plain
@@ -137,7 +147,12 @@ def _nodes(text: str) -> list[Node]:
         lines = [line for line in block.split("\n") if line.strip()]
         values = dict(_field(line) for line in lines[1:4])
         try:
-            about = (lines[0], values["Deleted"] == "true", _resources(values["Requested Resources"]), _resources(values["Allocatable Resources"]))
+            about = (
+                lines[0],
+                values["Deleted"] == "true",
+                _resources(values["Requested Resources"]),
+                _resources(values["Allocatable Resources"]),
+            )
         except (IndexError, KeyError) as error:
             raise DumpError(f"a node is described without {error}: {block[:200]!r}") from None
         pods: dict[str, list[Pod]] = {"Scheduled": [], "Nominated": []}
@@ -172,7 +187,7 @@ def _resources(text: str) -> Resources:
 
 
 def _pod(line: str, queue: str = "") -> Pod:
-    match = _POD.fullmatch(line.strip())
+    match = _POD.fullmatch(line)
     if not match:
         raise DumpError(f"a pod is not written as expected: {line!r}")
     return Pod(match["namespace"], match["name"], match["uid"], match["phase"], match["nominated"], queue)

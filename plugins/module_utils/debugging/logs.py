@@ -55,7 +55,9 @@ class FileLog:
         try:
             about = os.stat(path)
         except OSError as error:
-            raise InputError(f"log_path: {path} cannot be read: {error.strerror}. It is a path on the host that the module runs on.") from None
+            raise InputError(
+                f"log_path: {path} cannot be read: {error.strerror}. It is a path on the host that the module runs on."
+            ) from None
         self._inode, self._size = about.st_ino, about.st_size
 
     def since(self) -> str:

@@ -169,7 +169,9 @@ def _patiently(client: Client, options: Options, target: Target, context: ssl.SS
     if answer.status != 200:
         raise ClusterError(_refusal(options, target, profile, answer))
     if not answer.body.startswith(KINDS[profile].begins):
-        raise ClusterError(f"The pod {target} answered with something that is no {profile} profile: {answer.body[:80]!r}. Is port the scheduler's?")
+        raise ClusterError(
+            f"The pod {target} answered with something that is no {profile} profile: {answer.body[:80]!r}. Is port the scheduler's?"
+        )
     return answer
 
 
@@ -181,15 +183,21 @@ def _fetch(client: Client, options: Options, target: Target, context: ssl.SSLCon
         try:
             connection = context.wrap_socket(plain, server_hostname=options.serving_name or None)
         except ssl.SSLCertVerificationError as error:
-            raise ClusterError(f"The certificate of the scheduler in {target} is not as serving_ca or serving_name want it: {error.verify_message}.") from None
+            raise ClusterError(
+                f"The certificate of the scheduler in {target} is not as serving_ca or serving_name want it: {error.verify_message}."
+            ) from None
         except ssl.SSLEOFError:
             raise  # nothing listens there, or it has hung up
         except ssl.SSLError as error:
-            raise ClusterError(f"Port {port} of the pod {target} does not speak TLS ({error.reason}). Give the scheduler's --secure-port as port.") from None
+            raise ClusterError(
+                f"Port {port} of the pod {target} does not speak TLS ({error.reason}). Give the scheduler's --secure-port as port."
+            ) from None
         fingerprint = hashlib.sha256(connection.getpeercert(binary_form=True)).hexdigest()
         if options.certificate_sha256 and _plain(options.certificate_sha256) != fingerprint:
             # Before the token is sent
-            raise ClusterError(f"certificate_sha256: the certificate of the scheduler in {target} is another one, with the fingerprint {fingerprint}.")
+            raise ClusterError(
+                f"certificate_sha256: the certificate of the scheduler in {target} is another one, with the fingerprint {fingerprint}."
+            )
         session = http.client.HTTPConnection("localhost", timeout=patience)
         session.sock = connection
         headers = {"Connection": "close", **({"Authorization": f"Bearer {token}"} if token else {})}

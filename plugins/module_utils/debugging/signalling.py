@@ -66,7 +66,9 @@ def from_inside(client: Client, target: Target, process: str) -> Sent:
             raise NoShell(message)
         raise ClusterError(message)
     if outcome.exit_code:
-        raise ClusterError(f"In the container {target.container} of the pod {target}: {outcome.output.strip() or outcome.message}. {_remedy()}")
+        raise ClusterError(
+            f"In the container {target.container} of the pod {target}: {outcome.output.strip() or outcome.message}. {_remedy()}"
+        )
     return Sent(EXEC)
 
 
@@ -146,7 +148,13 @@ def on_host(process: str, container_id: str = "", pid: int | None = None, proc: 
     """
     found = [one for one in _processes(proc, process) if (pid is None or one == pid) and _belongs(proc, one, container_id)]
     if not found:
-        which = f"the process {pid}" if pid else f"a process of the container {container_id[:12]}" if container_id else "a process outside of containers"
+        which = (
+            f"the process {pid}"
+            if pid
+            else f"a process of the container {container_id[:12]}"
+            if container_id
+            else "a process outside of containers"
+        )
         raise ClusterError(
             f"On this host there is not {which} whose program is called {process}. Run the task on the host where the scheduler runs "
             "(delegate_to), as a user who sees its processes, and give its program's name as process if it has another."
@@ -155,7 +163,9 @@ def on_host(process: str, container_id: str = "", pid: int | None = None, proc: 
         listed = "; ".join(f"{one}: {_command_line(proc, one)}" for one in found)
         raise InputError(f"pid: {len(found)} processes on this host are called {process}; give the pid of the one that is meant. {listed}")
     if not _expects_signal(proc, found[0]):
-        raise ClusterError(f"The process {found[0]} called {process} has no handler for SIGUSR2, which would end it, so it was not sent. {_remedy()}")
+        raise ClusterError(
+            f"The process {found[0]} called {process} has no handler for SIGUSR2, which would end it, so it was not sent. {_remedy()}"
+        )
     try:
         os.kill(found[0], signal.SIGUSR2)
     except PermissionError:

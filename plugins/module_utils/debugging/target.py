@@ -73,11 +73,17 @@ def named(client: Client, pod: Mapping[str, Any], scheduler_names: tuple[str, ..
     command = find_command(live["spec"])
     container = pod.get("container") or (command.container if command else names[0] if len(names) == 1 else None)
     if container not in names:
-        asked = f"pod.container: {container} is" if container else "pod: it is not clear which container runs the scheduler, none starts kube-scheduler; it is"
+        asked = (
+            f"pod.container: {container} is"
+            if container
+            else "pod: it is not clear which container runs the scheduler, none starts kube-scheduler; it is"
+        )
         raise InputError(f"{asked} none of the containers of {where}: {', '.join(names)}. Give one of them as pod.container.")
     target = Target(live, container, command.flags if command else {}, scheduler_names)
     if not target.container_id:
-        raise ClusterError(f"The container {container} of the pod {where} does not run: kubectl -n {pod['namespace']} describe pod {pod['name']}")
+        raise ClusterError(
+            f"The container {container} of the pod {where} does not run: kubectl -n {pod['namespace']} describe pod {pod['name']}"
+        )
     return target
 
 

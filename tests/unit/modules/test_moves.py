@@ -62,7 +62,9 @@ def test_what_another_object_would_set_back_is_refused():
 
 
 def test_what_is_missing_or_not_named_is_refused():
-    refused = plan([{"kind": "Deployment", "namespace": "shop", "name": "gone"}, {"kind": "Deployment", "name": "web"}], [], "second")["refused"]
+    refused = plan([{"kind": "Deployment", "namespace": "shop", "name": "gone"}, {"kind": "Deployment", "name": "web"}], [], "second")[
+        "refused"
+    ]
     assert refused[0] == "Deployment shop/gone: it does not exist."
     assert "give kind, namespace and name" in refused[1]
 
@@ -135,7 +137,14 @@ def event(name, who="second"):
 
 
 def test_placements_tell_who_placed_each_pod():
-    pods = [pod("a"), pod("b"), pod("c"), pod("old", "default-scheduler"), pod("other", labels={"app": "x"}), pod("going", deletionTimestamp="now")]
+    pods = [
+        pod("a"),
+        pod("b"),
+        pod("c"),
+        pod("old", "default-scheduler"),
+        pod("other", labels={"app": "x"}),
+        pod("going", deletionTimestamp="now"),
+    ]
     events = [event("a"), event("b", "imposter"), event("old", "default-scheduler")]
     found = {one["pod"]: (one["placed_by"], one["as_wanted"]) for one in placements([workload(scheduler="second")], pods, events)}
     assert found == {"a": ("second", True), "b": ("imposter", False), "c": ("", False), "old": ("default-scheduler", False)}
