@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 
 import pytest
 from support.access import service_account
+from support.plain_scheduler import CONFIG, IMAGE, config_map, plain_scheduler
 from support.site import NAMESPACE, VARIABLES, site
 
 MODULE = "scheduler_info"
-IMAGE = VARIABLES["secondary_schedulers"][0]["image"]
 EVERYTHING = ["schedulers", "pods", "operators", "platform"]
 RULES = [
     {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
@@ -25,17 +25,6 @@ RULES = [
     {"apiGroups": ["operator.openshift.io"], "resources": ["secondaryschedulers"], "verbs": ["list"]},
 ]
 READ_ALL = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}
-CONFIG = """\
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-leaderElection:
-  leaderElect: true
-  resourceNamespace: {namespace}
-  resourceName: second
-profiles:
-  - schedulerName: {namespace}
-  - schedulerName: {namespace}-packing
-"""
 
 
 def eventually(check, within=60):
@@ -47,76 +36,11 @@ def eventually(check, within=60):
     return answer
 
 
-def config_map(namespace, text) -> dict:
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "second", "namespace": namespace},
-        "data": {"config.yaml": text},
-    }
-
-
 @pytest.fixture(scope="module")
 def second(kubectl):
     """A second scheduler, run as a plain Deployment; the name of its namespace, which is also its schedulerName."""
-    namespace = f"test-second-{uuid.uuid4().hex[:8]}"
-    about = {"name": "second", "namespace": namespace}
-    bindings = [
-        {
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": f"{namespace}-{role}"},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": f"system:{role}"},
-            "subjects": [{"kind": "ServiceAccount", **about}],
-        }
-        for role in ("kube-scheduler", "volume-scheduler")
-    ]
-    lease = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "Role",
-        "metadata": about,
-        "rules": [{"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["*"]}],
-    }
-    binding = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "RoleBinding",
-        "metadata": about,
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "second"},
-        "subjects": [{"kind": "ServiceAccount", **about}],
-    }
-    container = {
-        "name": "scheduler",
-        "image": IMAGE,
-        "command": ["/bin/kube-scheduler"],
-        "args": ["--config=/etc/second/config.yaml", "--authentication-tolerate-lookup-failure=true"],
-        "volumeMounts": [{"name": "config", "mountPath": "/etc/second"}, {"name": "tmp", "mountPath": "/tmp"}],
-        "readinessProbe": {"httpGet": {"scheme": "HTTPS", "port": 10259, "path": "/healthz"}, "periodSeconds": 1},
-    }
-    pod = {
-        "serviceAccountName": "second",
-        "terminationGracePeriodSeconds": 1,
-        "containers": [container],
-        "volumes": [{"name": "config", "configMap": {"name": "second"}}, {"name": "tmp", "emptyDir": {}}],
-    }
-    deployment = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": about,
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": {"app": "second"}},
-            "template": {"metadata": {"labels": {"app": "second"}}, "spec": pod},
-        },
-    }
-    kubectl("create", "namespace", namespace)
-    try:
-        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": about}
-        kubectl.apply(account, *bindings, lease, binding, config_map(namespace, CONFIG.format(namespace=namespace)), deployment)
-        kubectl("rollout", "status", "deployment/second", f"--namespace={namespace}", "--timeout=120s")
+    with plain_scheduler(kubectl) as namespace:
         yield namespace
-    finally:
-        kubectl("delete", "clusterrolebinding", *(item["metadata"]["name"] for item in bindings), "--ignore-not-found")
-        kubectl("delete", "namespace", namespace, "--wait=false")
 
 
 @pytest.fixture

@@ -104,7 +104,7 @@ def serving(client: Client, scheduler_name: str, namespaces: list[str]) -> Targe
     if not pods:
         raise ClusterError(
             f"The scheduler of the name {scheduler_name} ({entry['kind']} {entry['namespace']}/{entry['name']}) has no pod that can be seen: "
-            f"{entry['message']}. If it is a process of a host, run the task on that host."
+            f"{entry['message']}. If it is a process of a host, scheduler_cache_dump can be run on that host, with method: host and log_path."
         )
     holder = (entry["leader"] or {}).get("holder", "")
     pod = max(pods, key=lambda pod: (_leads(pod, holder), _is_ready(pod), pod["metadata"]["name"]))
