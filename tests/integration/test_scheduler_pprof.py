@@ -17,6 +17,7 @@ import pytest
 from support.access import service_account
 from support.everything import everything
 from support.plain_scheduler import CONFIG, config_map, plain_scheduler
+from support.processes import descendants
 from support.scheduler import eventually
 
 MODULE = "scheduler_pprof"
@@ -141,24 +142,12 @@ def test_a_signal_leaves_nothing(kubectl, second, tmp_path):
             return [one for one in everything(kubectl) - before if one[1] == "ClusterRoleBinding"]
 
         eventually(bound)
-        (module,) = [pid for pid in descendants(ansible.pid, f"AnsiballZ_{MODULE}")][-1:]
-        os.kill(module, signal.SIGTERM)
+        os.kill(descendants(ansible.pid, f"AnsiballZ_{MODULE}")[-1], signal.SIGTERM)
         output = ansible.communicate(timeout=120)[0]
     finally:
         ansible.kill()
     assert "The fetching of profiles was ended by SIGTERM." in output
     assert everything(kubectl) - before == set()
-
-
-def descendants(pid, word) -> list[int]:
-    """Process ids below `pid` whose command line holds `word`, children after their parents."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            if word in Path(f"/proc/{child}/cmdline").read_text():
-                found.append(int(child))
-            found += descendants(child, word)
-    return found
 
 
 def test_profiles_that_are_switched_off(kubectl, second, fetch):

@@ -35,15 +35,19 @@ class Access:
         self._client = client
         self._namespace = namespace
         self._kind = kind
+        self._made: list[dict[str, Any]] = []
         self.name = f"osso-pprof-{uuid.uuid4().hex[:10]}"
 
     def open(self) -> str:
         # What is bound last is what grants something.
         for manifest in self.manifests():
             resource = self._client.resource(manifest["apiVersion"], manifest["kind"])
+            self._made.append(manifest)
             try:
                 self._client.create(resource, manifest)
             except ApiError as error:
+                if 400 <= error.status < 500:
+                    self._made.pop()
                 error.message = f"The {manifest['kind']} {self.name} for reading profiles could not be created: {error.message}"
                 raise
         if self._kind == ANONYMOUS:
@@ -58,7 +62,7 @@ class Access:
     def close(self) -> str:
         """A sentence for the user if something is left, else nothing."""
         left = []
-        for manifest in reversed(self.manifests()):
+        for manifest in reversed(self._made):
             kind, namespace = manifest["kind"], manifest["metadata"].get("namespace")
             try:
                 self._client.delete(self._client.resource(manifest["apiVersion"], kind), self.name, namespace)
