@@ -91,7 +91,9 @@ options:
     description: With O(method=host), the process, where the host has several of the name O(process).
     type: int
   log_path:
-    description: With O(method=host), the file on the host into which a scheduler that is in no pod logs.
+    description:
+      - With O(method=host), the file on the host into which a scheduler that is in no pod logs.
+      - The documentation of the collection, C(docs/debugging.md), has tasks for static pods and for processes of a host.
     type: path
   timeout:
     description: Seconds to wait for the ephemeral container to have run, and again for the dump to be in the log.
@@ -116,29 +118,20 @@ EXAMPLES = r"""
 - name: What does the scheduler believe?
   osso.scheduler.scheduler_cache_dump:
     scheduler_name: secondary-scheduler
+    debug_image: registry.example.com/busybox:1
   register: believes
 
 - name: Show where the API server says something else
   ansible.builtin.debug:
     msg: "{{ believes.comparison.differences | map(attribute='message') }}"
 
-- name: Look into the default scheduler, a static pod without a shell, on its node
+- name: Look into the pod of another scheduler
   osso.scheduler.scheduler_cache_dump:
     pod:
-      namespace: kube-system
-      name: kube-scheduler-control-plane-1
-    scheduler_name: default-scheduler
-    method: host
-  delegate_to: control-plane-1
-  become: true
-
-- name: Look into a scheduler that is a process of its own on the host
-  osso.scheduler.scheduler_cache_dump:
-    scheduler_name: default-scheduler
-    method: host
-    log_path: /var/log/kube-scheduler.log
-  delegate_to: control-plane-1
-  become: true
+      namespace: "{{ believes.target.namespace }}"
+      name: "{{ believes.target.pod }}"
+    debug_image: registry.example.com/busybox:1
+    compare: false
 """
 
 RETURN = r"""

@@ -129,19 +129,19 @@ EXAMPLES = r"""
     dest: /tmp
   register: profiles
 
-- name: Watch what a scheduler computes for a minute, and fetch that and what goroutines wait for
+- name: Say how to look at it
+  ansible.builtin.debug:
+    msg: go tool pprof -http=: {{ profiles.files[0].path }}
+
+- name: Watch what another scheduler computes, and where it waits, and take no other certificate than its own
   osso.scheduler.scheduler_pprof:
     pod:
-      namespace: kube-system
-      name: second-5d8f6b7c9-abcde
+      namespace: "{{ profiles.target.namespace }}"
+      name: "{{ profiles.target.pod }}"
+    certificate_sha256: "{{ profiles.certificate.sha256 }}"
     profiles: [cpu, block]
-    seconds: 60
+    seconds: 5
     dest: /tmp
-
-- name: Show the functions that hold the memory
-  ansible.builtin.command:
-    argv: [go, tool, pprof, -top, "{{ profiles.files[0].path }}"]
-  changed_when: false
 """
 
 RETURN = r"""
