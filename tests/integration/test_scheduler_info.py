@@ -16,7 +16,7 @@ from support.plain_scheduler import CONFIG, IMAGE, config_map, plain_scheduler
 from support.site import NAMESPACE, VARIABLES, site
 
 MODULE = "scheduler_info"
-EVERYTHING = ["schedulers", "pods", "operators", "platform"]
+EVERYTHING = ["schedulers", "pods", "pending", "operators", "platform"]
 RULES = [
     {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
     {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]},
@@ -229,3 +229,20 @@ def test_secondary_scheduler_and_its_operator(run_module):
     assert [other["name"] for other in result["schedulers"] if other["workload"] == entry["workload"]] == [name]
     (operator,) = (operator for operator in result["operators"] if operator["namespace"] == NAMESPACE)
     assert (operator["variant"], operator["watches"]) == ("osso", [NAMESPACE])
+
+
+def test_all_pending_pods_with_those_first_that_nobody_looks_after(run_module, waiting, namespace):
+    refused = waiting("default-scheduler", nodeSelector={"osso.scheduler/test": "no-node-has-this"})
+    gated = waiting("default-scheduler", schedulingGates=[{"name": "example.com/wait"}])
+    alone = waiting("nobody")
+
+    def told():
+        """the default scheduler has said something of its pod"""
+        found = [pod for pod in run_module(MODULE, {"gather": ["pending"]})["pending_pods"] if pod["namespace"] == namespace]
+        return {pod["name"]: pod for pod in found} if any("nodes are available" in pod["reason"] for pod in found) else None
+
+    found = eventually(told)
+    assert list(found)[0] == alone
+    assert {name: pod["served"] for name, pod in found.items()} == {alone: False, refused: True, gated: True}
+    assert found[alone]["reason"] == "no scheduler serves the name nobody"
+    assert found[gated]["reason"] == "it waits at the scheduling gates example.com/wait"

@@ -85,7 +85,7 @@ def test_the_leader_is_told_by_the_name_before_the_number():
 
 def test_no_container_is_added_to_a_static_pod():
     static = Target(pod(SCHEDULER, annotations={"kubernetes.io/config.mirror": "x"}), "main", {}, None)
-    with pytest.raises(InputError, match="static pod of the node node-1.*method: host"):
+    with pytest.raises(InputError, match=r"static pod of the node node-1.*method: host"):
         signalling.from_beside(Server(), static, "kube-scheduler", "busybox", 1)
 
 
