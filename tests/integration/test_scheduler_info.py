@@ -242,7 +242,7 @@ def test_all_pending_pods_with_those_first_that_nobody_looks_after(run_module, w
         return {pod["name"]: pod for pod in found} if any("nodes are available" in pod["reason"] for pod in found) else None
 
     found = eventually(told)
-    assert list(found)[0] == alone
+    assert next(iter(found)) == alone
     assert {name: pod["served"] for name, pod in found.items()} == {alone: False, refused: True, gated: True}
     assert found[alone]["reason"] == "no scheduler serves the name nobody"
     assert found[gated]["reason"] == "it waits at the scheduling gates example.com/wait"
