@@ -131,7 +131,7 @@ EXAMPLES = r"""
 
 - name: Say how to look at it
   ansible.builtin.debug:
-    msg: go tool pprof -http=: {{ profiles.files[0].path }}
+    msg: "go tool pprof -top {{ profiles.files[0].path }}"
 
 - name: Watch what another scheduler computes, and where it waits, and take no other certificate than its own
   osso.scheduler.scheduler_pprof:
