@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from contextlib import contextmanager
@@ -15,8 +16,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
 
 _ERROR_CHANNEL = 3
+# websocket-client puts status, headers and body into one text, with this between them.
+_PART = "-+-+-"
 _HANDSHAKE = re.compile(r"Handshake status (\d+) ([^-]*)")
-_BODY = re.compile(r"-\+-\+- (?:b?'(?P<body>\{.*\})')", re.DOTALL)
 
 
 class Outcome(NamedTuple):
@@ -113,14 +115,19 @@ def _refusals(method: str, path: str):
         if type(failure).__name__ != "ApiException":
             raise
         text = str(getattr(failure, "reason", failure))
-        handshake, body = _HANDSHAKE.search(text), _BODY.search(text)
-        status, reason, message = 0, "Unreachable", text.partition("-+-+-")[0].strip()
+        handshake = _HANDSHAKE.search(text)
+        status, reason, message = 0, "Unreachable", text.partition(_PART)[0].strip()
         if handshake:
-            status, message = int(handshake.group(1)), handshake.group(2).strip()
-        if body:
-            try:
-                answer = json.loads(body.group("body").encode().decode("unicode_escape"))
-                reason, message = answer.get("reason", ""), answer.get("message", message)
-            except ValueError:
-                pass
+            answer = _body(text.rpartition(_PART)[2].strip())
+            status, reason = int(handshake.group(1)), answer.get("reason", "")
+            message = answer.get("message") or handshake.group(2).strip()
         raise ApiError(status, reason, message, method=method, path=path) from None
+
+
+def _body(text: str) -> dict[str, Any]:
+    """The Status in a refusal, which older releases of websocket-client write as bytes; empty where there is none."""
+    try:
+        found = json.loads(ast.literal_eval(text) if text.startswith(("b'", 'b"')) else text)
+    except (SyntaxError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -116,9 +116,16 @@ def refused(reason):
     return error.value
 
 
-def test_a_refusal_is_told_in_the_servers_words():
-    body = json.dumps({"kind": "Status", "reason": "Forbidden", "message": 'pods "p" is forbidden: User "u" cannot get "pods/exec"'})
-    error = refused(f"Handshake status 403 Forbidden -+-+- {{'content-type': 'application/json'}} -+-+- {body.encode()!r}")
+@pytest.mark.parametrize("written", [str, lambda body: repr(body.encode())], ids=["text", "bytes"])
+def test_a_refusal_is_told_in_the_servers_words(written):
+    body = (
+        json.dumps({"kind": "Status", "reason": "Forbidden", "message": 'pods "p" is forbidden: User "u\'s" cannot get "pods/exec"'}) + "\n"
+    )
+    error = refused(f"Handshake status 403 Forbidden -+-+- {{'content-type': 'application/json'}} -+-+- {written(body)}")
     assert (error.status, error.reason) == (403, "Forbidden")
-    assert error.message == 'pods "p" is forbidden: User "u" cannot get "pods/exec"'
+    assert error.message == 'pods "p" is forbidden: User "u\'s" cannot get "pods/exec"'
+
+
+def test_a_refusal_without_words():
+    assert refused("Handshake status 502 Bad Gateway -+-+- {} -+-+- <html>").message == "Bad Gateway"
     assert refused("Connection refused").message == "Connection refused"
