@@ -128,3 +128,19 @@ def test_a_name_that_nobody_serves_is_refused(move, audit):
         run = move(variables={"use_scheduler_name": "nobody"}, succeed=False)
     assert audit.writes() == []
     assert "serves the name nobody" in run.failures[0].result["msg"]
+
+
+def test_pods_that_nobody_places_are_told(move, kubectl, namespace):
+    picky = deployment(namespace, "picky")
+    kubectl.apply(picky)
+    kubectl("rollout", "status", "deployment/picky", f"--namespace={namespace}", "--timeout=180s", timeout=200)
+    one = [{"kind": "Deployment", "namespace": namespace, "name": "picky"}]
+    # A name of no profile is let through by choice, so that nobody places the new pod.
+    variables = {"use_scheduler_workloads": one, "use_scheduler_name": "nobody", "use_scheduler_unserved": True, "use_scheduler_timeout": 5}
+    run = move(variables=variables, succeed=False)
+    said = run.task("Say what went wrong").result["msg"]
+    assert "no scheduler serves the name nobody" in said
+    assert "use_scheduler_undo: true goes back" in said
+    assert names(kubectl, one) == {"picky": ("nobody", "default-scheduler")}
+    move(variables={"use_scheduler_workloads": one, "use_scheduler_undo": True})
+    assert names(kubectl, one) == {"picky": ("default-scheduler", None)}

@@ -24,7 +24,7 @@ def plan(workloads: Iterable[Object], found: Iterable[Object], scheduler_name: s
     - ``refused``: sentences; nothing may be written while there are any
     - ``patches``: a manifest for each workload that is to be changed, with nothing but what changes
     - ``moved``: the same workloads as ``kind``, ``namespace``, ``name``, ``before``, ``after``
-    - ``rollouts``: those of them whose pods are replaced now, as ``wait_for`` of the module apply
+    - ``rollouts``: those of them whose pods are replaced now, as ``api_version``, ``kind``, ``namespace``, ``name``
     - ``held``: sentences about those whose pods are not
     """
     live = {(one["kind"], one["metadata"]["namespace"], one["metadata"]["name"]): one for one in found}
@@ -105,7 +105,7 @@ def _change(result: dict[str, Any], present: Object, where: str, scheduler_name:
     if held:
         result["held"].append(f"{where}: {held}.")
     else:
-        result["rollouts"].append({"api_version": present["apiVersion"], **about, "rollout": True})
+        result["rollouts"].append({"api_version": present["apiVersion"], **about})
 
 
 def _held(present: Object) -> str:

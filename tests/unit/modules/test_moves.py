@@ -81,7 +81,7 @@ def test_a_move_writes_the_name_and_remembers_the_one_before():
         }
     ]
     assert found["moved"] == [{"kind": "Deployment", "namespace": "shop", "name": "web", "before": "default-scheduler", "after": "second"}]
-    assert found["rollouts"] == [{"api_version": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web", "rollout": True}]
+    assert found["rollouts"] == [{"api_version": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web"}]
 
 
 def test_what_is_there_already_is_left():
