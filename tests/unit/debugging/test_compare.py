@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import compare as comparing
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.dump import Dump, Node, Pod, Resources
 
-NAMES = ["second"]
+NAMES = ("second",)
 
 
 def believed(name, queue="", node=""):

@@ -26,8 +26,8 @@ class Page(HTMLParser):
         self.open, self.texts, self.tags, self.wrong = [], [], [], []
         self.feed(text)
 
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
         if tag not in ALONE:
             self.open.append(tag)
 
