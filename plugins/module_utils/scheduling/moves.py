@@ -58,11 +58,11 @@ def placements(workloads: Iterable[Object], pods: Iterable[Object], events: Iter
         by_uid[about.get("uid")] = who
     pods, found = list(pods), []
     for workload in workloads:
-        metadata, labels = workload["metadata"], ((workload["spec"].get("selector") or {}).get("matchLabels") or {}).items()
+        metadata, labels = workload["metadata"], (workload["spec"].get("selector") or {}).get("matchLabels") or {}
         wanted = _template(workload).get("schedulerName") or DEFAULT_SCHEDULER_NAME
         for pod in pods:
             about = pod["metadata"]
-            if about["namespace"] != metadata["namespace"] or not labels or not labels <= (about.get("labels") or {}).items():
+            if about["namespace"] != metadata["namespace"] or not labels or not _carries(about, labels):
                 continue
             if about.get("deletionTimestamp") or (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
                 continue
@@ -118,6 +118,11 @@ def _held(present: Object) -> str:
     if (spec.get("updateStrategy") or {}).get("type") == "OnDelete":
         return "its updateStrategy is OnDelete, so each pod stays as it is until it is deleted"
     return ""
+
+
+def _carries(metadata: Object, labels: Mapping[str, str]) -> bool:
+    present = metadata.get("labels") or {}
+    return all(present.get(key) == value for key, value in labels.items())
 
 
 def _template(present: Object) -> Object:
