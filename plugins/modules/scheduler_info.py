@@ -44,11 +44,11 @@ options:
   gather:
     description:
       - What to look for. Less needs fewer requests.
-      - V(schedulers) fills RV(schedulers), V(pods) fills RV(unserved_pods), V(operators) fills RV(operators),
-        V(platform) fills RV(openshift), RV(monitoring), RV(olm) and RV(kubernetes_version).
+      - V(schedulers) fills RV(schedulers), V(pods) fills RV(unserved_pods), V(pending) fills RV(pending_pods), V(operators) fills
+        RV(operators), V(platform) fills RV(openshift), RV(monitoring), RV(olm) and RV(kubernetes_version).
     type: list
     elements: str
-    choices: [schedulers, pods, operators, platform]
+    choices: [schedulers, pods, pending, operators, platform]
     default: [schedulers, pods]
 notes:
   - The names that a scheduler serves are read from the ConfigMap of its configuration. Those of the cluster's own scheduler can't be
@@ -70,6 +70,11 @@ EXAMPLES = r"""
   ansible.builtin.assert:
     that: info.unserved_pods | length == 0
     fail_msg: "{{ info.unserved_pods }}"
+
+- name: See what all pods wait for, those first that nobody looks after
+  osso.scheduler.scheduler_info:
+    gather: [pending]
+  register: info
 
 - name: Find out who serves the name secondary-scheduler
   osso.scheduler.scheduler_info:
@@ -197,6 +202,37 @@ unserved_pods:
       description: Why nobody looks after it.
       type: str
       sample: no scheduler serves the name old-scheduler
+pending_pods:
+  description:
+    - All pods without a node, each with the reason. First those of RV(unserved_pods), then by C(scheduler_name), the oldest first.
+  returned: success and V(pending) in O(gather)
+  type: list
+  elements: dict
+  contains:
+    scheduler_name:
+      description: The name that the pod asks for.
+      type: str
+      sample: secondary-scheduler
+    namespace:
+      description: Namespace of the pod.
+      type: str
+      sample: default
+    name:
+      description: Name of the pod.
+      type: str
+      sample: web-0
+    pending_seconds:
+      description: Age of the pod in seconds.
+      type: int
+      sample: 61
+    served:
+      description: Whether a scheduler looks after it.
+      type: bool
+      sample: true
+    reason:
+      description: Why it has no node, where a scheduler looks after it in that scheduler's words.
+      type: str
+      sample: "Unschedulable: 0/3 nodes are available: 3 Insufficient cpu."
 operators:
   description:
     - The operators for SecondaryScheduler resources, which are found by the names that they are installed under. One of them alone
@@ -286,13 +322,16 @@ def run(module):
     result = {"changed": False}
     try:
         # Whether a pod is served depends on the schedulers, asked for or not.
-        schedulers = survey.schedulers() if {"schedulers", "pods"} & set(gather) else []
+        schedulers = survey.schedulers() if {"schedulers", "pods", "pending"} & set(gather) else []
     except ImportError as error:
         raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
     if "schedulers" in gather:
         result["schedulers"] = [entry for entry in schedulers if not wanted or wanted in entry["scheduler_names"]]
+    pods = survey.pending_pods(wanted) if {"pods", "pending"} & set(gather) else []
     if "pods" in gather:
-        result["unserved_pods"] = survey.unserved(survey.pending_pods(wanted), schedulers)
+        result["unserved_pods"] = survey.unserved(pods, schedulers)
+    if "pending" in gather:
+        result["pending_pods"] = survey.pending(pods, schedulers)
     if "operators" in gather:
         result["operators"] = survey.operators()
     if "platform" in gather:
@@ -309,7 +348,7 @@ def main():
             gather=dict(
                 type="list",
                 elements="str",
-                choices=["schedulers", "pods", "operators", "platform"],
+                choices=["schedulers", "pods", "pending", "operators", "platform"],
                 default=["schedulers", "pods"],
             ),
         ),

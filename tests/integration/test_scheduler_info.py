@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 
 import pytest
 from support.access import service_account
+from support.plain_scheduler import CONFIG, IMAGE, config_map, plain_scheduler
 from support.site import NAMESPACE, VARIABLES, site
 
 MODULE = "scheduler_info"
-IMAGE = VARIABLES["secondary_schedulers"][0]["image"]
-EVERYTHING = ["schedulers", "pods", "operators", "platform"]
+EVERYTHING = ["schedulers", "pods", "pending", "operators", "platform"]
 RULES = [
     {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
     {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]},
@@ -25,17 +25,6 @@ RULES = [
     {"apiGroups": ["operator.openshift.io"], "resources": ["secondaryschedulers"], "verbs": ["list"]},
 ]
 READ_ALL = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}
-CONFIG = """\
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-leaderElection:
-  leaderElect: true
-  resourceNamespace: {namespace}
-  resourceName: second
-profiles:
-  - schedulerName: {namespace}
-  - schedulerName: {namespace}-packing
-"""
 
 
 def eventually(check, within=60):
@@ -47,76 +36,11 @@ def eventually(check, within=60):
     return answer
 
 
-def config_map(namespace, text) -> dict:
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "second", "namespace": namespace},
-        "data": {"config.yaml": text},
-    }
-
-
 @pytest.fixture(scope="module")
 def second(kubectl):
     """A second scheduler, run as a plain Deployment; the name of its namespace, which is also its schedulerName."""
-    namespace = f"test-second-{uuid.uuid4().hex[:8]}"
-    about = {"name": "second", "namespace": namespace}
-    bindings = [
-        {
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": f"{namespace}-{role}"},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": f"system:{role}"},
-            "subjects": [{"kind": "ServiceAccount", **about}],
-        }
-        for role in ("kube-scheduler", "volume-scheduler")
-    ]
-    lease = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "Role",
-        "metadata": about,
-        "rules": [{"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["*"]}],
-    }
-    binding = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "RoleBinding",
-        "metadata": about,
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "second"},
-        "subjects": [{"kind": "ServiceAccount", **about}],
-    }
-    container = {
-        "name": "scheduler",
-        "image": IMAGE,
-        "command": ["/bin/kube-scheduler"],
-        "args": ["--config=/etc/second/config.yaml", "--authentication-tolerate-lookup-failure=true"],
-        "volumeMounts": [{"name": "config", "mountPath": "/etc/second"}, {"name": "tmp", "mountPath": "/tmp"}],
-        "readinessProbe": {"httpGet": {"scheme": "HTTPS", "port": 10259, "path": "/healthz"}, "periodSeconds": 1},
-    }
-    pod = {
-        "serviceAccountName": "second",
-        "terminationGracePeriodSeconds": 1,
-        "containers": [container],
-        "volumes": [{"name": "config", "configMap": {"name": "second"}}, {"name": "tmp", "emptyDir": {}}],
-    }
-    deployment = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": about,
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": {"app": "second"}},
-            "template": {"metadata": {"labels": {"app": "second"}}, "spec": pod},
-        },
-    }
-    kubectl("create", "namespace", namespace)
-    try:
-        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": about}
-        kubectl.apply(account, *bindings, lease, binding, config_map(namespace, CONFIG.format(namespace=namespace)), deployment)
-        kubectl("rollout", "status", "deployment/second", f"--namespace={namespace}", "--timeout=120s")
+    with plain_scheduler(kubectl) as namespace:
         yield namespace
-    finally:
-        kubectl("delete", "clusterrolebinding", *(item["metadata"]["name"] for item in bindings), "--ignore-not-found")
-        kubectl("delete", "namespace", namespace, "--wait=false")
 
 
 @pytest.fixture
@@ -307,3 +231,20 @@ def test_secondary_scheduler_and_its_operator(run_module):
     assert [other["name"] for other in result["schedulers"] if other["workload"] == entry["workload"]] == [name]
     (operator,) = (operator for operator in result["operators"] if operator["namespace"] == NAMESPACE)
     assert (operator["variant"], operator["watches"], operator["method"]) == ("osso", [NAMESPACE], "manifests")
+
+
+def test_all_pending_pods_with_those_first_that_nobody_looks_after(run_module, waiting, namespace):
+    refused = waiting("default-scheduler", nodeSelector={"osso.scheduler/test": "no-node-has-this"})
+    gated = waiting("default-scheduler", schedulingGates=[{"name": "example.com/wait"}])
+    alone = waiting("nobody")
+
+    def told():
+        """the default scheduler has said something of its pod"""
+        found = [pod for pod in run_module(MODULE, {"gather": ["pending"]})["pending_pods"] if pod["namespace"] == namespace]
+        return {pod["name"]: pod for pod in found} if any("nodes are available" in pod["reason"] for pod in found) else None
+
+    found = eventually(told)
+    assert next(iter(found)) == alone
+    assert {name: pod["served"] for name, pod in found.items()} == {alone: False, refused: True, gated: True}
+    assert found[alone]["reason"] == "no scheduler serves the name nobody"
+    assert found[gated]["reason"] == "it waits at the scheduling gates example.com/wait"

@@ -11,10 +11,10 @@ import os
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from support.access import service_account
+from support.processes import descendants
 
 MODULE = "scheduler_probe"
 NOWHERE = {"osso.scheduler/test": "no-node-has-this"}
@@ -132,17 +132,6 @@ def test_a_signal_leaves_no_pod(kubectl, namespace, name):
         ansible.kill()
     assert f"The probe was ended by {name}." in output
     assert probes(kubectl, namespace) == []
-
-
-def descendants(pid, word) -> list[int]:
-    """Process ids below `pid` whose command line holds `word`, children after their parents."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            if word in Path(f"/proc/{child}/cmdline").read_text():
-                found.append(int(child))
-            found += descendants(child, word)
-    return found
 
 
 PODS = {"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "delete", "list", "watch"]}

@@ -71,6 +71,11 @@ class Client:
         """URL of the API server, without credentials."""
         return _without_userinfo(self._http.configuration.host)
 
+    @property
+    def api_client(self):
+        """The ``kubernetes.client.ApiClient``, for what is no plain request."""
+        return self._http.client
+
     def request(self, method, path, query=None, body=None, content_type=None):
         """Send one request and return the decoded JSON answer.
 

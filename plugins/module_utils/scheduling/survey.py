@@ -146,6 +146,23 @@ class Survey:
                 )
         return found
 
+    def pending(self, pods: list[dict[str, Any]], schedulers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """All of the pods with the reason why each waits: first those that no scheduler looks after, then by schedulerName, the oldest first."""
+        found = []
+        for pod in pods:
+            seconds = self._age(pod["metadata"]["creationTimestamp"])
+            unserved = why_unserved(pod, schedulers, seconds)
+            found.append(
+                {
+                    "scheduler_name": pod["spec"]["schedulerName"],
+                    **{key: pod["metadata"][key] for key in ("namespace", "name")},
+                    "pending_seconds": seconds,
+                    "served": not unserved,
+                    "reason": unserved or why_pending(pod),
+                }
+            )
+        return sorted(found, key=_urgency)
+
     def _in_namespace(self, namespace: str, custom_resources: list[dict[str, Any]]) -> list[dict[str, Any]]:
         deployments = self._list("apps/v1", "Deployment", namespace)
         found = []
@@ -381,6 +398,22 @@ def why_unserved(pod: dict[str, Any], schedulers: list[dict[str, Any]], seconds:
     if not looked_at and seconds >= PATIENCE:
         return f"the scheduler of the name {name} seems to serve but has not looked at the pod for {seconds} s"
     return ""
+
+
+def why_pending(pod: dict[str, Any]) -> str:
+    """Why a pod that a scheduler looks after has no node yet, in that scheduler's words where it has said something."""
+    if pod["metadata"].get("deletionTimestamp"):
+        return "it is being deleted"
+    gates = ", ".join(gate["name"] for gate in pod["spec"].get("schedulingGates") or [])
+    if gates:
+        return f"it waits at the scheduling gates {gates}"
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    said = next((condition for condition in conditions if condition["type"] == "PodScheduled"), {})
+    return ": ".join(filter(None, [said.get("reason"), said.get("message")])) or "its scheduler has not looked at it yet"
+
+
+def _urgency(entry: dict[str, Any]) -> tuple[bool, str, int]:
+    return entry["served"], entry["scheduler_name"], -entry["pending_seconds"]
 
 
 def is_operand(deployment: dict[str, Any], resource: dict[str, Any]) -> bool:

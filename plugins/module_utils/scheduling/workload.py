@@ -36,12 +36,13 @@ class Command:
     """How a container starts kube-scheduler.
 
     flags: name without hyphens -> value; a flag without value is ``true``.
-    config_map: where the file of ``--config`` comes from, None if not from a ConfigMap.
+    config_map: where the file of ``--config`` comes from, None if not from a ConfigMap. container: its name.
     """
 
     image: str
     flags: dict[str, str]
     config_map: ConfigMapKey | None
+    container: str = ""
 
     @property
     def config_path(self) -> str | None:
@@ -60,7 +61,8 @@ def find_command(pod_spec: dict[str, Any]) -> Command | None:
             start = -1
         flags = _flags(words[start + 1 :])
         path = flags.get("config")
-        return Command(container.get("image", ""), flags, _config_map_of(path, container, pod_spec) if path else None)
+        config_map = _config_map_of(path, container, pod_spec) if path else None
+        return Command(container.get("image", ""), flags, config_map, container.get("name", ""))
     return None
 
 

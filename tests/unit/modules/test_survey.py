@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey, is_operand, why_unserved
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey, is_operand, why_pending, why_unserved
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import Election
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
@@ -97,6 +97,34 @@ def test_unserved_pods(waiting, seconds, reason):
     said = why_unserved(waiting, SCHEDULERS, seconds)
     assert bool(said) == bool(reason)
     assert reason in said
+
+
+def aged(name, second, **spec) -> dict:
+    """A pod of that name that was made at this second of the minute before NOW."""
+    metadata = {"namespace": "n", "name": f"{name}-{second}", "creationTimestamp": f"2026-11-20T11:59:{second:02}Z"}
+    return {**pod(name, looked_at=True, **spec), "metadata": metadata}
+
+
+def test_pending_pods_with_those_first_that_nobody_looks_after():
+    refused = aged("good", 40)
+    refused["status"]["conditions"][0].update(reason="Unschedulable", message="0/3 nodes are available.")
+    gone = aged("bad", 1)
+    pods = [refused, aged("good", 20, schedulingGates=[{"name": "a"}, {"name": "b"}]), aged("bad", 30), gone]
+    found = Survey(None, [], NOW).pending(pods, SCHEDULERS)
+    assert [(one["name"], one["served"], one["pending_seconds"]) for one in found] == [
+        ("bad-1", False, 59),
+        ("bad-30", False, 30),
+        ("good-20", True, 40),
+        ("good-40", True, 20),
+    ]
+    assert "Deployment n/d: broken" in found[0]["reason"]
+    assert found[2]["reason"] == "it waits at the scheduling gates a, b"
+    assert found[3]["reason"] == "Unschedulable: 0/3 nodes are available."
+
+
+def test_what_a_pod_waits_for_that_nobody_has_looked_at_yet():
+    assert why_pending(pod("good")) == "its scheduler has not looked at it yet"
+    assert why_pending({**pod("good"), "metadata": {"deletionTimestamp": "now"}}) == "it is being deleted"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,148 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The lines that Kubernetes components log: klog's text with keys and values, and JSON (``--logging-format=json``). Pure.
+
+Text (k8s.io/klog/v2, internal/serialize): a header such as ``I1122 05:26:55.123456       1 dumper.go:52]``, the message in quotes,
+``key=value`` pairs. A value is JSON or a quoted string; one of several lines stands, each line after a tab, between ``<`` and `` >``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+_HEADER = re.compile(r"(?P<severity>[IWEF])(?P<time>\d{4} \d\d:\d\d:\d\d\.\d{6})\s+\d+ (?P<source>[^\s\]]+:\d+)\] ?")
+_SEVERITIES = {"I": "info", "W": "warning", "E": "error", "F": "fatal"}
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_MESSAGE = re.compile(rf"({_STRING})(?= |$)")
+_KEY = re.compile(r" ([A-Za-z_][\w./-]*)=")
+_WORD = re.compile(rf"{_STRING}|\S*")
+# Go's escapes that JSON does not have (strconv.Quote)
+_GO_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|U([0-9a-f]{8})|([av])|\\)")
+
+
+class Entry(NamedTuple):
+    """One log entry. severity: info, warning, error or fatal. time: as it was written. values: by key, in order.
+
+    complete: whether it certainly ends where the text does, which a text of several lines shows only by its last one.
+    """
+
+    severity: str
+    time: str
+    source: str
+    message: str
+    values: dict[str, Any]
+    complete: bool = True
+
+
+def entries(text: str) -> Iterator[Entry]:
+    """The entries of a log, oldest first. Lines that belong to none, such as a panic's, are left out."""
+    lines = text.split("\n")
+    # What comes after the last line break is not finished.
+    if lines[-1]:
+        lines.pop()
+    position = 0
+    while position < len(lines):
+        line = lines[position]
+        if line.startswith("{"):
+            entry = _from_json(line)
+            position += 1
+        elif _HEADER.match(line):
+            entry, position = _from_text(lines, position)
+        else:
+            entry = None
+            position += 1
+        if entry is not None:
+            yield entry
+
+
+def _from_json(line: str) -> Entry | None:
+    try:
+        found = json.loads(line)
+        message = found.pop("msg")
+    except (ValueError, KeyError):
+        return None
+    time, source = str(found.pop("ts", "")), str(found.pop("caller", ""))
+    # An error has no v but err (component-base/logs/json).
+    severity = "info" if "v" in found else "error"
+    found.pop("v", None)
+    return Entry(severity, time, source, message, found)
+
+
+def _from_text(lines: list[str], position: int) -> tuple[Entry, int]:
+    header = _HEADER.match(lines[position])
+    rest = lines[position][header.end() :]
+    position += 1
+    about = (_SEVERITIES[header["severity"]], header["time"], header["source"])
+    quoted = _MESSAGE.match(rest)
+    if not quoted:
+        return Entry(*about, rest, {}), position
+    message, rest = _unquote(quoted.group(1)), rest[quoted.end() :]
+    values: dict[str, Any] = {}
+    key = _KEY.match(rest)
+    while key:
+        rest = rest[key.end() :]
+        if rest == "<":
+            inner, position, rest = _several_lines(lines, position)
+            if rest is None:
+                return Entry(*about, message, {**values, key.group(1): inner}, complete=False), position
+            values[key.group(1)] = inner
+        else:
+            values[key.group(1)], rest = _value(rest)
+        key = _KEY.match(rest)
+    return Entry(*about, message, values), position
+
+
+def _several_lines(lines: list[str], position: int) -> tuple[str, int, str | None]:
+    """The text whose first line is at ``position``, the position after it, and what follows on its last line; None if that is not there."""
+    inner = []
+    while position < len(lines):
+        line = lines[position]
+        if line.startswith(" >"):
+            return "\n".join(inner), position + 1, line[2:]
+        if not line.startswith("\t"):
+            break
+        inner.append(line[1:])
+        position += 1
+    return "\n".join(inner), position, None
+
+
+def _value(text: str) -> tuple[Any, str]:
+    """The value that the text begins with, and what follows."""
+    if text.startswith(("[", "{")):
+        try:
+            value, end = json.JSONDecoder().raw_decode(text)
+            return value, text[end:]
+        except ValueError:
+            pass
+    word = _WORD.match(text).group()
+    return _unquote(word) if word.startswith('"') else _plain(word), text[len(word) :]
+
+
+def _unquote(text: str) -> str:
+    plain = _GO_ESCAPE.sub(_escaped, text)
+    try:
+        return json.loads(plain, strict=False)
+    except ValueError:
+        return text[1:-1]
+
+
+def _escaped(match: re.Match) -> str:
+    """An escape as JSON writes it."""
+    byte, rune, letter = match.groups()
+    if byte or rune:
+        code = int(byte or rune, 16)
+        return f"\\u{code if code < 0x10000 else 0xFFFD:04x}"
+    return {"a": "\\u0007", "v": "\\u000b"}.get(letter) or match.group()
+
+
+def _plain(word: str) -> Any:
+    """A number, truth value or null as such, else the text itself."""
+    try:
+        return json.loads(word)
+    except ValueError:
+        return word

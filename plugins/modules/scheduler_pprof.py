@@ -1,0 +1,240 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: scheduler_pprof
+short_description: Fetch profiles of memory, CPU and goroutines from a running scheduler
+version_added: 1.0.0
+description:
+  - Fetches profiles from a kube-scheduler in a pod and saves them as files that C(go tool pprof) opens, for V(trace) C(go tool trace).
+  - The connection is a port-forward through the API server. The right to read profiles is that of a ServiceAccount which exists while the
+    task runs, may GET C(/debug/pprof/*) and nothing else, and has a token that lives for ten minutes. It is removed in every case, also when
+    the task fails or is ended by a signal. Only a module that is killed (SIGKILL) leaves it behind, with the label
+    C(osso.scheduler/profiling=true).
+author:
+  - osso.scheduler contributors (@osso-scheduler)
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - osso.scheduler.cluster
+  - osso.scheduler.attributes
+  - osso.scheduler.attributes.actiongroup_scheduler
+attributes:
+  action_group: {}
+  check_mode:
+    support: full
+    details:
+      - Finds the scheduler and names the files, but fetches nothing and creates nothing in the cluster.
+  diff_mode:
+    support: N/A
+    details:
+      - Nothing that it creates in the cluster stays, and the files hold binary data.
+  idempotent:
+    support: N/A
+    details:
+      - Each run fetches new profiles, so it always reports a change, of the files.
+options:
+  scheduler_name:
+    description:
+      - Looks for the scheduler that serves this name, as M(osso.scheduler.scheduler_info) does, and takes the instance that leads.
+      - Either this or O(pod) is required.
+    type: str
+  namespaces:
+    description: Namespaces in which to look for Deployments that run C(kube-scheduler), besides those of SecondaryScheduler resources.
+    type: list
+    elements: str
+    default: [kube-system]
+  pod:
+    description: The pod that runs the scheduler, in place of looking for one.
+    type: dict
+    suboptions:
+      namespace:
+        description: Namespace of the pod.
+        type: str
+        required: true
+      name:
+        description: Name of the pod.
+        type: str
+        required: true
+      container:
+        description: Name of the container, needed where none of several starts C(kube-scheduler).
+        type: str
+  profiles:
+    description:
+      - What to fetch, one after the other.
+      - V(heap) is the memory in use, V(allocs) all that was allocated, V(goroutine) what each goroutine does, V(threadcreate) what began
+        threads, V(block) and V(mutex) where goroutines wait for each other, V(cpu) where computing time goes, and V(trace) what happened
+        in which order.
+      - V(block) is empty unless the scheduler's configuration has C(enableContentionProfiling). kube-scheduler never records V(mutex), so
+        that one is empty unless the image does.
+    type: list
+    elements: str
+    choices: [heap, allocs, goroutine, threadcreate, block, mutex, cpu, trace]
+    default: [heap, goroutine]
+  seconds:
+    description: How long to watch for V(cpu) and for V(trace), 1 to 600.
+    type: int
+    default: 30
+  dest:
+    description:
+      - Directory for the files, on the host that the task runs on. It must exist.
+      - They are called C(POD.PROFILE.pb.gz), or C(POD.trace.trace). A file of that name is replaced.
+    type: path
+    required: true
+  port:
+    description: Port on which the scheduler serves HTTPS. By default that of its flag C(--secure-port), else 10259.
+    type: int
+  access:
+    description:
+      - V(token) uses the ServiceAccount described above. The scheduler asks the API server about its token, for which the scheduler's own
+        account needs to create C(tokenreviews) and C(subjectaccessreviews); the ClusterRole C(system:kube-scheduler) allows that.
+      - V(anonymous) allows B(everybody) without credentials to read the profiles, of all schedulers and of whatever else serves
+        C(/debug/pprof) in the cluster, while the task runs. It is for schedulers that can't ask about tokens.
+    type: str
+    choices: [token, anonymous]
+    default: token
+  serving_ca:
+    description:
+      - File with the CA certificates, in PEM, that the scheduler's certificate is verified with. It is read on the host that the task runs on.
+      - A kube-scheduler without a certificate of its own makes a self-signed one when it starts, which nothing can verify. So by default it is
+        not verified. The way to the pod is the API server's and the kubelet's, both authenticated; what could listen in
+        place of the scheduler is another process of its pod, or of its host where the pod is on the host's network.
+    type: path
+  serving_name:
+    description: With O(serving_ca), the name that the certificate must be for. By default any.
+    type: str
+  certificate_sha256:
+    description:
+      - SHA-256 fingerprint that the certificate must have, for example the RV(certificate.sha256) of an earlier run of the same container. With
+        another one the token is not sent.
+    type: str
+notes:
+  - The files hold the names of functions, so the scheduler's program is not needed to read them.
+  - Needs the permission to get pods, to get and create C(pods/portforward), to create and delete ServiceAccounts in the pod's namespace and to
+    create C(serviceaccounts/token) there, and to create and delete ClusterRoles and ClusterRoleBindings. The API server lets a user grant only
+    what the user may do, so GET C(/debug/pprof/*) is needed, too.
+  - A scheduler that is not in a pod can't be reached by a port-forward.
+seealso:
+  - module: osso.scheduler.scheduler_info
+  - module: osso.scheduler.scheduler_cache_dump
+"""
+
+EXAMPLES = r"""
+- name: Where does the scheduler's memory go?
+  osso.scheduler.scheduler_pprof:
+    scheduler_name: secondary-scheduler
+    dest: /tmp
+  register: profiles
+
+- name: Say how to look at it
+  ansible.builtin.debug:
+    msg: "go tool pprof -top {{ profiles.files[0].path }}"
+
+- name: Watch what another scheduler computes, and where it waits, and take no other certificate than its own
+  osso.scheduler.scheduler_pprof:
+    pod:
+      namespace: "{{ profiles.target.namespace }}"
+      name: "{{ profiles.target.pod }}"
+    certificate_sha256: "{{ profiles.certificate.sha256 }}"
+    profiles: [cpu, block]
+    seconds: 5
+    dest: /tmp
+"""
+
+RETURN = r"""
+target:
+  description: The instance that was asked.
+  returned: success
+  type: dict
+  sample:
+    namespace: openshift-secondary-scheduler-operator
+    pod: secondary-scheduler-7c9b7f6d5-x2x7k
+    container: secondary-scheduler
+    node: worker-1
+    static: false
+files:
+  description: The files, in the order of O(profiles). After a failure those that were written.
+  returned: always but for wrong options
+  type: list
+  elements: dict
+  contains:
+    profile:
+      description: The kind of profile.
+      type: str
+      sample: heap
+    path:
+      description: Where it is.
+      type: str
+      sample: /tmp/secondary-scheduler-7c9b7f6d5-x2x7k.heap.pb.gz
+    size:
+      description: How many bytes it has. Null in check mode.
+      type: int
+      sample: 73422
+certificate:
+  description: The scheduler's certificate. Null in check mode.
+  returned: success
+  type: dict
+  contains:
+    sha256:
+      description: Its fingerprint.
+      type: str
+      sample: 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824
+    verified:
+      description: Whether O(serving_ca) or O(certificate_sha256) vouches for it.
+      type: bool
+      sample: false
+msg:
+  description: The outcome in one sentence.
+  returned: always
+  type: str
+  sample: Fetched heap, goroutine from the pod kube-system/second-5d8f6b7c9-abcde; its certificate was not verified.
+"""
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging import profiles
+
+OPTIONS = dict(
+    scheduler_name=dict(type="str"),
+    namespaces=dict(type="list", elements="str", default=["kube-system"]),
+    pod=dict(
+        type="dict",
+        options=dict(
+            namespace=dict(type="str", required=True),
+            name=dict(type="str", required=True),
+            container=dict(type="str"),
+        ),
+    ),
+    profiles=dict(
+        type="list",
+        elements="str",
+        choices=["heap", "allocs", "goroutine", "threadcreate", "block", "mutex", "cpu", "trace"],
+        default=["heap", "goroutine"],
+    ),
+    seconds=dict(type="int", default=30),
+    dest=dict(type="path", required=True),
+    port=dict(type="int"),
+    access=dict(type="str", choices=["token", "anonymous"], default="token"),
+    serving_ca=dict(type="path"),
+    serving_name=dict(type="str"),
+    certificate_sha256=dict(type="str"),
+)
+
+
+def run(module):
+    options = profiles.Options(**{name: module.params[name] for name in OPTIONS})
+    if options.access == "anonymous" and not module.check_mode:
+        module.warn("access: anonymous lets everybody read profiles in the whole cluster while this task runs.")
+    work = profiles.plan if module.check_mode else profiles.run
+    return work(Client.from_module(module), options)
+
+
+def main():
+    cluster_module(run, argument_spec=argument_spec(**OPTIONS), supports_check_mode=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""playbooks/report.yml on a real cluster (F124, F125)."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from support.plain_scheduler import plain_scheduler
+
+
+def test_the_page_shows_who_serves_and_who_waits(play, kubectl, namespace, tmp_path, audit):
+    container = {"name": "c", "image": "registry.k8s.io/pause:3.10"}
+    lonely = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "lonely", "namespace": namespace}}
+    kubectl.apply({**lonely, "spec": {"schedulerName": "nobody", "containers": [container]}})
+    with plain_scheduler(kubectl) as second:
+        with audit:
+            run = play("osso.scheduler.report", variables={"report_dest": str(tmp_path), "report_namespaces": [second]})
+        assert audit.writes() == []
+        path = tmp_path / "schedulers-localhost.html"
+        assert str(path) in run.task("Say where it is").result["msg"]
+        text = path.read_text()
+    assert re.search(rf"<h3>{second}, {second}-packing</h3>\s*<p><span class=\"well\">serves", text)
+    assert re.search(
+        rf"<td>nobody</td><td>{namespace}/lonely</td><td class=\"number\">[^<]+</td><td>no scheduler serves the name nobody</td>", text
+    )
+    assert "<h3>default-scheduler</h3>" in text
+    look(path, tmp_path)
+
+
+def look(path, folder):
+    """Load the page in a real browser, if there is one."""
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if not browser:
+        pytest.skip("the page was written as it should be; loading it in a browser needs chromium")
+    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/browser", "--dump-dom", path.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    assert "Pods that nobody looks after" in done.stdout

@@ -1,0 +1,146 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""playbooks/use_scheduler.yml: workloads moved to a second scheduler and back (F120, F121, F126)."""
+
+from __future__ import annotations
+
+import pytest
+from support.objects import deployment
+from support.plain_scheduler import plain_scheduler
+from support.scheduler import eventually
+
+PLAYBOOK = "osso.scheduler.use_scheduler"
+PREVIOUS = "osso.scheduler/previous-scheduler-name"
+CHANGE = "Change the schedulerName"
+
+
+@pytest.fixture(scope="module")
+def second(kubectl):
+    with plain_scheduler(kubectl) as namespace:
+        yield namespace
+
+
+@pytest.fixture
+def workloads(kubectl, namespace) -> list[dict]:
+    """One of each kind that can be moved, at rest."""
+    web = deployment(namespace, "web", replicas=2)
+    store = {**deployment(namespace, "store"), "kind": "StatefulSet"}
+    store["spec"] = {**store["spec"], "serviceName": "store"}
+    agent = {**deployment(namespace, "agent"), "kind": "DaemonSet"}
+    agent["spec"] = {key: value for key, value in agent["spec"].items() if key != "replicas"}
+    template = {"spec": {**web["spec"]["template"]["spec"], "restartPolicy": "Never"}}
+    nightly = {"schedule": "0 3 1 1 *", "jobTemplate": {"spec": {"template": template}}}
+    job = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "nightly", "namespace": namespace}, "spec": nightly}
+    kubectl.apply(web, store, agent, job)
+    for one in ("deployment/web", "statefulset/store", "daemonset/agent"):
+        kubectl("rollout", "status", one, f"--namespace={namespace}", "--timeout=180s", timeout=200)
+    return [{"kind": one["kind"], "namespace": namespace, "name": one["metadata"]["name"]} for one in (web, store, agent, job)]
+
+
+@pytest.fixture
+def move(play, second, workloads):
+    def run(**options):
+        variables = {"use_scheduler_workloads": workloads, "use_scheduler_namespaces": [second], **options.pop("variables", {})}
+        return play(PLAYBOOK, variables={"use_scheduler_name": second, **variables}, **options)
+
+    return run
+
+
+def names(kubectl, workloads) -> dict[str, tuple]:
+    """schedulerName and remembered name of each."""
+    found = {}
+    for one in workloads:
+        live = kubectl.json("get", one["kind"], one["name"], f"--namespace={one['namespace']}")
+        spec = live["spec"]["jobTemplate"]["spec"] if one["kind"] == "CronJob" else live["spec"]
+        found[one["name"]] = (spec["template"]["spec"]["schedulerName"], live["metadata"].get("annotations", {}).get(PREVIOUS))
+    return found
+
+
+def placed_by(kubectl, namespace) -> set[str]:
+    """Who placed the pods that are there."""
+    events = kubectl.json("get", "events", f"--namespace={namespace}", "--field-selector=reason=Scheduled")["items"]
+    by_uid = {event["involvedObject"]["uid"]: event["reportingComponent"] for event in events}
+    pods = [pod for pod in kubectl.list("pod", namespace) if "deletionTimestamp" not in pod["metadata"]]
+    return {by_uid.get(pod["metadata"]["uid"]) for pod in pods}
+
+
+def test_there_and_back(move, kubectl, workloads, namespace, second, audit):
+    with audit:
+        checked = move(check=True, diff=True)
+    assert audit.writes() == []
+    assert checked.changed == [CHANGE]
+    assert set(names(kubectl, workloads).values()) == {("default-scheduler", None)}
+
+    moved = move()
+    assert moved.changed == [CHANGE]
+    assert names(kubectl, workloads) == dict.fromkeys(("web", "store", "agent", "nightly"), (second, "default-scheduler"))
+    eventually(lambda: placed_by(kubectl, namespace) == {second})
+    said = moved.task("Say who placed them").result["msg"]
+    assert {one["placed_by"] for one in said} == {second}
+    assert {one["workload"].partition(" ")[0] for one in said} == {"Deployment", "StatefulSet", "DaemonSet"}
+    assert "jobs that begin from now on" in moved.task("Say whose pods are not replaced").result["msg"][0]
+
+    with audit:
+        assert move().changed == []
+    assert audit.writes() == []
+
+    undo = {"use_scheduler_undo": True}
+    assert move(variables=undo).changed == [CHANGE]
+    assert set(names(kubectl, workloads).values()) == {("default-scheduler", None)}
+    eventually(lambda: placed_by(kubectl, namespace) == {"default-scheduler"})
+    with audit:
+        assert move(variables=undo).changed == []
+    assert audit.writes() == []
+
+
+@pytest.mark.parametrize(
+    ("workload", "why"),
+    [
+        ({"kind": "Deployment", "namespace": "kube-system", "name": "coredns"}, "the namespace kube-system is the cluster's own"),
+        ({"kind": "DaemonSet", "namespace": "openshift-dns", "name": "dns"}, "the namespace openshift-dns is the cluster's own"),
+        ({"kind": "Deployment", "namespace": "default", "name": "missing"}, "Deployment default/missing: it does not exist"),
+        ({"kind": "Gadget", "namespace": "default", "name": "x"}, "it is of the kind Gadget"),
+        ({"kind": "Deployment", "name": "web"}, "give kind, namespace and name"),
+    ],
+)
+def test_nothing_is_changed_when_one_is_refused(move, kubectl, workloads, audit, workload, why):
+    with audit:
+        run = move(variables={"use_scheduler_workloads": [*workloads, workload]}, succeed=False)
+    assert audit.writes() == []
+    (failure,) = run.failures
+    assert failure.result["msg"].startswith("Nothing was changed. ")
+    assert why in failure.result["msg"]
+
+
+def test_a_job_is_refused_for_it_cannot_be_changed(move, kubectl, namespace):
+    job = {"name": "once", "namespace": namespace}
+    container = {"name": "c", "image": "registry.k8s.io/pause:3.10"}
+    template = {"spec": {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [container]}}
+    kubectl.apply({"apiVersion": "batch/v1", "kind": "Job", "metadata": job, "spec": {"template": template}})
+    run = move(variables={"use_scheduler_workloads": [{"kind": "Job", **job}]}, succeed=False)
+    assert "delete the Job and make it anew" in run.failures[0].result["msg"]
+
+
+def test_a_name_that_nobody_serves_is_refused(move, audit):
+    with audit:
+        run = move(variables={"use_scheduler_name": "nobody"}, succeed=False)
+    assert audit.writes() == []
+    assert "serves the name nobody" in run.failures[0].result["msg"]
+
+
+def test_pods_that_nobody_places_are_told(move, kubectl, namespace):
+    picky = deployment(namespace, "picky")
+    kubectl.apply(picky)
+    kubectl("rollout", "status", "deployment/picky", f"--namespace={namespace}", "--timeout=180s", timeout=200)
+    one = [{"kind": "Deployment", "namespace": namespace, "name": "picky"}]
+    # A name of no profile is let through by choice, so that nobody places the new pod.
+    variables = {"use_scheduler_workloads": one, "use_scheduler_name": "nobody", "use_scheduler_unserved": True, "use_scheduler_timeout": 5}
+    run = move(variables=variables, succeed=False)
+    said = run.task("Say what went wrong").result["msg"]
+    assert "no scheduler serves the name nobody" in said
+    assert "use_scheduler_undo: true goes back" in said
+    assert names(kubectl, one) == {"picky": ("nobody", "default-scheduler")}
+    move(variables={"use_scheduler_workloads": one, "use_scheduler_undo": True})
+    assert names(kubectl, one) == {"picky": ("default-scheduler", None)}

@@ -1,0 +1,20 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Processes of this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def descendants(pid, word) -> list[int]:
+    """Process ids below `pid` whose command line holds `word`, children after their parents."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            if word in Path(f"/proc/{child}/cmdline").read_text():
+                found.append(int(child))
+            found += descendants(child, word)
+    return found

@@ -1,0 +1,111 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The page that playbooks/report.yml writes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+
+import jinja2
+import pytest
+
+TEMPLATE = Path(__file__).parents[3] / "playbooks/templates/report.html.j2"
+ALONE = {"meta", "link", "img", "br"}
+EVIL = "<script>alert('x')</script>&\""
+
+
+class Page(HTMLParser):
+    """The texts of a page; `open` holds the elements that are not closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.texts, self.tags, self.wrong = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ALONE:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+    def handle_data(self, data):
+        self.texts.append(data.strip())
+
+
+def page(**found) -> str:
+    info = {"schedulers": [], "pending_pods": [], "operators": [], "unknown": [], **found}
+    environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
+    environment.globals["now"] = lambda utc, fmt: datetime.now(UTC).strftime(fmt)
+    return environment.from_string(TEMPLATE.read_text()).render(report_info=info, inventory_hostname=EVIL)
+
+
+def scheduler(serving=True, **about):
+    leader = {"namespace": "n", "lease": "l", "holder": EVIL, "renewed_seconds": 200, "duration_seconds": 15}
+    return {
+        "scheduler_names": [EVIL],
+        "kind": "Deployment",
+        "namespace": "n",
+        "name": "d",
+        "workload": "Deployment/d",
+        "image": EVIL,
+        "version": None,
+        "replicas": 2,
+        "ready": 1,
+        "serving": serving,
+        "leader": leader,
+        "conditions": [],
+        "message": EVIL,
+        **about,
+    }
+
+
+def pending(served=True, seconds=5):
+    return {"scheduler_name": EVIL, "namespace": "n", "name": "p", "pending_seconds": seconds, "served": served, "reason": EVIL}
+
+
+def everything():
+    operator = {"namespace": "n", "name": "o", "variant": "osso", "watches": [EVIL], "image": EVIL, "replicas": 1, "ready": 1}
+    nothing = {"scheduler_names": [], "workload": None, "image": None, "replicas": None, "ready": None, "leader": None}
+    return page(
+        schedulers=[scheduler(), scheduler(False), scheduler(None, **nothing)],
+        pending_pods=[pending(False, 90), pending(True, 90 * 3600)],
+        operators=[operator],
+        unknown=[EVIL],
+    )
+
+
+@pytest.mark.parametrize("text", [page(), everything()], ids=["nothing", "everything"])
+def test_it_is_whole_and_asks_for_nothing_else(text):
+    seen = Page(text)
+    assert (seen.open, seen.wrong) == ([], [])
+    assert {tag for tag, _attributes in seen.tags} & {"script", "link", "img", "iframe"} == set()
+    assert not {name for _tag, attributes in seen.tags for name in attributes} & {"src", "href", "onload", "onclick"}
+    assert "http" not in text
+    assert "@import" not in text
+    assert "url(" not in text
+
+
+def test_texts_of_the_cluster_stay_texts():
+    seen = Page(everything())
+    assert sum(EVIL in text for text in seen.texts) > 10
+
+
+def test_it_says_how_many_serve_and_wait():
+    seen = Page(everything()).texts
+    assert "1 of 3" in seen
+    assert "does not serve" in seen
+    assert "not known whether it serves" in seen
+    assert "names unknown" in seen
+    assert {"90 s", "3 d"} <= set(seen)
+
+
+def test_headings_of_what_is_not_there_are_left_out():
+    assert "Pods that nobody looks after" not in Page(page()).texts
+    assert "Pods that nobody looks after" in Page(everything()).texts
