@@ -24,19 +24,24 @@ def everything(kubectl) -> set[tuple[str, ...]]:
     return {row for row in rows if row[0] not in RESTLESS}
 
 
-@pytest.fixture(scope="module")
-def before(kubectl):
-    """What there is without custom schedulers. None is left behind, whatever fails."""
-    found = everything(kubectl)
-    yield found
-    for name, namespace in (("custom-scheduler", "kube-system"), ("batch", "custom-batch")):
-        kubectl("delete", "deployment", name, f"--namespace={namespace}", "--ignore-not-found")
-        kubectl("delete", "clusterrolebindings", f"--selector=osso.scheduler/set=custom-{name}")
-
-
 def bring(play, *schedulers, probe_namespace="default", **options):
     variables = {"custom_schedulers": list(schedulers), "custom_scheduler_probe_namespace": probe_namespace}
     return play(PLAYBOOK, variables=variables, **options)
+
+
+NAMES = ({"name": "custom-scheduler"}, {"name": "batch", "namespace": "custom-batch"})
+
+
+@pytest.fixture(scope="module")
+def before(play, kubectl):
+    """What there is without custom schedulers. None is left behind, whatever fails."""
+
+    def remove():
+        bring(play, *({**name, "state": "absent"} for name in NAMES))
+
+    remove()
+    yield everything(kubectl)
+    remove()
 
 
 @pytest.fixture(scope="module")
