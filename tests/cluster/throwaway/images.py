@@ -43,10 +43,13 @@ IMAGES = {
         Image(f"load-watcher:{LOAD_WATCHER}", "load-watcher", {"load-watcher": "load-watcher"}),
         # A toolbox for tests: shell, wget, nc, nslookup.
         Image("busybox:1", "busybox", {"busybox": Path("/bin/busybox")}),
+        # The same with kubectl, for Jobs that speak to the API server.
+        Image("kubectl:1", "kubectl", {"busybox": Path("/bin/busybox"), "kubectl": "kubernetes"}),
     )
 }
 
-REQUIRED = tuple(IMAGES)
+# The others are built by the tests that need them.
+REQUIRED = tuple(name for name in IMAGES if name != "kubectl")
 
 # Without these no pod starts and no name resolves.
 FIRST = ("pause", "coredns")
