@@ -195,15 +195,14 @@ def test_rollout_that_does_not_end_is_given_up_with_what_is_known(operator, conf
 def client_image(own_cluster):
     """An image with a shell and kubectl, as OpenShift's cli image has oc."""
     layout = Layout(own_cluster)
-    images.ensure(layout, Record.load(layout), Progress(layout.state / "durations-of-tests.json"), ["kubectl"])
+    images.ensure(layout, Record.load(layout), Progress(layout.durations_file), ["kubectl"])
     return f"registry.k8s.io/{images.IMAGES['kubectl'].name}"
 
 
 def traces(kubectl) -> list[str]:
     """What is left of a debug logging."""
-    kinds = "clusterroles,clusterrolebindings"
-    found = kubectl("get", kinds, "--output=name").stdout.split()
-    found += kubectl("get", "jobs,serviceaccounts,pods", f"--namespace={OPERATOR_NAMESPACE}", "--output=name").stdout.split()
+    found = kubectl("get", "clusterroles,clusterrolebindings,namespaces", "--output=name").stdout.split()
+    found += kubectl("get", "jobs,serviceaccounts,pods", f"--namespace={DEBUG}", "--output=name").stdout.split()
     return [name for name in found if DEBUG in name]
 
 
@@ -212,7 +211,7 @@ def test_debug_logging_reverts_by_itself(operator, configure, kubectl, client_im
     kubectl("patch", "kubescheduler", "cluster", "--type=merge", '--patch={"spec":{"logLevel":"Normal"}}')
     configure(debug_log_level="Debug", debug_minutes=1, debug_image=client_image)
     assert kube_scheduler(kubectl)["logLevel"] == "Debug"
-    assert len(traces(kubectl)) == 5
+    assert len(traces(kubectl)) == 6
     again = configure(debug_log_level="Debug", debug_minutes=1, debug_image=client_image)
     assert again.changed == []
     eventually(lambda: kube_scheduler(kubectl)["logLevel"] == "Normal")
