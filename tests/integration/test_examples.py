@@ -7,10 +7,13 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 
 import pytest
 import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.openshift import rendered
+from support.openshift import openshift
 from support.scheduler import Scheduler
 from support.site import VARIABLES, installed
 
@@ -53,8 +56,18 @@ def world(kubectl):
     batch.delete()
 
 
+@pytest.fixture
+def surroundings(path, kubectl):
+    """What only the examples of one module speak of."""
+    if path.stem == "default_scheduler_info":
+        with openshift(kubectl, {"LowNodeUtilization": json.dumps(rendered("4.18"))}):
+            yield
+    else:
+        yield
+
+
 @pytest.mark.parametrize("path", DOCUMENTED, ids=lambda path: path.stem)
-def test_examples_run_as_they_stand(world, play, tmp_path, path):
+def test_examples_run_as_they_stand(world, surroundings, play, tmp_path, path):
     for name, content in FILES.items():
         file = tmp_path / name
         file.parent.mkdir(exist_ok=True)

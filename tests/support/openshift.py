@@ -64,12 +64,12 @@ def _resources(kubectl, version):
         },
     )
     desired = {"version": version, "image": "release.example.com/ocp:1"}
-    status = {"desired": desired, "observedGeneration": 1, "versionHash": "x", "availableUpdates": None}
+    status = {"desired": desired, "observedGeneration": 1, "versionHash": "x", "availableUpdates": []}
     _status(kubectl, "clusterversion", "version", status)
 
 
 class StandIn:
-    """Reconciles while it is entered. `broken`: it writes what no profile yields."""
+    """Reconciles while it is entered. `broken`: it writes what no profile yields; `held`: it does nothing."""
 
     def __init__(self, kubectl, texts):
         self._kubectl = kubectl
@@ -78,7 +78,7 @@ class StandIn:
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._built_of = None
         self._revision = 0
-        self.broken = False
+        self.broken = self.held = False
         self.errors = []
 
     def __enter__(self) -> StandIn:
@@ -100,6 +100,8 @@ class StandIn:
 
     def _work(self):
         while not self._ended.wait(0.3):
+            if self.held:
+                continue
             try:
                 self._reconcile()
             except Exception as error:  # a thread's failure is told at the end
