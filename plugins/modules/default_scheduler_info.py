@@ -75,6 +75,18 @@ options:
         description: Whether the one before is meant.
         type: bool
         default: false
+  former:
+    description: What was there before a change, for RV(new_revision).
+    type: dict
+    suboptions:
+      scheduler:
+        description: The former RV(scheduler).
+        type: dict
+        required: true
+      kube_scheduler:
+        description: The former RV(kube_scheduler).
+        type: dict
+        required: true
   openshift_version:
     description: The release of OpenShift, such as V(4.18). If not given, that of the ClusterVersion.
     type: str
@@ -130,6 +142,11 @@ kube_scheduler:
   returned: always
   type: dict
   sample: {"logLevel": "Normal", "managementState": "Managed"}
+new_revision:
+  description: Whether the operator makes a new revision of what is otherwise than O(former), so that all schedulers start anew.
+  returned: always
+  type: bool
+  sample: false
 profile:
   description: The profile that counts, the default one included.
   returned: always
@@ -314,6 +331,10 @@ def main():
         run,
         argument_spec=argument_spec(
             wanted=dict(type="dict", options=wanted),
+            former=dict(
+                type="dict",
+                options=dict(scheduler=dict(type="dict", required=True), kube_scheduler=dict(type="dict", required=True)),
+            ),
             openshift_version=dict(type="str"),
             events=dict(type="int", default=20),
             wait_timeout=dict(type="int", default=0),

@@ -100,20 +100,30 @@ def _manifests(wanted, has_policy):
 
 
 def _new_revision(wanted, scheduler, kube_scheduler) -> bool:
-    """Whether what kube-scheduler is started with changes. Which nodes take pods and how verbose the operator is do not."""
-    before, after = _spec(scheduler), wanted
-    if "profile" in after and effective_profile(after["profile"]) != effective_profile(before.get("profile")):
-        return True
-    live_allocation = (before.get("profileCustomizations") or {}).get("dynamicResourceAllocation") or "Disabled"
-    if (after.get("dynamic_resource_allocation") or live_allocation) != live_allocation:
-        return True
-    live = _spec(kube_scheduler)
-    defaults = {"logLevel": "Normal", "forceRedeploymentReason": "", "unsupportedConfigOverrides": {}}
-    for option in ("log_level", "force_redeployment_reason", "unsupported_config_overrides"):
-        field = FIELDS[option][1][0]
-        if option in after and (after[option] or defaults[field]) != (live.get(field) or defaults[field]):
-            return True
-    return False
+    """Whether these options change what kube-scheduler is started with."""
+    after: dict[tuple[str, str], dict[str, Any]] = {SCHEDULER: dict(_spec(scheduler)), KUBE_SCHEDULER: dict(_spec(kube_scheduler))}
+    for option, (kind, path) in FIELDS.items():
+        if option in wanted:
+            after[kind][path[0]] = wanted[option] if len(path) == 1 else {path[1]: wanted[option]}
+    return restarts((_spec(scheduler), _spec(kube_scheduler)), (after[SCHEDULER], after[KUBE_SCHEDULER]))
+
+
+def restarts(before: tuple[dict[str, Any], dict[str, Any]], after: tuple[dict[str, Any], dict[str, Any]]) -> bool:
+    """Whether the operator makes a new revision between these specs of Scheduler and KubeScheduler.
+
+    Which nodes take pods and how verbose the operator is make none.
+    """
+    return _started_with(*before) != _started_with(*after)
+
+
+def _started_with(scheduler, kube_scheduler):
+    return (
+        effective_profile(scheduler.get("profile")),
+        (scheduler.get("profileCustomizations") or {}).get("dynamicResourceAllocation") or "Disabled",
+        kube_scheduler.get("logLevel") or "Normal",
+        kube_scheduler.get("forceRedeploymentReason") or "",
+        kube_scheduler.get("unsupportedConfigOverrides") or {},
+    )
 
 
 def _spec(resource) -> dict[str, Any]:

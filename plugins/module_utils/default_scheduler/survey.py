@@ -42,6 +42,10 @@ def examine(client, params: dict[str, Any]) -> dict[str, Any]:
         "debug_logging": _debug_logging(client),
         "events": _events(client, params["events"]),
     }
+    former = params["former"]
+    result["new_revision"] = former is not None and planning.restarts(
+        (former["scheduler"], former["kube_scheduler"]), (result["scheduler"], result["kube_scheduler"])
+    )
     cluster_operator, kube_scheduler, judged = _wait(client, params)
     return {
         **result,

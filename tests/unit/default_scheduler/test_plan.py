@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.default_scheduler.plan import plan
+from ansible_collections.osso.scheduler.plugins.module_utils.default_scheduler.plan import plan, restarts
 
 
 def planned(wanted, scheduler=None, kube_scheduler=None, minor=18):
@@ -83,3 +83,12 @@ def test_overrides_need_a_word_more():
 )
 def test_what_makes_a_new_revision(wanted, scheduler, kube_scheduler, new):
     assert planned(wanted, scheduler, kube_scheduler).new_revision is new
+
+
+def test_what_became_of_a_change_makes_a_new_revision():
+    """Also what was taken away, which nobody asked for by name"""
+    assert restarts(({}, {"unsupportedConfigOverrides": {"arguments": {}}}), ({}, {}))
+    assert restarts(({"profile": "NoScoring"}, {}), ({}, {}))
+    assert not restarts(
+        ({"profile": ""}, {"logLevel": ""}), ({"profile": "LowNodeUtilization"}, {"logLevel": "Normal", "operatorLogLevel": "Debug"})
+    )
