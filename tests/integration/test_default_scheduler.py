@@ -166,7 +166,7 @@ def test_customization_is_written_where_it_does_something(operator, configure, k
     assert "TechPreviewNoUpgrade" in run.stdout
     # What an earlier run set and this one does not goes back; 4.21 has no use for it.
     configure(profile="NoScoring", clear_policy=True, dynamic_resource_allocation="Enabled", openshift_version="4.21", wait=False)
-    assert "profileCustomizations" not in scheduler(kubectl)
+    assert not scheduler(kubectl).get("profileCustomizations")
 
 
 def test_configuration_that_is_not_the_profiles_is_an_error(operator, configure):
