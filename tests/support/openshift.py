@@ -109,8 +109,8 @@ class StandIn:
                 return
 
     def _reconcile(self):
-        scheduler = self._kubectl.json("get", "scheduler.config.openshift.io", "cluster")["spec"]
-        spec = self._kubectl.json("get", "kubescheduler", "cluster")["spec"]
+        scheduler = self._kubectl.get("scheduler", "cluster")["spec"]
+        spec = self._kubectl.get("kubescheduler", "cluster")["spec"]
         text = self._texts[scheduler.get("profile") or "LowNodeUtilization"]
         if self.broken:
             text = json.dumps({**json.loads(text), "parallelism": 3})
