@@ -64,8 +64,8 @@ def _required(client, api_version: str, kind: str) -> dict[str, Any]:
         if error.reason != "NotServed":
             raise
         raise ClusterError(
-            f"The API server does not know {kind} ({api_version}), so this is no OpenShift with a kube-scheduler operator: use a cluster that has "
-            "one. On another Kubernetes the default scheduler is a static pod of the control plane."
+            f"The API server does not know {kind} ({api_version}), so this is no OpenShift with a kube-scheduler operator. On another Kubernetes the "
+            "default scheduler is a static pod of the control plane: use the playbook osso.scheduler.default_scheduler_static_pod."
         ) from None
     if found is None:
         raise ClusterError(
