@@ -18,10 +18,22 @@ from .scheduler import eventually
 PINS = Path(__file__).parents[1] / "conformance/operator/crds"
 OPENSHIFT_API = "github.com/openshift/api"
 PROMETHEUS_OPERATOR = "github.com/prometheus-operator/prometheus-operator"
+_CONFIG = "config/v1/zz_generated.crd-manifests"
 
 DEFINITIONS = {
     # name of the definition: Go module that publishes it, path inside
     "routes.route.openshift.io": (OPENSHIFT_API, "route/v1/zz_generated.crd-manifests/routes.crd.yaml"),
+    "clusteroperators.config.openshift.io": (OPENSHIFT_API, f"{_CONFIG}/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml"),
+    "clusterversions.config.openshift.io": (
+        OPENSHIFT_API,
+        f"{_CONFIG}/0000_00_cluster-version-operator_01_clusterversions-Default.crd.yaml",
+    ),
+    # With all fields, also those of a technology preview
+    "schedulers.config.openshift.io": (OPENSHIFT_API, f"{_CONFIG}/0000_10_config-operator_01_schedulers-CustomNoUpgrade.crd.yaml"),
+    "kubeschedulers.operator.openshift.io": (
+        OPENSHIFT_API,
+        "operator/v1/zz_generated.crd-manifests/0000_25_kube-scheduler_01_kubeschedulers.crd.yaml",
+    ),
     **{
         f"{plural}.monitoring.coreos.com": (PROMETHEUS_OPERATOR, f"example/prometheus-operator-crd/monitoring.coreos.com_{plural}.yaml")
         for plural in ("podmonitors", "probes", "prometheuses", "prometheusrules", "servicemonitors")

@@ -53,6 +53,8 @@ IMAGES = {
         Image("busybox:1", "busybox", {"busybox": BUSYBOX}),
         Image(f"olm:{OLM}", "olm", {**{name: name for name in OLM_PROGRAMS}, "cp": BUSYBOX}, required=False),
         Image(f"opm:{OPM}", "opm", {**{name: name for name in OPM_PROGRAMS}, "busybox": BUSYBOX}, required=False),
+        # The same with kubectl, for Jobs that speak to the API server.
+        Image("kubectl:1", "kubectl", {"busybox": BUSYBOX, "kubectl": "kubernetes"}, required=False),
     )
 }
 

@@ -1,0 +1,112 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The process of a static pod as its host sees it: is it the one that the manifest describes, and is it well?"""
+
+from __future__ import annotations
+
+import glob
+import http.client
+import os
+import ssl
+import time
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+
+STABLE_SECONDS = 5
+"""So long one process has to be well: one that ends on its configuration does so at once, and kubelet starts it again."""
+LOGS = "/var/log/pods/kube-system_kube-scheduler-*/kube-scheduler/*.log"
+_PATHS = (("/livez", "/readyz"), ("/healthz",))
+
+
+def processes(argv: list[str], proc: str = "/proc") -> list[int]:
+    """The processes with exactly this command line."""
+    wanted = b"\0".join(one.encode() for one in argv) + b"\0"
+    found = []
+    for path in glob.glob(f"{proc}/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as file:
+                if file.read() == wanted:
+                    found.append(int(path.split("/")[-2]))
+        except OSError:
+            continue  # it has ended meanwhile
+    return found
+
+
+def await_one(argv: list[str], others: list[list[str]], address: tuple[str, int], timeout: float) -> str:
+    """Wait until a process with this command line is well and stays so, and none with those of ``others`` is left.
+
+    Returns an empty text, or what was seen last when the time is over.
+    """
+    deadline = time.monotonic() + timeout
+    since: tuple[int, float] | None = None
+    while True:
+        running = processes(argv)
+        left = [pid for other in others for pid in processes(other)]
+        if len(running) != 1:
+            seen = f"{len(running)} processes run with the manifest's command line"
+        elif left:
+            seen = "the process before still runs"
+        else:
+            seen = _health(address)
+        now = time.monotonic()
+        if seen:
+            since = None
+        elif since is None or since[0] != running[0]:
+            since = (running[0], now)
+        elif now - since[1] >= STABLE_SECONDS:
+            return ""
+        if now >= deadline:
+            return seen or "it was not well for long enough"
+        time.sleep(0.2)
+
+
+def last_words(pattern: str = LOGS) -> str:
+    """The last line of the youngest log of the pod, empty where there is none."""
+    try:
+        youngest = max(glob.glob(pattern), key=os.path.getmtime)
+        with open(youngest, "rb") as file:
+            file.seek(max(0, os.path.getsize(youngest) - 4096))
+            lines = file.read().decode("utf-8", "replace").strip().splitlines()
+    except (OSError, ValueError):
+        return ""
+    return lines[-1] if lines else ""
+
+
+def _health(address: tuple[str, int]) -> str:
+    """Empty if it says that it lives and is ready, else what it says."""
+    answer: Any = None
+    for paths in _PATHS:
+        answers = [(path, _status(address, path)) for path in paths]
+        if all(status == 200 for _path, status in answers):
+            return ""
+        path, answer = next((path, status) for path, status in answers if status != 200)
+        if answer != 404:
+            # Releases before 1.31 know neither of the first two.
+            return f"{path} on {address[0]}:{address[1]} answers {answer}"
+    return f"{address[0]}:{address[1]} answers {answer}"
+
+
+def _status(address: tuple[str, int], path: str):
+    # It signs its certificate itself, anew with each start; what is asked for is no secret, and asked on its own host.
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    connection = http.client.HTTPSConnection(*address, timeout=5, context=context)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status
+    except (OSError, http.client.HTTPException) as error:
+        return f"nothing ({error})"
+    finally:
+        connection.close()
+
+
+def same_file_system(folder: str, other: str) -> None:
+    """Raises InputError unless a file can be renamed from one to the other."""
+    if os.stat(folder).st_dev != os.stat(other).st_dev:
+        raise InputError(
+            f"{folder} and {other} are on different file systems, so the manifest cannot be replaced in one step: mount them together."
+        )

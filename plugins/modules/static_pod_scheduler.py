@@ -1,0 +1,142 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: static_pod_scheduler
+short_description: Configure the default scheduler of a control plane's host where it is a static pod
+version_added: 1.0.0
+author:
+  - osso.scheduler contributors (@osso-scheduler)
+description:
+  - For clusters as kubeadm makes them. Runs on a host of the control plane, as root, and edits the manifest of kube-scheduler there; other fields of it
+    stay as they are.
+  - The configuration becomes a file outside of the folder of manifests, named by its content, so that replacing the manifest is the one step that counts.
+    Nothing else is ever in the folder of manifests, where kubelet takes every file for a pod.
+  - Waits until kubelet has started the new process and that is alive and ready for some seconds. If that does not happen in time, the manifest of before is put
+    back and waited for, and the task fails.
+  - One host at a time; run it with C(serial=1), so that another host's scheduler can take over meanwhile.
+extends_documentation_fragment:
+  - osso.scheduler.attributes
+attributes:
+  action_group:
+    support: none
+    details:
+      - It talks to no API server.
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+    details:
+      - Shows the manifest and the configuration.
+  idempotent:
+    support: full
+options:
+  state:
+    description: V(absent) takes out of the manifest what this module has put there.
+    type: str
+    choices: [present, absent]
+    default: present
+  content:
+    description:
+      - The C(KubeSchedulerConfiguration) as YAML text. If not given, the scheduler keeps none or the one that its manifest named before.
+      - The flag C(--kubeconfig) does not count beside a configuration. Unless this says C(clientConnection.kubeconfig), it gets the flag's value.
+    type: str
+  flags:
+    description:
+      - Flags of kube-scheduler by name, without hyphens, such as C(v). What is set here in one run and not in the next gets its former value back.
+    type: dict
+    default: {}
+  manifest:
+    description: The manifest.
+    type: path
+    default: /etc/kubernetes/manifests/kube-scheduler.yaml
+  config_folder:
+    description: Where the configuration is kept.
+    type: path
+    default: /etc/kubernetes/kube-scheduler
+  health_host:
+    description: Where the scheduler's health is asked. If not given, its C(--bind-address), or the host itself.
+    type: str
+  wait_timeout:
+    description: Seconds that the new process has to be well, and as long again for the way back.
+    type: int
+    default: 120
+requirements:
+  - PyYAML
+"""
+
+EXAMPLES = r"""
+- name: Pack pods onto few nodes
+  osso.scheduler.static_pod_scheduler:
+    content: |
+      apiVersion: kubescheduler.config.k8s.io/v1
+      kind: KubeSchedulerConfiguration
+      profiles:
+        - schedulerName: default-scheduler
+          pluginConfig:
+            - name: NodeResourcesFit
+              args:
+                scoringStrategy:
+                  type: MostAllocated
+    flags:
+      v: 4
+  become: true
+
+- name: Go back to how it was
+  osso.scheduler.static_pod_scheduler:
+    state: absent
+  become: true
+"""
+
+RETURN = r"""
+config_path:
+  description: The file of the configuration, empty if there is none of ours.
+  returned: success
+  type: str
+  sample: /etc/kubernetes/kube-scheduler/kube-scheduler-3f1f5a9c07be.yaml
+seconds_until_ready:
+  description: Seconds from the replacement of the manifest until the new process was well for some seconds.
+  returned: when changed and not in check mode
+  type: float
+  sample: 14.2
+rolled_back:
+  description: Whether the manifest of before is in its place again and its process well.
+  returned: when the new process did not come up
+  type: bool
+  sample: true
+"""
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils.static_pod.change import change
+
+
+def run(module):
+    try:
+        return change(module.params, module.check_mode)
+    except ImportError as error:
+        raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
+
+
+def main():
+    cluster_module(
+        run,
+        argument_spec=dict(
+            state=dict(type="str", choices=["present", "absent"], default="present"),
+            content=dict(type="str"),
+            flags=dict(type="dict", default={}),
+            manifest=dict(type="path", default="/etc/kubernetes/manifests/kube-scheduler.yaml"),
+            config_folder=dict(type="path", default="/etc/kubernetes/kube-scheduler"),
+            health_host=dict(type="str"),
+            wait_timeout=dict(type="int", default=120),
+        ),
+        supports_check_mode=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,231 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The role default_scheduler against OpenShift's real resource definitions, with a stand-in for its operator (F130 to F147)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.openshift import rendered
+from cluster.throwaway import images
+from cluster.throwaway.layout import Layout, Record
+from cluster.throwaway.progress import Progress
+from support.openshift import NODES, OPERATOR_NAMESPACE, openshift
+from support.scheduler import eventually
+
+PLAYBOOK = "osso.scheduler.default_scheduler"
+PROFILES = ("LowNodeUtilization", "HighNodeUtilization", "NoScoring")
+DEBUG = "osso-scheduler-debug-logging"
+
+
+@pytest.fixture(scope="module")
+def operator(kubectl):
+    # The texts themselves are compared with recorded ones in tests/unit/kube_scheduler/test_openshift.py.
+    with openshift(kubectl, {profile: json.dumps(rendered("4.18", profile)) for profile in PROFILES}) as stand_in:
+        yield stand_in
+
+
+@pytest.fixture
+def configure(play):
+    def run(playbook=PLAYBOOK, **options):
+        chosen = {name: options.pop(name) for name in ("check", "diff", "succeed") if name in options}
+        return play(playbook, variables={f"default_scheduler_{name}": value for name, value in options.items()}, **chosen)
+
+    return run
+
+
+def scheduler(kubectl):
+    return kubectl.json("get", "scheduler.config.openshift.io", "cluster")["spec"]
+
+
+def kube_scheduler(kubectl):
+    return kubectl.json("get", "kubescheduler", "cluster")["spec"]
+
+
+def test_without_openshift_it_says_so(kubectl, run_module):
+    if kubectl.json("get", "crd", "kubeschedulers.operator.openshift.io", "--ignore-not-found"):
+        pytest.skip("the cluster knows OpenShift's kinds, since another test is under way or it is one")
+    result = run_module("default_scheduler_info")
+    assert result["failed"]
+    assert "this is no OpenShift with a kube-scheduler operator" in result["msg"]
+
+
+def test_what_there_is(operator, run_module):
+    """F131, F137, F138"""
+    result = run_module("default_scheduler_info")
+    assert (result["openshift_version"], result["profile"], result["policy"]) == ("4.18.3", "LowNodeUtilization", "")
+    assert result["configuration"]["matches"] is True
+    assert result["rollout"]["complete"]
+    assert [node["name"] for node in result["rollout"]["nodes"]] == list(NODES)
+    assert result["conditions"]["Available"] == "True"
+    assert {event["reason"] for event in result["events"]} == {"NodeCurrentRevisionChanged"}
+
+
+def test_check_mode_writes_nothing(operator, configure, kubectl):
+    run = configure(profile="HighNodeUtilization", check=True, diff=True)
+    assert "HighNodeUtilization" in str(run.task("Configure the default scheduler").result["diff"])
+    assert "profile" not in scheduler(kubectl)
+
+
+def test_profile_is_rolled_out_to_every_node_and_told_step_by_step(operator, configure, kubectl):
+    """F130, F139"""
+    before = operator.revision
+    run = configure(profile="HighNodeUtilization", masters_schedulable=True, default_node_selector="pool=work")
+    assert operator.revision == before + 1
+    assert scheduler(kubectl) == {
+        "profile": "HighNodeUtilization",
+        "mastersSchedulable": True,
+        "defaultNodeSelector": "pool=work",
+        "policy": {"name": ""},
+    }
+    told = [task.result["msg"] for task in run.tasks if task.task.endswith("Say how far it is")]
+    assert told[-1] == f"revision {before + 1} is on all 3 nodes"
+    live = kubectl.json("get", "configmap", "config", "--namespace=openshift-kube-scheduler")["data"]["config.yaml"]
+    assert json.loads(live)["profiles"][0]["pluginConfig"][0]["args"] == {"scoringStrategy": {"type": "MostAllocated"}}
+
+
+def test_second_run_writes_nothing(operator, configure, audit):
+    options = {"profile": "HighNodeUtilization", "masters_schedulable": True, "default_node_selector": "pool=work"}
+    with audit:
+        run = configure(**options)
+    assert run.changed == []
+    assert [request for request in audit.writes() if "ansible" in request.agent.lower() or "OpenAPI" in request.agent] == []
+
+
+def test_log_levels_limits_and_forced_redeployment(operator, configure, kubectl):
+    """F135, F140 to F142"""
+    before = operator.revision
+    configure(
+        profile="HighNodeUtilization",
+        log_level="Debug",
+        operator_log_level="Trace",
+        force_redeployment_reason="again",
+        failed_revision_limit=3,
+        succeeded_revision_limit=-1,
+        unsupported_config_overrides={"arguments": {"v": "9"}},
+        i_understand_unsupported_overrides=True,
+    )
+    assert operator.revision == before + 1
+    assert kube_scheduler(kubectl) == {
+        "managementState": "Managed",
+        "logLevel": "Debug",
+        "operatorLogLevel": "Trace",
+        "forceRedeploymentReason": "again",
+        "failedRevisionLimit": 3,
+        "succeededRevisionLimit": -1,
+        "unsupportedConfigOverrides": {"arguments": {"v": "9"}},
+    }
+
+
+def test_what_is_dangerous_needs_a_word_more(operator, configure, kubectl):
+    """F141, F143 to F145"""
+    run = configure(
+        unsupported_config_overrides={"arguments": {"v": "9"}},
+        operator_managed=False,
+        operator_image="example.com/operator:1",
+        cluster_version_operator="stopped",
+        succeed=False,
+    )
+    (failure,) = run.failures
+    for word in ("unsupported_overrides", "unmanaged_operator", "custom_operator_image", "stopped_cluster_version_operator"):
+        assert f"default_scheduler_i_understand_{word}" in failure.result["msg"]
+    assert kubectl.json("get", "clusterversion", "version")["spec"].get("overrides") is None
+
+
+def test_operator_is_unmanaged_and_managed_again(operator, configure, kubectl, run_module):
+    """F143: another's overrides stay"""
+    other = {"kind": "Deployment", "group": "apps", "namespace": "elsewhere", "name": "other", "unmanaged": True}
+    kubectl("patch", "clusterversion", "version", "--type=merge", f"--patch={json.dumps({'spec': {'overrides': [other]}})}")
+    configure(operator_managed=False, i_understand_unmanaged_operator=True)
+    ours = {**other, "namespace": OPERATOR_NAMESPACE, "name": OPERATOR_NAMESPACE}
+    assert kubectl.json("get", "clusterversion", "version")["spec"]["overrides"] == [other, ours]
+    assert run_module("default_scheduler_info")["unmanaged"] == [f"Deployment {OPERATOR_NAMESPACE}/{OPERATOR_NAMESPACE}"]
+    configure(operator_managed=True)
+    assert kubectl.json("get", "clusterversion", "version")["spec"]["overrides"] == [other, {**ours, "unmanaged": False}]
+
+
+def test_dead_policy_is_refused_and_emptied(operator, configure, kubectl, run_module):
+    """F134"""
+    kubectl("patch", "scheduler.config.openshift.io", "cluster", "--type=merge", '--patch={"spec":{"policy":{"name":"old"}}}')
+    eventually(lambda: run_module("default_scheduler_info")["rollout"]["failing"])
+    run = configure(profile="NoScoring", succeed=False)
+    assert "spec.policy.name is old" in run.failures[0].result["msg"]
+    configure(profile="NoScoring", clear_policy=True)
+    assert scheduler(kubectl)["policy"] == {"name": ""}
+    assert run_module("default_scheduler_info")["rollout"]["failing"] == ""
+
+
+def test_customization_is_written_where_it_does_something(operator, configure, kubectl):
+    """F132"""
+    run = configure(profile="NoScoring", clear_policy=True, dynamic_resource_allocation="Enabled", wait=False)
+    assert scheduler(kubectl)["profileCustomizations"] == {"dynamicResourceAllocation": "Enabled"}
+    assert "TechPreviewNoUpgrade" in run.stdout
+    # What an earlier run set and this one does not goes back; 4.21 has no use for it.
+    configure(profile="NoScoring", clear_policy=True, dynamic_resource_allocation="Enabled", openshift_version="4.21", wait=False)
+    assert not scheduler(kubectl).get("profileCustomizations")
+
+
+def test_configuration_that_is_not_the_profiles_is_an_error(operator, configure):
+    operator.broken = True
+    try:
+        run = configure(profile="LowNodeUtilization", clear_policy=True, succeed=False)
+        assert "parallelism: not expected, is 3" in run.failures[0].result["msg"]
+    finally:
+        operator.broken = False
+
+
+def test_rollout_that_does_not_end_is_given_up_with_what_is_known(operator, configure):
+    operator.held = True
+    try:
+        run = configure(profile="LowNodeUtilization", clear_policy=True, log_level="Trace", wait_timeout=5, succeed=False)
+        message = run.failures[0].result["msg"]
+        assert "The rollout is not over after 5 s: no revision after" in message
+        assert "Latest events: Updated node" in message
+    finally:
+        operator.held = False
+
+
+@pytest.fixture(scope="module")
+def client_image(own_cluster):
+    """An image with a shell and kubectl, as OpenShift's cli image has oc."""
+    layout = Layout(own_cluster)
+    images.ensure(layout, Record.load(layout), Progress(layout.durations_file), ["kubectl"])
+    return f"registry.k8s.io/{images.IMAGES['kubectl'].name}"
+
+
+def traces(kubectl) -> list[str]:
+    """What is left of a debug logging."""
+    found = kubectl("get", "clusterroles,clusterrolebindings,namespaces", "--output=name").stdout.split()
+    found += kubectl("get", "jobs,serviceaccounts,pods", f"--namespace={DEBUG}", "--output=name").stdout.split()
+    return [name for name in found if DEBUG in name]
+
+
+def test_debug_logging_reverts_by_itself(operator, configure, kubectl, client_image):
+    """F136: the play is long over when the Job in the cluster lowers the level and takes itself away"""
+    kubectl("patch", "kubescheduler", "cluster", "--type=merge", '--patch={"spec":{"logLevel":"Normal"}}')
+    configure(debug_log_level="Debug", debug_minutes=1, debug_image=client_image)
+    assert kube_scheduler(kubectl)["logLevel"] == "Debug"
+    assert len(traces(kubectl)) == 6
+    again = configure(debug_log_level="Debug", debug_minutes=1, debug_image=client_image)
+    assert again.changed == []
+    eventually(lambda: kube_scheduler(kubectl)["logLevel"] == "Normal")
+    eventually(lambda: traces(kubectl) == [])
+
+
+def test_debug_logging_is_reverted_at_once(operator, configure, kubectl, client_image):
+    configure(debug_log_level="TraceAll", debug_minutes=60, debug_image=client_image)
+    assert kube_scheduler(kubectl)["logLevel"] == "TraceAll"
+    configure("osso.scheduler.revert")
+    assert kube_scheduler(kubectl)["logLevel"] == "Normal"
+    eventually(lambda: traces(kubectl) == [])
+    assert configure("osso.scheduler.revert").changed == []
+
+
+def test_level_is_not_raised_where_nothing_would_lower_it(operator, configure, kubectl):
+    run = configure(debug_log_level="Debug", debug_image="registry.k8s.io/no-such-image:1", debug_start_timeout=10, succeed=False)
+    assert run.rc != 0
+    assert kube_scheduler(kubectl)["logLevel"] == "Normal"
+    eventually(lambda: traces(kubectl) == [])
