@@ -156,16 +156,18 @@ class Removal:
         return found
 
     def _left_by_plans(self, found):
-        """Identities of what the package's InstallPlans have created beside CSVs and definitions, cluster-scoped objects included."""
+        """What the package's InstallPlans have brought beside CSVs and definitions, cluster-scoped objects included: by identity, whether
+        it was created then, or perhaps was there before."""
         left = {}
         for one in found.plans:
             for step in status(one, "plan", []):
                 what = step.get("resource") or {}
-                own = self._versions.is_ours(step.get("resolving")) and step.get("status") == "Created"
+                own = self._versions.is_ours(step.get("resolving")) and step.get("status") in ("Created", "Present")
                 if own and what.get("kind") not in (CSV, SUBSCRIPTION, _CRD[1], PLAN):
                     version = "/".join(part for part in (what.get("group"), what.get("version")) if part)
-                    left[version, what.get("kind"), what.get("name")] = None
-        return [self._placed(*key) for key in left]
+                    key = (version, what.get("kind"), what.get("name"))
+                    left[key] = left.get(key, False) or step["status"] == "Created"
+        return {self._placed(*key): created for key, created in left.items()}
 
     def _placed(self, version, kind, name):
         """The `Identity` with a namespace where the kind has one; None where it is not served."""
@@ -183,7 +185,12 @@ class Removal:
             self._gone.update(one.key for one in identities if one)
             return []
         located = {one: lookup.locate(self._client, one) for one in identities if one}
-        return [Doomed(one, located[one], live) for one, live in lookup.read(self._client, located).items() if live]
+        found = lookup.read(self._client, located)
+        return [Doomed(one, located[one], live) for one, live in found.items() if live and (identities[one] or self._owns(live))]
+
+    def _owns(self, live):
+        """Did OLM make it for an operator in the namespace?"""
+        return (live["metadata"].get("labels") or {}).get("olm.owner.namespace") == self._options.namespace
 
     # What was made for the operator
 
