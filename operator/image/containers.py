@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache/operator-image"
@@ -112,7 +113,7 @@ def galaxy_version() -> str:
     for line in (ROOT / "galaxy.yml").read_text().splitlines():
         if line.startswith("version:"):
             return line.partition(":")[2].strip()
-    raise refuse("galaxy.yml has no version")
+    return refuse("galaxy.yml has no version")
 
 
 @contextmanager
@@ -123,7 +124,7 @@ def step(name: str) -> Iterator[None]:
     print(f"{program()}: {name}: {time.monotonic() - start:.1f} s", file=sys.stderr, flush=True)
 
 
-def refuse(message: str) -> SystemExit:
+def refuse(message: str) -> NoReturn:
     sys.exit(f"{program()}: {message}")
 
 

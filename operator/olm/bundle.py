@@ -153,7 +153,8 @@ def catalog(src: Sources, versions: list[Release]) -> dict[str, str]:
     ]
     newest = versions[-1]
     return {
-        f"{name}/package.yaml": _texts([about, *graph]),
+        f"{name}/package.yaml": _text(about),
+        **{f"{name}/channel-{channel['name']}.yaml": _text(channel) for channel in graph},
         f"{name}/{csv_name(src, newest.version)}.yaml": _text(catalog_bundle(src, newest)),
         "Containerfile": _CATALOG_IMAGE.format(header=HEADER, name=name),
         # What opm does not read
@@ -311,7 +312,8 @@ def install(src: Sources, release: Release) -> dict:
 
 def _example(release: Release) -> tuple[dict, dict]:
     """The sample resource and its ConfigMap."""
-    sample, config_map = yaml.safe_load_all((HERE / "example.yaml").read_text())
+    example = yaml.safe_load((HERE / "example.yaml").read_text())
+    sample, config_map = example["resource"], example["config_map"]
     sample["spec"]["schedulerImage"] = release.scheduler_image
     return sample, config_map
 
@@ -360,10 +362,6 @@ def _dumped(obj) -> str:
 
 def _text(obj: Mapping) -> str:
     return DOCUMENT + _dumped(obj)
-
-
-def _texts(objects: list) -> str:
-    return DOCUMENT + "---\n".join(_dumped(obj) for obj in objects)
 
 
 def write(folder: Path, files: Mapping[str, str], keep: str = "") -> list[Path]:

@@ -121,7 +121,8 @@ def test_the_graph_of_upgrades(tool, src):
     ]}  # fmt: skip
     versions = tool.releases(told, "registry.example.com/operator@sha256:1", "registry.example.com/bundle@sha256:2")
     files = tool.catalog(src._replace(told=told), versions)
-    package, *channels = yaml.safe_load_all(files["osso-scheduler-operator/package.yaml"])
+    package = yaml.safe_load(files["osso-scheduler-operator/package.yaml"])
+    channels = [yaml.safe_load(text) for name, text in files.items() if "/channel-" in name]
     assert package["defaultChannel"] == "stable"
     assert {channel["name"]: channel["entries"] for channel in channels} == {
         "stable": [{"name": "osso-scheduler-operator.v1.0.0"}],
