@@ -19,7 +19,7 @@ options:
     elements: dict
     required: true
   copies:
-    description: The copies of P(osso.scheduler.mirror_copies#filter).
+    description: C(copies) of P(osso.scheduler.mirror_compare#filter).
     type: dict
     required: true
 """

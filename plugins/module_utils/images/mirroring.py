@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .reference import Reference, parse, parse_registry
+from .trouble import explain, may_be_missing
 
 # What a cluster may serve, the best first: kind, API version, and the field with the mirrors.
 MIRROR_SETS = (
@@ -74,13 +75,59 @@ def mirror_set(planned: list[dict[str, str]], kind: str, name: str, never_source
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": {field: rules}}
 
 
-def copies(planned: list[dict[str, str]], digests: list[str]) -> dict[str, str]:
-    """image as given -> its copy by digest. ``digests``: those of the sources, in the order of the plan."""
-    return {entry["image"]: f"{entry['repository']}@{digest}" for entry, digest in zip(planned, digests)}
+def compare(planned: list[dict[str, str]], sources: list[Any], targets: list[Any], prefix: str) -> dict[str, Any]:
+    """What has to be copied, by what ``sources`` and ``targets`` say: for each entry of the plan the ``rc``, ``stdout`` (the digest) and
+    ``stderr`` of a question for it.
+
+    Returns ``problems``, texts about what could not be found out, with variables that begin with ``prefix``; ``missing``, those entries
+    of the plan whose copy is not there or another one, with ``digest`` filled in; ``copies``, image as given -> its copy by digest.
+    """
+    problems: list[str] = []
+    missing = []
+    copied = {}
+    for entry, source, target in zip(planned, sources, targets):
+        digest = source.get("stdout", "").strip()
+        if source["rc"] != 0:
+            problems.append(explain(source.get("stderr", ""), entry["source"], prefix))
+            continue
+        there = target["rc"] == 0
+        if not there and not may_be_missing(target.get("stderr", "")):
+            problems.append(explain(target.get("stderr", ""), entry["target"], prefix))
+        if not there or target.get("stdout", "").strip() != digest:
+            missing.append({**entry, "digest": digest})
+        copied[entry["image"]] = f"{entry['repository']}@{digest}"
+    return {"problems": problems, "missing": missing, "copies": copied}
+
+
+def variables(
+    planned: list[dict[str, str]], copied: dict[str, str], kind: str, operator: str = "", catalog: str = "", probe: str = ""
+) -> dict[str, str]:
+    """The variables by which the roles of this collection use what was ``copied`` (see `compare`).
+
+    kind: the object that redirects images by digest, or ``none``. operator, catalog, probe: images as given in the plan; empty: not wanted.
+    A catalog is itself named by its copy, since pods that serve catalogs may be started before nodes know of mirrors.
+    """
+    found: dict[str, str] = {}
+    if catalog:
+        found.update(operator_method="olm", operator_catalog_image=copied[catalog])
+    elif operator:
+        found.update(
+            operator_method="manifests", operator_image=copied[operator] if kind == "none" else _by_digest(planned, copied, operator)
+        )
+    if probe:
+        # Named by tag otherwise, which no mirror set redirects.
+        found["probe_image"] = copied[probe]
+    return found
+
+
+def _by_digest(planned, copied, image):
+    """The image where it is, with the digest of its copy: so mirror sets redirect it."""
+    entry = next(entry for entry in planned if entry["image"] == image)
+    return f"{entry['source_repository']}@{copied[image].partition('@')[2]}"
 
 
 def rewritten(schedulers: list[dict[str, Any]], copied: dict[str, str]) -> list[dict[str, Any]]:
-    """The variable secondary_schedulers with each image that was ``copied`` (see `copies`) replaced by its copy."""
+    """The variable secondary_schedulers with each image that was ``copied`` (see `compare`) replaced by its copy."""
     by_pull = {parse(image).pull: copy for image, copy in copied.items()}
     return [{**one, "image": by_pull.get(parse(one["image"]).pull, one["image"])} if one.get("image") else one for one in schedulers]
 

@@ -8,60 +8,54 @@ from __future__ import annotations
 
 import re
 
-# What is looked for in the output, and the remedy. The first that is found counts. {v}: prefix of the playbook's variables.
+# Of what kind it is, what is looked for in the output, and the remedy. The first that is found counts. {v}: prefix of the playbook's variables.
 _REMEDIES = (
     (
-        r"unauthorized|authentication required|invalid username/password|401 \(?Unauthorized|no basic auth credentials",
         "refused",
-        ("the registry wants other credentials or has been given none: correct {v}credentials (or {v}auth_file) for it"),
+        r"unauthorized: authentication required|invalid username/password|no basic auth credentials|incorrect username or password",
+        "the registry wants other credentials or has been given none: correct {v}credentials (or {v}auth_file) for it",
     ),
     (
-        r"denied|403 \(?Forbidden|insufficient_scope",
         "denied",
-        ("the account may not do that: give it the permission, or {v}credentials another account"),
+        r"denied|unauthorized|not authorized|forbidden|insufficient_scope",
+        "the registry does not let this account do that: give it the permission, or {v}credentials another account",
     ),
     (
-        r"server gave HTTP response to HTTPS client",
         "plain",
-        ("the registry speaks plain HTTP: add it to {v}insecure_registries if that is meant"),
+        r"server gave HTTP response to HTTPS client",
+        "the registry speaks plain HTTP: add it to {v}insecure_registries if that is meant",
     ),
     (
-        r"x509: certificate (?:is valid for|is not valid)|x509: cannot validate certificate for|has expired or is not yet valid",
         "certificate",
-        ("its certificate is not for that name or has expired: correct the name or the certificate"),
+        r"x509: certificate is (?:valid for|not valid)|x509: cannot validate certificate|has expired or is not yet valid",
+        "its certificate is not for that name or has expired: correct the name or the certificate",
     ),
     (
-        r"x509: |certificate signed by unknown authority|tls: failed to verify",
         "authority",
-        ("its certificate is by an authority that this machine does not know: name the authority's certificate in {v}ca_file"),
+        r"x509: |failed to verify certificate",
+        "its certificate is by an authority that this machine does not know: name the authority's certificate in {v}ca_file",
     ),
-    (r"no such host|server misbehaving|Temporary failure in name resolution", "name", "its name does not resolve: correct it"),
+    ("name", r"no such host|server misbehaving|name resolution", "the registry's name does not resolve: correct it"),
     (
-        r"connection refused|no route to host|i/o timeout|network is unreachable|deadline exceeded|connection reset",
         "connection",
-        ("it does not answer: see that it runs and can be reached from here, and whether a proxy is needed (HTTPS_PROXY)"),
+        r"connection refused|no route to host|i/o timeout|network is unreachable|deadline exceeded|connection reset",
+        "the registry does not answer: see that it runs and can be reached from here, and whether a proxy is needed (HTTPS_PROXY)",
     ),
-    (
-        r"manifest unknown|name unknown|not found: manifest|NAME_UNKNOWN|repository name not known|404 \(?Not Found",
-        "unknown",
-        ("there is no such image: correct its name or tag"),
-    ),
-    (r"no space left on device", "space", "there is no space left"),
+    ("unknown", r"manifest unknown|name unknown|not known to registry|not found", "there is no such image: correct its name or tag"),
+    ("space", r"no space left on device", "there is no space left"),
 )
 
 
 def explain(output: str, subject: str, prefix: str) -> str:
     """One sentence about ``subject`` (``image X``) and what to do; ``prefix`` is that of the playbook's variables."""
     detail = _last(output)
-    for pattern, _name, remedy in _REMEDIES:
-        if re.search(pattern, output, re.IGNORECASE):
-            return f"{subject}: {remedy.format(v=prefix)}. It was said: {detail}"
-    return f"{subject}: {detail or 'nothing was said'}"
+    remedy = next((remedy for _kind, pattern, remedy in _REMEDIES if re.search(pattern, output, re.IGNORECASE)), "")
+    return f"{subject}: {remedy.format(v=prefix)}. It was said: {detail}" if remedy else f"{subject}: {detail or 'nothing was said'}"
 
 
-def is_missing(output: str) -> bool:
-    """Whether it says that there is no such image, and nothing else."""
-    return next((name for pattern, name, _remedy in _REMEDIES if re.search(pattern, output, re.IGNORECASE)), "") == "unknown"
+def may_be_missing(output: str) -> bool:
+    """Whether it says that there is no such image. Some registries rather deny those that they do not have, to all but who may make them."""
+    return next((kind for kind, pattern, _remedy in _REMEDIES if re.search(pattern, output, re.IGNORECASE)), "") in ("unknown", "denied")
 
 
 def _last(output: str) -> str:

@@ -126,7 +126,8 @@ def test_only_one_of_them_can_keep_nodes_from_the_source():
 
 
 def test_schedulers_get_the_copies_whatever_form_the_reference_has():
-    copies = mirroring.copies(mirroring.plan(["nginx", SCHEDULER], REGISTRY), [ONE, TWO])
+    answers = [{"rc": 0, "stdout": digest} for digest in (ONE, TWO)]
+    copies = mirroring.compare(mirroring.plan(["nginx", SCHEDULER], REGISTRY), answers, answers, "mirror_")["copies"]
     assert copies == {"nginx": f"{REGISTRY}/library/nginx@{ONE}", SCHEDULER: f"{REGISTRY}/scheduler-plugins/kube-scheduler@{TWO}"}
     schedulers = [
         {"name": "a", "image": SCHEDULER, "config": {}},
@@ -209,7 +210,58 @@ def test_refusals_of_registries_come_with_a_remedy(output):
     assert "\n" not in said
 
 
-def test_only_what_is_unknown_is_missing():
-    assert [trouble.is_missing(output) for output in SAID] == ["manifest unknown" in output for output in SAID]
-    assert not trouble.is_missing("")
+def test_what_is_unknown_or_denied_may_be_missing():
+    assert [trouble.may_be_missing(output) for output in SAID] == ["manifest unknown" in output or "denied" in output for output in SAID]
+    # What quay says of a repository that nobody has made yet.
+    assert trouble.may_be_missing("reading manifest 1 in quay.io/a: unauthorized: access to the requested resource is not authorized")
+    assert not trouble.may_be_missing("")
     assert trouble.explain("", "image r/a:1", "mirror_") == "image r/a:1: nothing was said"
+
+
+FOUND = {"rc": 0, "stdout": ONE + "\n"}
+UNKNOWN = {"rc": 1, "stderr": FATAL % "reading manifest 1 in r/a: manifest unknown: manifest unknown"}
+REFUSED = {"rc": 1, "stderr": FATAL % "reading manifest 1 in r/a: unauthorized: authentication required"}
+
+
+@pytest.mark.parametrize(("target", "copied"), [(FOUND, False), ({"rc": 0, "stdout": TWO}, True), (UNKNOWN, True)])
+def test_what_is_not_there_or_another_one_is_copied(target, copied):
+    plan = mirroring.plan([SCHEDULER], REGISTRY)
+    found = mirroring.compare(plan, [FOUND], [target], "mirror_")
+    assert found["problems"] == []
+    assert [entry["digest"] for entry in found["missing"]] == [ONE] * copied
+    assert found["copies"] == {SCHEDULER: f"{REGISTRY}/scheduler-plugins/kube-scheduler@{ONE}"}
+
+
+def test_what_cannot_be_found_out_is_a_problem():
+    plan = mirroring.plan([SCHEDULER, OPERATOR], REGISTRY)
+    found = mirroring.compare(plan, [FOUND, UNKNOWN], [REFUSED, UNKNOWN], "mirror_")
+    assert [problem.partition(": ")[0] for problem in found["problems"]] == [plan[0]["target"], OPERATOR]
+    assert "mirror_credentials" in found["problems"][0]
+
+
+CATALOG_IMAGE = "quay.io/osso/catalog:1"
+COPIES = {SCHEDULER: "m/s@" + TWO, CATALOG_IMAGE: "m/c@" + ONE}
+
+
+@pytest.mark.parametrize(
+    ("kind", "named", "wanted"),
+    [
+        ("none", {"operator": SCHEDULER}, {"operator_method": "manifests", "operator_image": f"m/s@{TWO}"}),
+        (
+            "ImageDigestMirrorSet",
+            {"operator": SCHEDULER, "probe": CATALOG_IMAGE},
+            {
+                "operator_method": "manifests",
+                "operator_image": f"registry.k8s.io/scheduler-plugins/kube-scheduler@{TWO}",
+                "probe_image": f"m/c@{ONE}",
+            },
+        ),
+        (
+            "ImageContentSourcePolicy",
+            {"operator": "not copied", "catalog": CATALOG_IMAGE},
+            {"operator_method": "olm", "operator_catalog_image": f"m/c@{ONE}"},
+        ),
+    ],
+)
+def test_images_are_named_so_that_the_cluster_pulls_the_copies(kind, named, wanted):
+    assert mirroring.variables(mirroring.plan([SCHEDULER, CATALOG_IMAGE], REGISTRY), COPIES, kind, **named) == wanted
