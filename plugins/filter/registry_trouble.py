@@ -11,14 +11,14 @@ version_added: 1.0.0
 author: osso.scheduler contributors
 description:
   - Makes one sentence of what podman, buildah, skopeo and opm print when they fail.
-positional: subject, prefix
+positional: reference, prefix
 options:
   _input:
     description: What was printed.
     type: str
     required: true
-  subject:
-    description: What it was about.
+  reference:
+    description: The image that it was about.
     type: str
     required: true
   prefix:

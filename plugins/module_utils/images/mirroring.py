@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .reference import Reference, parse, parse_registry
-from .trouble import explain, may_be_missing
+from .trouble import about, explain, may_be_missing
 
 # What a cluster may serve, the best first: kind, API version, and the field with the mirrors.
 MIRROR_SETS = (
@@ -82,21 +82,26 @@ def compare(planned: list[dict[str, str]], sources: list[Any], targets: list[Any
     Returns ``problems``, texts about what could not be found out, with variables that begin with ``prefix``; ``missing``, those entries
     of the plan whose copy is not there or another one, with ``digest`` filled in; ``copies``, image as given -> its copy by digest.
     """
-    problems: list[str] = []
+    problems: dict[str, str] = {}
     missing = []
     copied = {}
     for entry, source, target in zip(planned, sources, targets):
         digest = source.get("stdout", "").strip()
         if source["rc"] != 0:
-            problems.append(explain(source.get("stderr", ""), entry["source"], prefix))
+            _note(problems, source, entry["source"], prefix)
             continue
         there = target["rc"] == 0
         if not there and not may_be_missing(target.get("stderr", "")):
-            problems.append(explain(target.get("stderr", ""), entry["target"], prefix))
+            _note(problems, target, entry["target"], prefix)
         if not there or target.get("stdout", "").strip() != digest:
             missing.append({**entry, "digest": digest})
         copied[entry["image"]] = f"{entry['repository']}@{digest}"
-    return {"problems": problems, "missing": missing, "copies": copied}
+    return {"problems": list(problems.values()), "missing": missing, "copies": copied}
+
+
+def _note(problems, answer, reference, prefix):
+    output = answer.get("stderr", "")
+    problems.setdefault(about(output, reference), explain(output, reference, prefix))
 
 
 def variables(

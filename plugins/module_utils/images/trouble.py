@@ -46,16 +46,32 @@ _REMEDIES = (
 )
 
 
-def explain(output: str, subject: str, prefix: str) -> str:
-    """One sentence about ``subject`` (``image X``) and what to do; ``prefix`` is that of the playbook's variables."""
+# What is so for all images of a registry.
+_REGISTRY_WIDE = ("refused", "plain", "certificate", "authority", "name", "connection")
+
+
+def explain(output: str, reference: str, prefix: str) -> str:
+    """One sentence about the image of that ``reference``, or about its registry, and what to do.
+
+    prefix: what the names of the playbook's variables begin with.
+    """
     detail = _last(output)
-    remedy = next((remedy for _kind, pattern, remedy in _REMEDIES if re.search(pattern, output, re.IGNORECASE)), "")
+    subject, remedy = about(output, reference), _judge(output)[1]
     return f"{subject}: {remedy.format(v=prefix)}. It was said: {detail}" if remedy else f"{subject}: {detail or 'nothing was said'}"
+
+
+def about(output: str, reference: str) -> str:
+    """What all have in common that need not be told more than once."""
+    return reference.partition("/")[0] if _judge(output)[0] in _REGISTRY_WIDE else reference
 
 
 def may_be_missing(output: str) -> bool:
     """Whether it says that there is no such image. Some registries rather deny those that they do not have, to all but who may make them."""
-    return next((kind for kind, pattern, _remedy in _REMEDIES if re.search(pattern, output, re.IGNORECASE)), "") in ("unknown", "denied")
+    return _judge(output)[0] in ("unknown", "denied")
+
+
+def _judge(output):
+    return next(((kind, remedy) for kind, pattern, remedy in _REMEDIES if re.search(pattern, output, re.IGNORECASE)), ("", ""))
 
 
 def _last(output: str) -> str:

@@ -203,8 +203,8 @@ SAID = {
 
 @pytest.mark.parametrize("output", SAID)
 def test_refusals_of_registries_come_with_a_remedy(output):
-    said = trouble.explain("Getting image source signatures\n" + output + "\n", "image r/a:1", "mirror_")
-    assert said.startswith("image r/a:1: ")
+    said = trouble.explain("Getting image source signatures\n" + output + "\n", "r/a:1", "mirror_")
+    assert said.startswith(("r/a:1: ", "r: "))
     assert SAID[output] in said
     assert "level=" not in said
     assert "\n" not in said
@@ -215,7 +215,7 @@ def test_what_is_unknown_or_denied_may_be_missing():
     # What quay says of a repository that nobody has made yet.
     assert trouble.may_be_missing("reading manifest 1 in quay.io/a: unauthorized: access to the requested resource is not authorized")
     assert not trouble.may_be_missing("")
-    assert trouble.explain("", "image r/a:1", "mirror_") == "image r/a:1: nothing was said"
+    assert trouble.explain("", "r/a:1", "mirror_") == "r/a:1: nothing was said"
 
 
 FOUND = {"rc": 0, "stdout": ONE + "\n"}
@@ -235,7 +235,9 @@ def test_what_is_not_there_or_another_one_is_copied(target, copied):
 def test_what_cannot_be_found_out_is_a_problem():
     plan = mirroring.plan([SCHEDULER, OPERATOR], REGISTRY)
     found = mirroring.compare(plan, [FOUND, UNKNOWN], [REFUSED, UNKNOWN], "mirror_")
-    assert [problem.partition(": ")[0] for problem in found["problems"]] == [plan[0]["target"], OPERATOR]
+    assert [problem.partition(": ")[0] for problem in found["problems"]] == ["registry.example.com:5000", OPERATOR]
+    # What is so for the whole registry is said once.
+    assert mirroring.compare(plan, [FOUND, FOUND], [REFUSED, REFUSED], "mirror_")["problems"] == found["problems"][:1]
     assert "mirror_credentials" in found["problems"][0]
 
 
