@@ -23,6 +23,13 @@ DEFINITIONS = {
     # name of the definition: Go module that publishes it, path inside
     "routes.route.openshift.io": (OPENSHIFT_API, "route/v1/zz_generated.crd-manifests/routes.crd.yaml"),
     **{
+        f"{plural}.{group}": (OPENSHIFT_API, f"{folder}/zz_generated.crd-manifests/0000_10_config-operator_01_{plural}.crd.yaml")
+        for plural, group, folder in (
+            ("imagedigestmirrorsets", "config.openshift.io", "config/v1"),
+            ("imagecontentsourcepolicies", "operator.openshift.io", "operator/v1alpha1"),
+        )
+    },
+    **{
         f"{plural}.monitoring.coreos.com": (PROMETHEUS_OPERATOR, f"example/prometheus-operator-crd/monitoring.coreos.com_{plural}.yaml")
         for plural in ("podmonitors", "probes", "prometheuses", "prometheusrules", "servicemonitors")
     },

@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
 
+from cluster.throwaway.layout import STATE_IN_NODE
+
 from .certificates import Authority
 from .debian import program
 from .scheduler import eventually
@@ -81,6 +83,35 @@ class PrivateRegistry:
         finally:
             process.terminate()
             process.wait(30)
+
+    @contextmanager
+    def known_to_nodes(self, cluster: Path) -> Iterator[None]:
+        """Have the nodes of the throwaway cluster in this folder trust the authority and log in, as administrators set it up."""
+        folders = [node / "registries" / self.host for node in (cluster / "nodes").iterdir()]
+        for folder in folders:
+            folder.mkdir()
+            shutil.copy(self.ca_file, folder / "ca.crt")
+            inside = STATE_IN_NODE / folder.relative_to(cluster)
+            server = f"https://{self.host}"
+            lines = [
+                f'server = "{server}"',
+                f'[host."{server}"]',
+                'capabilities = ["pull", "resolve"]',
+                f'ca = "{inside / "ca.crt"}"',
+                f'[host."{server}".header]',
+                f'authorization = "{self.authorization}"',
+            ]
+            (folder / "hosts.toml").write_text("\n".join(lines) + "\n")
+        try:
+            yield
+        finally:
+            for folder in folders:
+                shutil.rmtree(folder)
+
+    def pulls_of_nodes(self, repository: str) -> bool:
+        """Whether a node's container runtime has fetched a manifest of the repository."""
+        lines = (self.folder / "log").read_text().splitlines()
+        return any(f'"GET /v2/{repository}/manifests/' in line and '" 200 ' in line and "containerd/" in line for line in lines)
 
     def _answers(self) -> bool:
         """the private registry answers"""

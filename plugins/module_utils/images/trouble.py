@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 # Of what kind it is, what is looked for in the output, and the remedy. The first that is found counts. {v}: prefix of the playbook's variables.
 _REMEDIES = (
@@ -17,7 +18,7 @@ _REMEDIES = (
     ),
     (
         "denied",
-        r"denied|unauthorized|not authorized|forbidden|insufficient_scope",
+        r"(?<!permission )denied|unauthorized|not authorized|forbidden|insufficient_scope",
         "the registry does not let this account do that: give it the permission, or {v}credentials another account",
     ),
     (
@@ -41,7 +42,11 @@ _REMEDIES = (
         r"connection refused|no route to host|i/o timeout|network is unreachable|deadline exceeded|connection reset",
         "the registry does not answer: see that it runs and can be reached from here, and whether a proxy is needed (HTTPS_PROXY)",
     ),
-    ("unknown", r"manifest unknown|name unknown|not known to registry|not found", "there is no such image: correct its name or tag"),
+    (
+        "unknown",
+        r"manifest unknown|name unknown|not known to registry|manifest \S+ not found|404 \(?not found",
+        "there is no such image: correct its name or tag",
+    ),
     ("space", r"no space left on device", "there is no space left"),
 )
 
@@ -68,6 +73,19 @@ def about(output: str, reference: str) -> str:
 def may_be_missing(output: str) -> bool:
     """Whether it says that there is no such image. Some registries rather deny those that they do not have, to all but who may make them."""
     return _judge(output)[0] in ("unknown", "denied")
+
+
+def problems(answers: list[dict[str, Any]], registry: str, prefix: str) -> list[str]:
+    """What keeps one from going on, by what ``skopeo inspect`` said of images that may be there or not: ``rc``, ``stderr``, and ``item``,
+    the image's name in the ``registry``. What is so for all images is in the list once.
+    """
+    found: dict[str, str] = {}
+    for answer in answers:
+        output = answer.get("stderr", "")
+        if answer["rc"] != 0 and not may_be_missing(output):
+            reference = f"{registry}/{answer['item']}"
+            found.setdefault(about(output, reference), explain(output, reference, prefix))
+    return list(found.values())
 
 
 def _judge(output):

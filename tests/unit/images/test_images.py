@@ -267,3 +267,10 @@ COPIES = {SCHEDULER: "m/s@" + TWO, CATALOG_IMAGE: "m/c@" + ONE}
 )
 def test_images_are_named_so_that_the_cluster_pulls_the_copies(kind, named, wanted):
     assert mirroring.variables(mirroring.plan([SCHEDULER, CATALOG_IMAGE], REGISTRY), COPIES, kind, **named) == wanted
+
+
+def test_before_a_push_what_is_not_there_is_no_problem():
+    answers = [{"item": name, **answer} for name, answer in (("a", FOUND), ("b", UNKNOWN), ("c", REFUSED), ("d", REFUSED))]
+    (problem,) = trouble.problems(answers, "r.example.com/team", "publish_")
+    assert problem.startswith("r.example.com: ")
+    assert "publish_credentials" in problem
