@@ -13,7 +13,8 @@ MAKEFLAGS += --no-print-directory
 # make VARIABLE=value ... :
 #   PYTHON      interpreter of .venv, 3.11 or newer (default: python3)
 #   KUBECONFIG  use that cluster and build none; needs REGISTRY
-#   REGISTRY    where images are pushed to and that cluster pulls them from
+#   REGISTRY    where images are pushed to and that cluster pulls them from; `make images REGISTRY=...` needs no cluster
+#   TAG         tag of these images (default: the version); ENGINE=podman builds them with podman instead of buildah
 #   NODES       nodes of the throwaway cluster
 #   CLUSTERS    throwaway clusters, which share the tests (default: 2 where all of them run, else 1)
 #   TESTS       what pytest runs instead of the whole folder, options included
@@ -26,6 +27,9 @@ PYTEST = $(ENV) pytest $(if $(filter-out 1,$(CLUSTERS)),--numprocesses=$(CLUSTER
 export CLUSTER_DIR ?= $(CURDIR)/.cluster
 export CLUSTERS ?= $(if $(TESTS),1,$(if $(filter test test-integration,$(MAKECMDGOALS)),2,1))
 CLUSTER_DIRS = $(CLUSTER_DIR) $(addprefix $(CLUSTER_DIR)-,$(shell seq 2 $(CLUSTERS)))
+
+# Is `make images` for a registry outside of any cluster?
+OUTSIDE := $(if $(KUBECONFIG),,$(if $(filter images,$(MAKECMDGOALS)),$(filter command,$(origin REGISTRY))))
 
 ##@ Start here
 .PHONY: help demo demo-load-aware site test
@@ -52,7 +56,7 @@ all-on-clusters: lint molecule olm
 	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm tests/unit
 
 ##@ The development ground
-.PHONY: env collections requirements dist format reference clean distclean
+.PHONY: env collections requirements dist format bundle reference clean distclean
 env:  ## The Python environment .venv
 	@tests/tools/environment
 
@@ -67,6 +71,9 @@ dist: env  ## The collection as a tarball in .cache/dist
 
 format: env  ## Format the Python code
 	@$(ENV) ruff check --quiet --fix-only . && $(ENV) ruff format .
+
+bundle: collections  ## Generate operator/bundle and operator/catalog
+	@PYTHONPATH=.cache/collections $(ENV) operator/olm/generate write
 
 reference: collections  ## Generate docs/schema and the tables of docs/kube-scheduler-configuration.md, docs/plugins.md and docs/presets.md
 	@PYTHONPATH=.cache/collections $(ENV) tests/tools/reference-page write
@@ -89,8 +96,9 @@ sanity: collections  ## ansible-test sanity on several ansible-core series and a
 unit: collections  ## Unit tests
 	@$(ENV) pytest $(or $(TESTS),tests/unit)
 
-images: ready collections  ## Build the operator's image and push it to the registry
+images: $(if $(OUTSIDE),,ready) collections  ## Build the operator's image and push it; to a registry of yours bundle and catalog, too
 	@for directory in $(CLUSTER_DIRS); do CLUSTER_DIR=$$directory $(PART) images operator/image/build || exit; done
+	@$(if $(OUTSIDE)$(YOURS),PYTHONPATH=.cache/collections $(PART) images-olm operator/olm/build)
 
 molecule: ready collections images  ## Molecule scenarios on the cluster
 	@$(PART) molecule molecule test --all
@@ -107,7 +115,7 @@ forget-times:
 # Which cluster it is: asked and said before any work starts.
 ifeq ($(filter-out $(CLUSTER_DIR)/kubeconfig,$(KUBECONFIG)),)
 # These go with CLUSTER_DIR.
-unexport KUBECONFIG REGISTRY
+unexport KUBECONFIG $(if $(OUTSIDE),,REGISTRY)
 
 which-cluster:
 
@@ -119,6 +127,7 @@ olm: ready
 	@$(PART) olm tests/cluster/cluster build --addon=olm
 else
 CLUSTERS := 1
+YOURS := yes
 
 which-cluster:
 	$(if $(REGISTRY),,$(error KUBECONFIG is set: REGISTRY is needed too, a registry that this cluster pulls from, for example REGISTRY=registry.example.com/team))

@@ -12,7 +12,7 @@ author: osso.scheduler contributors
 description:
   - Two operators for one C(SecondaryScheduler) undo each other's work. This finds the others before one is installed. An operator that
     is scaled to zero does nothing, so it is no rival.
-positional: namespace, watched
+positional: namespace, watched, variant
 options:
   _input:
     description: RV(osso.scheduler.scheduler_info#module:operators).
@@ -20,7 +20,7 @@ options:
     elements: dict
     required: true
   namespace:
-    description: Namespace of the operator that is to be installed. The one of this collection that is there already is no rival.
+    description: Namespace of the operator that is to be installed. The same one that is there already is no rival.
     type: str
     required: true
   watched:
@@ -28,6 +28,10 @@ options:
     type: list
     elements: str
     required: true
+  variant:
+    description: Whose operator is to be installed, V(osso) or V(upstream).
+    type: str
+    default: osso
 """
 
 EXAMPLES = r"""
@@ -47,12 +51,12 @@ _value:
 """
 
 
-def rivals(operators, namespace, watched):
+def rivals(operators, namespace, watched, variant="osso"):
     return [
         operator
         for operator in operators
         if operator["replicas"]
-        and not (operator["variant"] == "osso" and operator["namespace"] == namespace)
+        and not (operator["variant"] == variant and operator["namespace"] == namespace)
         and ("*" in watched or "*" in operator["watches"] or set(watched) & set(operator["watches"]))
     ]
 

@@ -127,6 +127,20 @@ options:
     type: list
     elements: str
     default: []
+  adopt_existing:
+    description:
+      - Names of Namespaces and CustomResourceDefinitions in the manifests that become members of the set although they were there before
+        it, so that they are deleted with it. This is for what another way of installation leaves behind.
+    type: list
+    elements: str
+    default: []
+  let_go:
+    description:
+      - With O(prune), names of Namespaces and CustomResourceDefinitions that leave the set without being deleted when the manifests no longer
+        contain them. They lose the label of the set and nothing else. This is for what another way of installation takes over.
+    type: list
+    elements: str
+    default: []
   prune:
     description:
       - Delete what an earlier run applied under the same O(set_name) and the manifests no longer contain. Only objects in the
@@ -414,6 +428,8 @@ def main():
             set_name=dict(type="str"),
             set_namespace=dict(type="str"),
             leave_existing=dict(type="list", elements="str", default=[]),
+            adopt_existing=dict(type="list", elements="str", default=[]),
+            let_go=dict(type="list", elements="str", default=[]),
             prune=dict(type="bool", default=False),
             owner=dict(
                 type="dict",
@@ -468,6 +484,8 @@ def run(module):
         set_name=params["set_name"],
         set_namespace=params["set_namespace"],
         leave_existing=params["leave_existing"],
+        adopt_existing=params["adopt_existing"],
+        let_go=params["let_go"],
         prune=params["prune"],
         owner=params["owner"],
         subresource=params["subresource"],
@@ -509,10 +527,11 @@ def _check(params, objects):
         raise InputError(
             "set_name is {0} but set_namespace is missing; name the namespace for the set's inventory.".format(params["set_name"])
         )
-    if params["leave_existing"] and not params["set_name"]:
-        raise InputError("leave_existing is given but set_name is missing; name the set, so that what belongs to it can be known.")
-    if params["prune"] and not params["set_name"]:
-        raise InputError("prune is true but set_name is missing; name the set, so that what belongs to it can be known.")
+    for option, said in (("leave_existing", "given"), ("adopt_existing", "given"), ("let_go", "given"), ("prune", "true")):
+        if params[option] and not params["set_name"]:
+            raise InputError(f"{option} is {said} but set_name is missing; name the set, so that what belongs to it can be known.")
+    if params["let_go"] and not params["prune"]:
+        raise InputError("let_go is given but prune is false; without prune nothing leaves the set. Set prune to true.")
     if present and params["all_of"]:
         raise InputError("all_of deletes every object of a kind; it goes with state: absent only.")
     if not present and (params["wait_for"] or params["subresource"] or params["take_over"]):

@@ -45,7 +45,7 @@ options:
     description:
       - What to look for. Less needs fewer requests.
       - V(schedulers) fills RV(schedulers), V(pods) fills RV(unserved_pods), V(operators) fills RV(operators),
-        V(platform) fills RV(openshift) and RV(monitoring).
+        V(platform) fills RV(openshift), RV(monitoring), RV(olm) and RV(kubernetes_version).
     type: list
     elements: str
     choices: [schedulers, pods, operators, platform]
@@ -234,6 +234,10 @@ operators:
       description: The tag of the image, null if it has none.
       type: str
       sample: 1.0.0
+    method:
+      description: V(olm) where a ClusterServiceVersion of the Operator Lifecycle Manager owns the Deployment, else V(manifests).
+      type: str
+      sample: manifests
     replicas:
       description: How many instances there shall be.
       type: int
@@ -252,6 +256,16 @@ monitoring:
   returned: success and V(platform) in O(gather)
   type: bool
   sample: false
+olm:
+  description: Whether the cluster serves the Operator Lifecycle Manager's C(operators.coreos.com).
+  returned: success and V(platform) in O(gather)
+  type: bool
+  sample: false
+kubernetes_version:
+  description: The Kubernetes release of the API server, without its patch level.
+  returned: success and V(platform) in O(gather)
+  type: str
+  sample: "1.34"
 unknown:
   description: What could not be read for lack of permission, so that schedulers or pods may be missing from the result.
   returned: success
@@ -282,7 +296,7 @@ def run(module):
     if "operators" in gather:
         result["operators"] = survey.operators()
     if "platform" in gather:
-        result.update(openshift=survey.openshift(), monitoring=survey.monitoring())
+        result.update(survey.platform())
     return dict(result, unknown=survey.unknown)
 
 

@@ -484,6 +484,34 @@ class TestSets:
         changed["spec"]["names"]["shortNames"] = ["ours"]
         assert apply([changed], **options).actions()[f"CustomResourceDefinition things.{group}"] == "updated"
 
+    def test_a_kind_goes_over_to_another_way_of_installation_and_back(self, apply, kubectl, namespace, group):
+        """Its objects stay: nothing of the definition but the set's label is touched."""
+        name = f"things.{group}"
+        options = {"set_name": "mine", "set_namespace": namespace, "prune": True}
+
+        def labels():
+            return kubectl.json("get", "customresourcedefinition", name)["metadata"].get("labels", {})
+
+        apply([things(group), config_map(namespace)], **options)
+        kubectl.apply(thing(group, namespace, "one"))
+        before = kubectl.json("get", name, "one", f"--namespace={namespace}")["metadata"]["uid"]
+        for check, writes in ((True, 0), (False, 2), (False, 0)):
+            run = apply(config_map(namespace), let_go=[name], check=check, **options)
+            assert run.result["requests"]["write"] == writes, "the definition and the inventory, once"
+            assert run.warnings == []
+            assert ("osso.scheduler/set" in labels()) == check
+        apply(state="absent", set_name="mine", set_namespace=namespace)
+        assert kubectl.json("get", name, "one", f"--namespace={namespace}")["metadata"]["uid"] == before
+        for writes in (4, 0):
+            run = apply([things(group), config_map(namespace)], adopt_existing=[name], **options)
+            assert run.result["requests"]["write"] == writes
+        assert labels()["osso.scheduler/set"] == "mine"
+        everything = [{"api_version": f"{group}/v1", "kind": "Thing"}]
+        assert (
+            f"CustomResourceDefinition {name}"
+            in apply(state="absent", all_of=everything, set_name="mine", set_namespace=namespace).actions()
+        )
+
     def test_namespaces_and_kinds_that_were_there_before_do_not_become_members(self, apply, kubectl, namespace, group, new):
         own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}
         kubectl.apply(own_namespace, things(group))

@@ -285,11 +285,13 @@ def test_documented_permissions_suffice_with_few_requests_and_no_write(run_modul
         result = run_module(MODULE, {"gather": EVERYTHING, **access})
     served = kubectl("api-versions").stdout
     assert result["unknown"] == []
-    assert [result["openshift"], result["monitoring"]] == [
-        group in served for group in ("route.openshift.io/", "monitoring.coreos.com/v1\n")
+    assert [result["openshift"], result["monitoring"], result["olm"]] == [
+        group in served for group in ("route.openshift.io/", "monitoring.coreos.com/v1\n", "operators.coreos.com/")
     ]
+    server = kubectl.json("version")["serverVersion"]
+    assert result["kubernetes_version"] == f"{server['major']}.{server['minor']}"
     requests = audit.requests(user=f"system:serviceaccount:{namespace}:robot")
-    assert 0 < len(requests) <= 10 + 2 * len(result["schedulers"]), requests
+    assert 0 < len(requests) <= 12 + 2 * len(result["schedulers"]), requests
     assert {request.verb for request in requests} <= {"get", "list"}
 
 
@@ -304,4 +306,4 @@ def test_secondary_scheduler_and_its_operator(run_module):
     assert {condition["type"] for condition in entry["conditions"]} >= {"Available", "Progressing", "Degraded"}
     assert [other["name"] for other in result["schedulers"] if other["workload"] == entry["workload"]] == [name]
     (operator,) = (operator for operator in result["operators"] if operator["namespace"] == NAMESPACE)
-    assert (operator["variant"], operator["watches"]) == ("osso", [NAMESPACE])
+    assert (operator["variant"], operator["watches"], operator["method"]) == ("osso", [NAMESPACE], "manifests")

@@ -27,7 +27,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.forecast import Forecast
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.goals import goals
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity, desired, without_set
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import SET_LABEL, Identity, desired, without_set
 
 _RETRY_PAUSE = 0.2
 _MAX_RACES = 5
@@ -46,6 +46,8 @@ class Options(NamedTuple):
     set_name: str | None = None
     set_namespace: str | None = None
     leave_existing: list = ()
+    adopt_existing: list = ()
+    let_go: list = ()
     prune: bool = False
     owner: dict | None = None
     subresource: str | None = None
@@ -134,7 +136,8 @@ class Run:
 
     def _leave_to_others(self):
         """The members of the set; what holds others' objects and was there before the set is applied, but does not become one."""
-        guests = prune.guests(self._live, self._wanted, self._options.set_name)
+        found = prune.guests(self._live, self._wanted, self._options.set_name)
+        guests = [identity for identity in found if identity.name not in self._options.adopt_existing]
         for identity in guests:
             if identity.name in self._options.leave_existing:
                 self._report.add(identity, action.UNCHANGED, self._live[identity], self._live[identity])
@@ -337,7 +340,24 @@ class Run:
         """Delete members that are no longer in the set, and return those that have to stay in the inventory."""
         self._locate(stale)
         self._read(stale)
-        doomed = prune.ours(map(self._doomed, stale), self._options.set_name)
+        mine = prune.ours(map(self._doomed, stale), self._options.set_name)
+        released = [one for one in mine if one.identity.kind in prune.HOLDERS and one.identity.name in self._options.let_go]
+        for one in released:
+            self._let_go(one)
+        doomed = [one for one in mine if one not in released]
         kept = prune.kept(self._client, doomed, self._options.set_name, self._warn)
         self._delete([one for one in doomed if one not in kept])
         return [one.identity for one in kept]
+
+    def _let_go(self, one):
+        """Take the set's label off an object that others look after from now on; everything else of it stays."""
+        metadata = one.live["metadata"]
+        operations = [
+            {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
+            {"op": "remove", "path": "/metadata/labels/" + SET_LABEL.replace("/", "~1")},
+        ]
+        try:
+            after = self._rewrite(one.identity, operations)
+        except ApiError as error:
+            raise refusal(error, one.identity, "let go of") from None
+        self._report.add(one.identity, action.UPDATED, one.live, after)

@@ -10,6 +10,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inve
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 
+# With one of these, what others keep in it or of it would go.
+HOLDERS = ("Namespace", lookup.CRD)
+
 
 def ours(doomed, set_name):
     """Those which exist and still say that they belong to the set."""
@@ -21,10 +24,7 @@ def guests(live, wanted, set_name):
     return {
         identity
         for identity in wanted
-        if set_name
-        and identity.kind in ("Namespace", lookup.CRD)
-        and live[identity]
-        and not inventory.carries_label(live[identity], set_name)
+        if set_name and identity.kind in HOLDERS and live[identity] and not inventory.carries_label(live[identity], set_name)
     }
 
 

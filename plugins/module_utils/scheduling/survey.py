@@ -33,6 +33,8 @@ DEFAULT_SCHEDULERS = (
 OPERATORS = {"osso-scheduler-operator": "osso", "secondary-scheduler-operator": "upstream"}
 # Upstream's reads resources of this namespace alone, whatever its environment says.
 UPSTREAM_NAMESPACE = "openshift-secondary-scheduler-operator"
+# The Operator Lifecycle Manager's label with the name of the ClusterServiceVersion that brought an object
+OLM_OWNER = "olm.owner"
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 # A Lease is taken as renewed for this much longer than it says, for clocks that differ.
 CLOCK_TOLERANCE = 10
@@ -77,20 +79,35 @@ class Survey:
                         "watches": [UPSTREAM_NAMESPACE] if variant == "upstream" else watched_namespaces(template),
                         "image": image,
                         "version": tag(image),
+                        "method": "olm" if OLM_OWNER in (deployment["metadata"].get("labels") or {}) else "manifests",
                         "replicas": deployment["spec"].get("replicas", 1),
                         "ready": (deployment.get("status") or {}).get("readyReplicas") or 0,
                     }
                 )
         return found
 
+    def platform(self) -> dict[str, Any]:
+        """What an installation has to know of the cluster, in the form that the module returns."""
+        return {
+            "openshift": self.openshift(),
+            "monitoring": self._monitoring(),
+            "olm": self._has_group("operators.coreos.com"),
+            "kubernetes_version": self._kubernetes_version(),
+        }
+
     def openshift(self) -> bool:
         """Whether the cluster serves the API group by which OpenShift is known."""
         return self._has_group("route.openshift.io")
 
-    def monitoring(self) -> bool:
+    def _monitoring(self) -> bool:
         """Whether the cluster serves the kinds of the Prometheus operator that its installation can use."""
         served = {entry["kind"] for entry in (self._group("monitoring.coreos.com/v1") or {}).get("resources") or []}
         return {"ServiceMonitor", "PrometheusRule"} <= served
+
+    def _kubernetes_version(self) -> str:
+        version = self._client.request("GET", "/version")
+        # Some add a plus sign to the minor.
+        return "{}.{}".format(version["major"], version["minor"].rstrip("+"))
 
     def _has_group(self, group: str) -> bool:
         return self._group(group) is not None

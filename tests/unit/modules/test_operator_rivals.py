@@ -28,3 +28,9 @@ def operator(*watches, variant="upstream", namespace="one", replicas=1):
 )
 def test_rivals(other, watched, is_rival):
     assert rivals([other], "one", watched) == ([other] if is_rival else [])
+
+
+def test_the_operator_itself_is_whose_it_is():
+    theirs = operator("one")
+    assert rivals([theirs], "one", ["one"], "upstream") == []
+    assert rivals([operator("one", variant="osso")], "one", ["one"], "upstream") != []

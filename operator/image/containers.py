@@ -1,0 +1,148 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What building images takes: buildah or podman with a storage of its own, pushing by digest, and saying what is done."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# These scripts are in the collection as it is installed, too, where nothing is written.
+CHECKOUT = (ROOT / "galaxy.yml").exists()
+CACHES = ROOT / ".cache" if CHECKOUT else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "osso-scheduler"
+CACHE = CACHES / "operator-image"
+ENGINES = ("buildah", "podman")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options that all images have."""
+    add = parser.add_argument
+    add(
+        "--registry",
+        default=os.environ.get("REGISTRY"),
+        help="where to push to, host:port or host/path; without it nothing is pushed ($REGISTRY)",
+    )
+    add(
+        "--tls-verify",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="speak TLS to registries (default: unless the host is an IP address)",
+    )
+    add("--insecure-registry", metavar="HOST:PORT", action="append", default=[], help="a registry that this does not go for (repeatable)")
+    add("--tag", default=os.environ.get("TAG") or version(), help="tag; what is printed is the digest ($TAG)")
+    add(
+        "--engine",
+        choices=ENGINES,
+        default=os.environ.get("ENGINE") or next((name for name in ENGINES if shutil.which(name)), ENGINES[0]),
+        help="what builds ($ENGINE)",
+    )
+
+
+def check(options: argparse.Namespace, *programs: str) -> None:
+    """Refuse what is known to be missing."""
+    if os.geteuid() != 0:
+        refuse(f"{options.engine} runs its steps in a chroot, which needs root; run it with sudo")
+    for program in (options.engine, "unshare", *programs):
+        if not shutil.which(program):
+            refuse(f"{program} is missing; on Debian: apt-get install {'util-linux' if program == 'unshare' else program}")
+
+
+def build(options: argparse.Namespace, folder: Path, image: str, *flags: str) -> None:
+    """Build an image out of a folder; the same content gives the same image."""
+    command = ["bud" if options.engine == "buildah" else "build", "--isolation=chroot", "--timestamp=0", f"--tag={image}", *flags]
+    engine(options, [*command, str(folder)])
+
+
+def prune(options: argparse.Namespace) -> None:
+    """Forget the layers of former builds."""
+    engine(options, ["rmi", "--prune"] if options.engine == "buildah" else ["image", "prune", "--force"])
+
+
+def push(options: argparse.Namespace, image: str, name: str) -> str:
+    """Push to NAME in the registry, and return the reference by digest."""
+    repository = f"{options.registry}/{name}"
+    written = CACHE / "digest"
+    engine(options, ["push", tls(options, repository), f"--digestfile={written}", image, f"docker://{repository}:{options.tag}"])
+    return f"{repository}@{written.read_text().strip()}"
+
+
+def tls(options: argparse.Namespace, reference: str) -> str:
+    return f"--tls-verify={str(verified(options, reference)).lower()}"
+
+
+def verified(options: argparse.Namespace, reference: str) -> bool:
+    """Whether TLS is spoken to the registry of an image."""
+    registry = reference.partition("/")[0]
+    if registry in options.insecure_registry:
+        return False
+    host = registry.partition(":")[0]
+    return not host.replace(".", "").isdigit() if options.tls_verify is None else options.tls_verify
+
+
+def engine(options: argparse.Namespace, arguments: list[str]) -> str:
+    """Run buildah or podman with a storage of its own and return its output.
+
+    In a mount namespace of its own, in which /var/lib is ours: they keep what they know of registries there, whatever
+    storage they are told to use, and leave mounts behind.
+    """
+    var_lib = CACHE / "var-lib"
+    run_root = CACHE / "run"
+    temporary = CACHE / "tmp"
+    for folder in (var_lib, run_root, temporary):
+        folder.mkdir(parents=True, exist_ok=True)
+    command = [options.engine, "--storage-driver=overlay", f"--root={var_lib}/storage", f"--runroot={run_root}", *arguments]
+    script = f"mount --bind {shlex.quote(str(var_lib))} /var/lib && exec {shlex.join(command)}"
+    return run(
+        ["unshare", "--mount", "--propagation=private", "sh", "-c", script], quiet=True, env={**os.environ, "TMPDIR": str(temporary)}
+    )
+
+
+def run(command: list[str], quiet: bool = False, **keywords) -> str:
+    """Run a command; its output goes to stderr, or with quiet only if it fails."""
+    if quiet:
+        done = subprocess.run(command, capture_output=True, text=True, **keywords)
+    else:
+        done = subprocess.run(command, **{"stdout": sys.stderr, **keywords})
+    if done.returncode != 0:
+        refuse(f"{Path(command[0]).name} failed ({done.returncode}): {shlex.join(command)}\n{(done.stdout or '') + (done.stderr or '')}")
+    return done.stdout or ""
+
+
+def version() -> str:
+    """Of the collection."""
+    if not CHECKOUT:
+        return json.loads((ROOT / "MANIFEST.json").read_text())["collection_info"]["version"]
+    for line in (ROOT / "galaxy.yml").read_text().splitlines():
+        if line.startswith("version:"):
+            return line.partition(":")[2].strip()
+    raise refuse("galaxy.yml has no version")
+
+
+@contextmanager
+def step(name: str) -> Iterator[None]:
+    print(f"{program()}: {name} ...", file=sys.stderr, flush=True)
+    start = time.monotonic()
+    yield
+    print(f"{program()}: {name}: {time.monotonic() - start:.1f} s", file=sys.stderr, flush=True)
+
+
+def refuse(message: str) -> SystemExit:
+    sys.exit(f"{program()}: {message}")
+
+
+def program() -> str:
+    """Of what is run, the path from the checkout on."""
+    path = Path(sys.argv[0]).resolve()
+    return str(path.relative_to(ROOT)) if ROOT in path.parents else path.name

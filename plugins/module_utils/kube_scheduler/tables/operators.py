@@ -1,0 +1,33 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which release of the upstream Secondary Scheduler Operator is for which release of OpenShift.
+
+Sources: the table in the README of openshift/secondary-scheduler-operator, and the bundles of its catalogs (branch fbc). The catalog of
+an OpenShift release holds older versions as well, for upgrades alone.
+"""
+
+from __future__ import annotations
+
+UPSTREAM = {
+    # minor of the operator (1.5): minors of OpenShift (4.20), versions
+    1: ((11, 12, 13), ("1.1.0", "1.1.1", "1.1.2", "1.1.3", "1.1.4", "1.1.5")),
+    2: ((14, 15), ("1.2.0", "1.2.1", "1.2.2", "1.2.3")),
+    3: ((16, 17), ("1.3.0", "1.3.1", "1.3.2")),
+    4: ((18, 19), ("1.4.0", "1.4.1", "1.4.2")),
+    5: ((20, 21), ("1.5.0", "1.5.1")),
+    6: ((22, 23), ("1.6.0", "1.6.1")),
+}
+
+UPSTREAM_SINCE = {
+    # version that not every OpenShift of its line has: the first that does
+    "1.1.1": 12,
+    "1.1.2": 12,
+    "1.1.3": 12,
+    "1.1.4": 12,
+    "1.1.5": 12,
+}
+
+OSSO_SINCE = 25
+"""Our operator needs Kubernetes 1.25: the definition of its resource has validation rules (CEL)."""

@@ -1,0 +1,109 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Whose operator comes by which method, and what is refused before anything is written, on a cluster without OLM.
+
+What OLM does is in tests/olm/test_role.py.
+"""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from support.site import DEMO, NAMESPACE, remove
+
+ROLE = [{"name": "Install", "ansible.builtin.import_role": {"name": "osso.scheduler.operator"}}]
+UPSTREAM = {"operator_variant": "upstream", "operator_image": "quay.io/openshift/secondary-scheduler-operator:4.20"}
+REFUSAL = "Refuse what this operator, or this way of installing it, cannot honour"
+
+
+@pytest.fixture(scope="module")
+def fresh(kubectl):
+    """A cluster without any operator, and without OLM."""
+    remove()
+    if "operators.coreos.com/" in kubectl("api-versions").stdout:
+        pytest.skip("this cluster has OLM; tests/olm/test_role.py has the cases with it")
+
+
+@pytest.mark.parametrize(
+    ("variables", "messages"),
+    [
+        ({"operator_method": "olm"}, ["operator_method is olm, but the cluster does not serve operators.coreos.com"]),
+        (
+            {"operator_catalog_image": "a/b:c", "operator_approval": "Manual"},
+            ["operator_approval, operator_catalog_image cannot be honoured with operator_variant osso and operator_method manifests: there are neither"],
+        ),
+        ({"operator_method": "olm", "operator_image": "a/b:c", "operator_replicas": 2},
+         ["operator_image, operator_replicas cannot be honoured with operator_variant osso and operator_method olm: OLM takes"]),
+        ({**UPSTREAM, "operator_plugins": []}, ["operator_plugins cannot be honoured with operator_variant upstream and operator_method manifests: upstream"]),
+        (
+            {"operator_variant": "upstream", "operator_namespace": "other", "operator_watch_namespaces": ["*"]},
+            [
+                f"operator_namespace is other, but upstream's operator works in {NAMESPACE} alone",
+                f"operator_watch_namespaces is *, but upstream's operator watches {NAMESPACE} alone",
+                "operator_image is missing: with operator_variant upstream and operator_method manifests",
+            ],
+        ),
+        # F016: the test cluster is Kubernetes 1.34, as OpenShift 4.21
+        ({"operator_variant": "upstream", "operator_method": "olm", "operator_version": "1.6.0"},
+         ["operator_version is 1.6.0, which is for OpenShift 4.22 and 4.23. Choose 1.5.0 or 1.5.1, or leave it out"]),
+        ({"operator_method": "olm", "operator_upgrade": "version"}, ["operator_upgrade is version, but operator_version is missing"]),
+        ({"operator_method": "olm", "operator_approve": "1.0.0"}, ["operator_approve is 1.0.0, but operator_approval is Automatic"]),
+    ],
+)  # fmt: skip
+def test_refusals(fresh, play, audit, variables, messages):
+    with audit:
+        (failure,) = play(ROLE, variables=variables, succeed=False).failures
+    assert failure.task.endswith(REFUSAL)
+    for message in messages:
+        assert message in failure.result["msg"]
+    assert audit.writes() == []
+
+
+def test_auto_is_manifests_where_there_is_no_olm(fresh, play, kubectl):
+    """What is for OLM may stand beside what is for manifests, in one file for clusters with and without."""
+    variables = {"operator_method": "auto", "operator_catalog_image": "registry.example.com/catalog:1", **yaml.safe_load(DEMO.read_text())}
+    variables.pop("secondary_schedulers")
+    run = play(ROLE, variables=variables)
+    assert "Deployment" in {item["kind"] for item in run.task("Apply the operator").result["objects"]}
+    assert play(ROLE, variables=variables).changed == []
+    remove()
+
+
+class TestUpstream:
+    """Its image is in no package registry; that its own play part is right is proved by what the API server says to the objects."""
+
+    def test_its_objects(self, fresh, play, kubectl, audit):
+        variables = {**UPSTREAM, "operator_wait": False}
+        predicted = play(ROLE, variables=variables, check=True)
+        run = play(ROLE, variables=variables)
+        assert predicted.changed == run.changed != []
+        deployment = kubectl.json("get", "deployment", "secondary-scheduler-operator", f"--namespace={NAMESPACE}")
+        pod = deployment["spec"]["template"]["spec"]
+        assert pod["containers"][0]["image"] == UPSTREAM["operator_image"]
+        assert pod["serviceAccountName"] == "secondary-scheduler-operator"
+        with audit:
+            assert play(ROLE, variables=variables).changed == []
+        assert audit.writes() == []
+
+    def test_it_may_do_what_it_has_to(self, fresh, kubectl):
+        account = f"--as=system:serviceaccount:{NAMESPACE}:secondary-scheduler-operator"
+        for verb, resource, *subresource in (
+            ("create", "clusterrolebindings.rbac.authorization.k8s.io"),
+            ("patch", "secondaryschedulers.operator.openshift.io", "--subresource=status"),
+            ("create", "pods", "--subresource=binding"),
+            ("list", "nodes"),
+        ):
+            answer = kubectl("auth", "can-i", verb, resource, *subresource, account, "--all-namespaces", check=False)
+            assert answer.stdout.strip() == "yes", (verb, resource, answer.stderr)
+
+    def test_ours_is_refused_beside_it(self, fresh, play):
+        (failure,) = play(ROLE, variables={"operator_image": "a/b:c"}, succeed=False).failures
+        assert f"The operator {NAMESPACE}/secondary-scheduler-operator already watches {NAMESPACE}" in failure.result["msg"]
+
+    def test_nothing_of_it_is_left(self, fresh, play, kubectl):
+        kubectl("create", "clusterrolebinding", "secondary-scheduler-system-kube-scheduler", "--clusterrole=view", "--user=nobody")
+        play(ROLE, variables={**UPSTREAM, "operator_state": "absent"})
+        left = kubectl("get", "clusterroles,clusterrolebindings,namespaces,customresourcedefinitions", "--output=name").stdout
+        assert [name for name in left.split() if "secondary" in name] == []
