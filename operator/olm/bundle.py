@@ -155,21 +155,29 @@ def catalog(src: Sources, versions: list[Release]) -> dict[str, str]:
     return {
         f"{name}/package.yaml": _texts([about, *graph]),
         f"{name}/{csv_name(src, newest.version)}.yaml": _text(catalog_bundle(src, newest)),
-        "Containerfile": CATALOG_IMAGE,
-        # What opm does not read
-        ".indexignore": "/Containerfile\n",
+        **catalog_image(name),
     }
 
 
-CATALOG_IMAGE = f"""{HEADER}# The server of catalogs, for the same platform.
+def catalog_image(package: str) -> dict[str, str]:
+    """Path -> text of what makes an image of a catalog of this package."""
+    # What opm does not read
+    return {"Containerfile": _CATALOG_IMAGE.format(header=HEADER, name=package), ".indexignore": "/Containerfile\n"}
+
+
+_CATALOG_IMAGE = """{header}# The server of catalogs, for the same platform.
 ARG OPM_IMAGE=quay.io/operator-framework/opm:v1.72.0
 FROM ${{OPM_IMAGE}}
 LABEL operators.operatorframework.io.index.configs.v1=/configs
-COPY --chmod=755 */ /configs/
-# The cache is made of exactly these files, by the program that serves them.
-RUN ["/bin/opm", "serve", "/configs", "--cache-dir=/tmp/cache", "--cache-only", "--pprof-addr=", "--termination-log="]
+COPY {name} /configs/{name}
+# The cache is made of exactly these files, by the program that serves them; for group 0, which every user is in there.
+USER 0
+# Some images of opm have no /tmp.
+ARG TMPDIR=/
+RUN ["/bin/opm", "serve", "/configs", "--cache-dir=/cache", "--cache-only", "--pprof-addr=", "--termination-log="]
+USER 1001
 ENTRYPOINT ["/bin/opm"]
-CMD ["serve", "/configs", "--cache-dir=/tmp/cache"]
+CMD ["serve", "/configs", "--cache-dir=/cache"]
 """
 
 
