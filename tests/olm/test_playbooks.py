@@ -6,8 +6,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import yaml
@@ -17,6 +20,7 @@ from support.private_registry import PrivateRegistry
 from support.site import NAMESPACE, VARIABLES, remove
 
 MIRROR = "osso.scheduler.mirror"
+BUILD = "osso.scheduler.build_and_publish"
 WRONG = "not-the-password-of-anybody"
 # The kinds by which OpenShift redirects images: what its API server calls them, and the field with the rules.
 SETS = {
@@ -195,29 +199,30 @@ def test_the_right_password_is_nowhere_either(play, private, skopeo, operator_im
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"mirror_registry": ""}, "mirror_registry is not given"),
         ({"mirror_registry": "https://registry.example.com"}, "is no registry"),
         ({"mirror_ca_file": ""}, "name the authority's certificate in mirror_ca_file"),
-        ({"mirror_ca_file": "/no/such/file"}, "There is no file /no/such/file: correct mirror_ca_file"),
         ({"mirror_credentials": {}}, "correct mirror_credentials"),
         ({"mirror_credentials": {"r.example.com": {"user": WRONG}}}, "has to have username and password"),
         ({"mirror_auth_file": "/no/such/file"}, "exclude each other"),
         ({"mirror_insecure_registries": []}, "add it to mirror_insecure_registries"),
         ({"mirror_skopeo": "no-such-skopeo"}, "name it in mirror_skopeo"),
-        ({"mirror_additional_images": ["Not An Image"]}, "is no image reference"),
         ({"mirror_set_kind": "ImageDigestMirrorSet"}, "does not serve ImageDigestMirrorSet"),
         ({"mirror_catalog_image": "quay.io/osso/catalog:1"}, "Leave mirror_catalog_image empty"),
-        ({"operator_image": "quay.io/osso/scheduler-operator:1"}, "Name the operator's image in mirror_operator_image"),
     ],
 )
-def test_refusals_say_what_to_do(play, audit, private, skopeo, operator_image, changed, told):
+def test_refusals_say_what_to_do(play, private, skopeo, operator_image, changed, told):
     before = folders_with_logins()
-    with audit:
-        run = play(MIRROR, variables=mirroring(private, skopeo, operator_image, **changed), args=["-vvv"], succeed=False)
+    run = play(MIRROR, variables=mirroring(private, skopeo, operator_image, **changed), args=["-vvv"], check=True, succeed=False)
     assert told in refused(run)
-    assert audit.writes(agent="ansible") == []
     assert secrets.holding(WRONG, {"output": run.output()}) == []
     assert folders_with_logins() == before
+
+
+def test_extra_variables_that_would_win_are_refused(play, audit, private, skopeo, operator_image):
+    with audit:
+        run = play(MIRROR, variables=mirroring(private, skopeo, operator_image, operator_image=operator_image), succeed=False)
+    assert "Name the operator's image in mirror_operator_image" in refused(run)
+    assert audit.writes(agent="ansible") == []
 
 
 def test_an_image_that_is_not_there(play, private, skopeo, operator_image):
@@ -234,3 +239,170 @@ def test_a_login_that_exists_already(play, private, skopeo, operator_image, tmp_
     variables = mirroring(private, skopeo, operator_image, mirror_credentials={}, mirror_auth_file=str(file), mirror_install=False)
     play(MIRROR, variables=variables)
     assert file.read_text() == login
+
+
+def publishing(olm, registry, skopeo, **more) -> dict:
+    """Variables of the other playbook: into this registry; what a catalog is made from is in the cluster's own, by plain HTTP."""
+    return {
+        "publish_registry": f"{registry.host}/team",
+        "publish_credentials": registry.credentials,
+        "publish_ca_file": str(registry.ca_file),
+        "publish_insecure_registries": [olm.registry],
+        "publish_opm_image": olm.opm_image,
+        "publish_opm": str(olm.opm),
+        "publish_scheduler_image": f"{olm.registry}/scheduler-plugins/kube-scheduler:v0.34.7",
+        "publish_skopeo": skopeo,
+        **more,
+    }
+
+
+def published(run) -> dict:
+    return run.task("Name the images").result["ansible_facts"]["publish_images"]
+
+
+def installed_image(kubectl) -> str:
+    return kubectl.get("deployment", "osso-scheduler-operator", NAMESPACE)["spec"]["template"]["spec"]["containers"][0]["image"]
+
+
+@pytest.fixture(scope="module")
+def clean(kubectl):
+    """No operator before, none afterwards."""
+    remove()
+    yield
+    remove()
+
+
+@pytest.mark.usefixtures("clean")
+class TestBuildAndPublish:
+    """In this order: each test goes on from what the one before it published."""
+
+    images: ClassVar[dict] = {}
+
+    def test_check_builds_nothing(self, play, audit, olm, private, skopeo):
+        before = private.repositories()
+        with audit:
+            run = play(BUILD, variables=publishing(olm, private, skopeo), check=True, diff=True)
+        assert len(run.task("Say what would be built").result["results"]) == 3
+        assert run.task("Say what would be built").changed
+        assert private.repositories() == before
+        assert audit.writes(agent="ansible") == []
+
+    def test_the_development_flow(self, play, kubectl, olm, private, skopeo):
+        """Operator, bundle, catalog, CatalogSource, Subscription: all that runs is out of the private registry."""
+        run = play(BUILD, variables=publishing(olm, private, skopeo), args=["-vvv"], diff=True)
+        self.images.update(published(run))
+        for name, image in self.images.items():
+            repository, _at, digest = image.partition("@")
+            assert private.digest(repository.partition("/")[2], digest) == digest, name
+        assert olm.phase("osso-scheduler-operator.v1.0.0", NAMESPACE)[0] == "Succeeded"
+        assert installed_image(kubectl) == self.images["operator"]
+        for name in ("", "-bundle", "-catalog"):
+            assert private.pulls_of_nodes(f"team/osso/scheduler-operator{name}"), name
+        assert secrets.holding(private.password, {"output": run.output(), "planted": f"-{private.password}-"}) == ["planted"]
+
+    def test_the_same_once_more_changes_nothing(self, play, audit, olm, private, skopeo):
+        with audit:
+            run = play(BUILD, variables=publishing(olm, private, skopeo))
+        assert run.changed == []
+        assert published(run) == self.images
+        assert audit.writes(agent="ansible") == []
+
+    def test_a_bundle_that_exists_already(self, play, olm, private, skopeo):
+        """Only a catalog is made; it holds that bundle, by digest, in the channel that is wanted."""
+        bundle = self.images["bundle"].partition("@")[0] + ":1.0.0"
+        more = {"publish_bundle_image": bundle, "publish_channel": "trial", "publish_name": "trial", "publish_install": False}
+        run = play(BUILD, variables=publishing(olm, private, skopeo, **more))
+        images = published(run)
+        assert images["bundle"] == self.images["bundle"]
+        assert images["operator"] == ""
+        assert [name for name in private.repositories() if "trial" in name] == ["team/trial-catalog"]
+        login = {"DOCKER_CONFIG": str(private.docker_config()), "SSL_CERT_FILE": str(private.ca_file)}
+        rendered = subprocess.run(
+            [olm.opm, "render", images["catalog"], "--output=json"], env={**os.environ, **login}, capture_output=True, text=True, check=True
+        ).stdout
+        blobs = {blob["schema"]: blob for blob in json.loads("[" + rendered.replace("}\n{", "},\n{") + "]")}
+        assert blobs["olm.channel"]["name"] == blobs["olm.package"]["defaultChannel"] == "trial"
+        assert blobs["olm.bundle"]["image"] == self.images["bundle"]
+
+    def test_a_catalog_is_mirrored_with_all_that_it_needs(self, play, kubectl, olm, private, skopeo, operator_image):
+        """As OpenShift's API servers have it: the catalog is named by its copy, what it refers to is redirected."""
+        more = {
+            "mirror_catalog_image": self.images["catalog"],
+            "mirror_install": False,
+            "secondary_schedulers": [],
+            "mirror_probe_image": "",
+        }
+        variables = mirroring(private, skopeo, operator_image, **more)
+        resource, field = SETS["ImageDigestMirrorSet"]
+        with kinds.served(kubectl, resource):
+            run = play(MIRROR, variables=variables)
+            (made,) = kubectl.json("get", resource)["items"]
+        assert run.task("Name the copies as the cluster pulls them").result["ansible_facts"]["mirror_variables"] == {
+            "operator_method": "olm",
+            "operator_catalog_image": self.images["catalog"].replace("/team/", "/mirror/team/"),
+        }
+        sources = [image.partition("@")[0] for image in self.images.values()]
+        assert {rule["source"] for rule in made["spec"][field]} == {*sources, f"{olm.registry}/scheduler-plugins/kube-scheduler"}
+        for image in self.images.values():
+            path, _at, digest = image.partition("/")[2].partition("@")
+            assert private.digest(f"mirror/{path}", digest) == digest
+
+    def test_olm_without_mirror_sets_gets_a_catalog_of_copies(self, play, kubectl, olm, private, skopeo, operator_image):
+        variables = mirroring(private, skopeo, operator_image, mirror_method="olm", mirror_opm_image=olm.opm_image)
+        variables["mirror_insecure_registries"] = [olm.registry]
+        # To OLM the same version is the same operator, which nobody should take for the copy.
+        assert "Remove the operator first" in refused(play(MIRROR, variables=variables, succeed=False))
+        remove()
+        run = play(MIRROR, variables=variables)
+        assert "no mirror sets" in run.task("Say what was done").result["msg"]
+        copy = f"{private.host}/mirror/osso/scheduler-operator@{operator_image.partition('@')[2]}"
+        assert installed_image(kubectl) == copy
+
+    def test_a_wrong_password_is_one_message_and_is_nowhere(self, play, olm, private, skopeo):
+        before = folders_with_logins()
+        credentials = {private.host: {"username": private.user, "password": WRONG}}
+        run = play(BUILD, variables=publishing(olm, private, skopeo, publish_credentials=credentials), args=["-vvv"], succeed=False)
+        assert refused(run).startswith(f"{private.host}: the registry wants other credentials")
+        assert "correct publish_credentials" in refused(run)
+        assert secrets.holding(WRONG, {"output": run.output()}) == []
+        assert folders_with_logins() == before
+
+    @pytest.mark.parametrize(
+        ("changed", "told"),
+        [
+            ({"publish_registry": ""}, "publish_registry is not given"),
+            ({"publish_engine": "no-such-engine"}, "no-such-engine cannot be run"),
+            ({"publish_operator_image": "quay.io/a:1"}, "name it by digest"),
+        ],
+    )
+    def test_refusals_say_what_to_do(self, play, olm, private, skopeo, changed, told):
+        run = play(BUILD, variables=publishing(olm, private, skopeo, **changed), succeed=False)
+        assert told in refused(run)
+
+
+def test_the_quick_way_out_of_the_installed_collection(play, kubectl, olm, private, skopeo, operator_image, tmp_path, root):
+    """The tarball has all that it takes: the operator's image is built of what is installed, and runs, by manifests."""
+    remove()
+    environment = {"ANSIBLE_COLLECTIONS_PATH": str(tmp_path), "XDG_CACHE_HOME": str(root / ".cache/installed")}
+    for command in (
+        ["build", "--output-path", tmp_path],
+        ["install", "--no-deps", "--collections-path", tmp_path, tmp_path / "osso-scheduler-1.0.0.tar.gz"],
+    ):
+        subprocess.run(
+            ["ansible-galaxy", "collection", *command], cwd=root, env={**os.environ, **environment}, capture_output=True, check=True
+        )
+    (tmp_path / "ansible_collections/kubernetes").symlink_to(root / ".cache/collections/ansible_collections/kubernetes")
+    built = [root / ".cache/operator-image/ansible-operator", Path(os.environ["CLUSTER_DIR"]) / "bin/ansible-operator"]
+    more = {
+        "publish_method": "manifests",
+        "publish_name": "quick/operator",
+        # Has Python, too, and spares the test the making of another one.
+        "publish_base_image": operator_image,
+        "publish_ansible_operator": str(next(path for path in built if path.exists())),
+    }
+    try:
+        run = play(BUILD, variables=publishing(olm, private, skopeo, **more), env=environment)
+        assert installed_image(kubectl) == published(run)["operator"]
+        assert published(run)["operator"].startswith(f"{private.host}/team/quick/operator@sha256:")
+    finally:
+        remove()

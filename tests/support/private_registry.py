@@ -71,6 +71,13 @@ class PrivateRegistry:
     def authorization(self) -> str:
         return "Basic " + b64encode(f"{self.user}:{self.password}".encode()).decode()
 
+    def docker_config(self) -> Path:
+        """A folder as in DOCKER_CONFIG, with the login."""
+        folder = self.folder / "docker"
+        folder.mkdir(exist_ok=True)
+        (folder / "config.json").write_text(json.dumps({"auths": {self.host: {"auth": self.authorization.removeprefix("Basic ")}}}))
+        return folder
+
     @contextmanager
     def serving(self) -> Iterator[PrivateRegistry]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("REGISTRY")}
