@@ -75,7 +75,7 @@ format: env  ## Format the Python code
 bundle: collections  ## Generate operator/bundle and operator/catalog
 	@PYTHONPATH=.cache/collections $(ENV) operator/olm/generate write
 
-reference: collections  ## Generate docs/schema and the tables of docs/kube-scheduler-configuration.md, docs/plugins.md and docs/presets.md
+reference: collections  ## Generate docs/schema and the tables of docs/kube-scheduler-configuration.md, docs/olm.md, docs/plugins.md and docs/presets.md
 	@PYTHONPATH=.cache/collections $(ENV) tests/tools/reference-page write
 
 clean:  ## Remove what tests and tools have written; .venv and downloads stay

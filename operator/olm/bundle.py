@@ -62,8 +62,8 @@ class Sources(NamedTuple):
     definition: dict
 
 
-def sources() -> Sources:
-    """Read everything; runs ansible-playbook, which has to find this collection."""
+def sources(package: Path = HERE / "package.yaml") -> Sources:
+    """Read everything; runs ansible-playbook, which has to find this collection. ``package``: another package.yaml."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "rendered.json"
         variables = json.dumps({"output": str(output), "operator_namespace": NAMESPACE})
@@ -79,7 +79,7 @@ def sources() -> Sources:
             raise SystemExit(f"operator/olm: the role's templates could not be rendered:\n{done.stdout}{done.stderr}")
         rendered = json.loads(output.read_text())
     return Sources(
-        told=yaml.safe_load((HERE / "package.yaml").read_text()),
+        told=yaml.safe_load(package.read_text()),
         package=rendered["package"],
         image=rendered["image"],
         labels=rendered["labels"],

@@ -502,7 +502,7 @@ class TestSets:
             assert ("osso.scheduler/set" in labels()) == check
         apply(state="absent", set_name="mine", set_namespace=namespace)
         assert kubectl.json("get", name, "one", f"--namespace={namespace}")["metadata"]["uid"] == before
-        for writes in (4, 0):
+        for writes in (3, 0):
             run = apply([things(group), config_map(namespace)], adopt_existing=[name], **options)
             assert run.result["requests"]["write"] == writes
         assert labels()["osso.scheduler/set"] == "mine"
