@@ -53,7 +53,7 @@ test: which-cluster forget-times collections  ## Everything that has to pass: al
 
 # OLM stays in the cluster that its tests run on: they come after the tests of clusters without, before those that need none.
 all-on-clusters: lint molecule olm
-	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm tests/unit
+	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm tests/unit || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
 
 ##@ The development ground
 .PHONY: env collections requirements dist format bundle reference clean distclean

@@ -60,7 +60,7 @@ def check(options: argparse.Namespace, *programs: str) -> None:
 
 
 def build(options: argparse.Namespace, folder: Path, image: str, *flags: str) -> None:
-    """Build an image out of a folder; the same content gives the same image."""
+    """Build an image out of a folder; the same content gives the same image, unless a step of it does not."""
     command = ["bud" if options.engine == "buildah" else "build", "--isolation=chroot", "--timestamp=0", f"--tag={image}", *flags]
     engine(options, [*command, str(folder)])
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from support.inventory import everything
 from support.scheduler import IMAGE, Scheduler
 from support.site import NAMESPACE, VARIABLES, remove, site
 
@@ -22,23 +23,6 @@ profiles:
       enabled:
       - name: NodeResourceFit
 """
-# What comes, goes and changes by itself on a cluster at rest.
-RESTLESS = {"Event", "Lease", "Node"}
-
-
-def everything(kubectl, version=False) -> set[tuple[str, ...]]:
-    """All objects of all API resources as (apiVersion, kind, namespace, name), with `version` their resourceVersion, too."""
-    listed = kubectl("api-resources", "--verbs=list", "--output=name").stdout.split()
-    columns = [
-        "V:.apiVersion",
-        "K:.kind",
-        "NS:.metadata.namespace",
-        "N:.metadata.name",
-        *(["R:.metadata.resourceVersion"] if version else []),
-    ]
-    answer = kubectl("get", ",".join(listed), "--all-namespaces", "--no-headers", f"--output=custom-columns={','.join(columns)}")
-    rows = {tuple(line.split()) for line in answer.stdout.splitlines() if line.strip()}
-    return {row for row in rows if row[1] not in RESTLESS}
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from support.olm import NAMESPACE, Bundle, Olm, Package, with_broken_manifest
+from support.olm import NAMESPACE, Bundle, Olm, Package, without_manifests
 from support.scheduler import eventually
 
 ONE, TWO = Bundle("thing", "1.0.0"), Bundle("thing", "1.1.0")
@@ -63,9 +63,9 @@ def test_an_operator_comes_along_its_channel_and_goes(olm, kubectl, namespace, c
     eventually(lambda: not left(kubectl, namespace))
 
 
-def test_an_image_that_holds_no_manifest(olm, kubectl, namespace):
+def test_an_image_without_manifests(olm, kubectl, namespace):
     """The catalog is fine, its bundle is not: OLM's Job says so, and no CSV comes."""
-    olm.serve(olm.catalog(Package("thing", {"stable": [with_broken_manifest(ONE)]})), namespace)
+    olm.serve(olm.catalog(Package("thing", {"stable": [without_manifests(ONE)]})), namespace)
     olm.subscribe("thing", namespace)
 
     def failed():

@@ -7,46 +7,27 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
-from support.olm import GROUP
+from support.olm import GROUP, Bundle, Package
 from support.scheduler import Scheduler, eventually
-from support.site import DEMO, NAMESPACE, VARIABLES, remove, site
+from support.shipped import Shipped
+from support.site import DEMO, NAMESPACE, remove
 
 ROOT = Path(__file__).resolve().parents[2]
 ROLE = [{"name": "Install", "ansible.builtin.import_role": {"name": "osso.scheduler.operator"}}]
 CRD = "secondaryschedulers.operator.openshift.io"
-PACKAGE = "osso-scheduler-operator"
 DEPLOYMENT = "osso-scheduler-operator"
-NEXT = "1.0.1"
+UPSTREAM = "openshift-secondary-scheduler-operator"
 
 
 @pytest.fixture(scope="module")
-def catalog(olm) -> str:
+def catalog(olm, tmp_path_factory) -> str:
     """The image of our catalog, as `make images` builds it; it names the bundle, and that the operator, by digest."""
-    return build(olm)
-
-
-@pytest.fixture(scope="module")
-def next_catalog(olm, catalog, tmp_path_factory) -> str:
-    """The image of a catalog that has a next version of ours as well, which is another in name alone."""
-    told = yaml.safe_load((ROOT / "operator/olm/package.yaml").read_text())
-    version = told["releases"][-1]["version"]
-    told["releases"].append({"version": NEXT, "created": "2027-01-01", "channels": ["stable", "candidate"], "replaces": version})
-    package = tmp_path_factory.mktemp("next") / "package.yaml"
-    package.write_text(yaml.safe_dump(told))
-    return build(olm, f"--package={package}", f"--former={ROOT / '.cache/olm/catalog'}")
-
-
-def build(olm, *options) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / ".cache/collections"), "OPM_IMAGE": olm.opm_image, "REGISTRY": olm.registry}
-    done = subprocess.run([ROOT / "operator/olm/build", *options], capture_output=True, text=True, check=False, env=environment)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()[-1]
+    return Shipped(olm, tmp_path_factory.mktemp("shipped")).catalog()
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +104,18 @@ def test_without_a_catalog_both_remedies_are_named(role, audit):
     assert audit.writes() == []
 
 
+def test_two_catalogs_are_not_chosen_from(role, olm, catalog, kubectl, audit):
+    kubectl("create", "namespace", NAMESPACE)
+    for name in ("one", "two"):
+        olm.serve(catalog, NAMESPACE, name)
+    with audit:
+        (failure,) = role({"operator_method": "olm"}, succeed=False).failures
+    assert f"is in more than one catalog: {NAMESPACE}/one, {NAMESPACE}/two. Say which with" in failure.result["msg"]
+    assert audit.writes() == []
+    olm.clear(NAMESPACE)
+    kubectl("delete", "namespace", NAMESPACE)
+
+
 @pytest.mark.parametrize(
     ("variables", "message"),
     [
@@ -136,6 +129,10 @@ def test_refusals(role, by_olm, audit, variables, message):
         (failure,) = role({**by_olm, **variables}, succeed=False).failures
     assert message in failure.result["msg"]
     assert audit.writes() == []
+
+
+# What it needs where it watches all namespaces; a bundle holds it for every way to watch.
+FOR_ALL_NAMESPACES = {("rbac.authorization.k8s.io", "clusterrolebindings", verb, None) for verb in ("list", "watch")}
 
 
 class Parts:
@@ -238,6 +235,8 @@ def test_from_manifests_to_olm_with_the_scheduler_serving(role, served, schedule
     assert installed_by(kubectl) == "olm"
     found = Parts(kubectl)
     assert found.definition == manifests.definition
+    assert found.rules["cluster"] >= FOR_ALL_NAMESPACES
+    found.rules["cluster"] -= FOR_ALL_NAMESPACES
     assert found.rules == manifests.rules
     assert found.deployment == manifests.deployment
     assert served() == before
@@ -274,21 +273,6 @@ def test_the_sample_works(kubectl, namespace, role):
         kubectl("delete", CRD, scheduler.name, f"--namespace={NAMESPACE}")
 
 
-def test_an_upgrade_waits_for_its_approval(role, served, by_olm, next_catalog, kubectl):
-    """F005, F019: with manual approval the next version comes when it is named, and not before; the scheduler serves on."""
-    before = served()
-    manual = {**by_olm, "operator_catalog_image": next_catalog, "operator_approval": "Manual"}
-    waiting = role(manual).task("Install the operator by OLM").result
-    assert (waiting["csv"]["version"], waiting["upgrade"]) == ("1.0.0", NEXT)
-    (failure,) = role({**manual, "operator_approval": "Automatic", "operator_approve": NEXT}, succeed=False).failures
-    assert "operator_approval is Automatic" in failure.result["msg"]
-    done = role({**manual, "operator_approve": NEXT}).task("Install the operator by OLM").result
-    assert (done["csv"]["version"], done["upgrade"]) == (NEXT, None)
-    assert role({**manual, "operator_approve": NEXT}).changed == []
-    assert served() == before
-    assert installed_by(kubectl) == "olm"
-
-
 def test_from_olm_to_manifests_with_the_scheduler_serving(role, served, scheduler, by_manifests, manifests, kubectl):
     before = served()
     run = role(by_manifests)
@@ -313,22 +297,18 @@ def test_the_removal_leaves_nothing(role, kubectl):
     assert [name for name in left if "osso" in name or "secondaryscheduler" in name] == []
 
 
-def test_site_from_an_empty_cluster_to_a_pod_by_olm(by_olm, next_catalog, kubectl, tmp_path, audit):
-    """The whole of it: operator by OLM, scheduler, pod placed by it; again, and nothing is written; and away."""
-    variables = {key: value for key, value in VARIABLES.items() if key != "operator_image"}
-    file = tmp_path / "vars.yml"
-    file.write_text(yaml.safe_dump({**variables, **by_olm}))
-    run = site(file)
-    assert "placed" in run.stdout or run.task("Prove each scheduler with a pod").status == "ok"
+def test_upstreams_package(role, olm, kubectl, audit):
+    """F004, F006, F016: the version that is asked for, from another catalog than Red Hat's; a stand-in, as its images are in no registry here."""
+    versions = [Bundle(UPSTREAM, version) for version in ("1.5.0", "1.5.1")]
+    image = olm.catalog(Package(UPSTREAM, {"stable": versions}))
+    variables = {"operator_variant": "upstream", "operator_method": "olm", "operator_catalog_image": image, "operator_version": "1.5.0"}
+    run = role(variables)
+    assert run.task("Install the operator by OLM").result["csv"]["version"] == "1.5.0"
+    labels = kubectl.json("get", "namespace", NAMESPACE)["metadata"]["labels"]
+    assert labels["openshift.io/cluster-monitoring"] == "true"
     with audit:
-        again = site(file)
-    assert (again.changed, audit.writes()) == ([], [])
-    # F019: the catalog offers a next version, the channel brings it, and the scheduler is not touched.
-    scheduler = Scheduler(kubectl, "cluster", scheduler_name="secondary-scheduler")
-    (pod,) = scheduler.serving_pods()
-    upgraded = site(file, variables={"operator_catalog_image": next_catalog, "probe": "never"}).task("Install the operator by OLM")
-    assert (upgraded.changed, upgraded.result["csv"]["version"]) == (True, NEXT)
-    (same,) = scheduler.serving_pods()
-    assert same["metadata"]["uid"] == pod["metadata"]["uid"]
-    remove()
+        assert role(variables).changed == []
+    assert audit.writes() == []
+    role({"operator_variant": "upstream", "operator_state": "absent"})
     assert gone(kubectl)
+    assert kubectl("get", "customresourcedefinition", versions[0].definition, "--ignore-not-found").stdout == ""

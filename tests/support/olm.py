@@ -188,7 +188,7 @@ class Olm:
             with tempfile.TemporaryDirectory() as folder:
                 lines += [f"COPY {name} /{name}/" for name in sorted({path.split("/")[0] for path in files})]
                 _write(Path(folder), {**files, "Containerfile": "\n".join(lines) + "\n"})
-                self._push(Path(folder), image)
+                self.push(Path(folder), image)
         return image
 
     def documents(self, package: Package) -> list[dict]:
@@ -229,7 +229,13 @@ class Olm:
                     'CMD ["serve", "/configs", "--cache-dir=/cache"]',
                 ]
                 _write(folder, {"Containerfile": "\n".join(lines) + "\n"})
-                self._push(folder, image)
+                self.push(folder, image)
+        return image
+
+    def push(self, folder: Path, image: str, *options: str) -> str:
+        """Build a folder with a Containerfile, with options of `buildah bud`, and push it as an image of our registry; its reference."""
+        self._run("image", folder, image.removeprefix(f"{self.registry}/"), "--", "--tls-verify=false", *options)
+        self._images.add(image)
         return image
 
     def serve(self, image: str, namespace: str, name: str = "catalog", wait: bool = True) -> dict:
@@ -309,17 +315,21 @@ class Olm:
     def _all(self, kind: str) -> Iterable[dict]:
         return self._kubectl.json("get", f"{kind}.{GROUP}", "--all-namespaces")["items"]
 
-    def _push(self, folder: Path, image: str) -> None:
-        self._run("image", folder, image.removeprefix(f"{self.registry}/"), "--", "--tls-verify=false")
-        self._images.add(image)
-
     def _run(self, *arguments) -> None:
         _command(ROOT / "tests/cluster/cluster", *arguments, env={**os.environ, "CLUSTER_DIR": str(self._cluster)})
 
 
 def with_broken_manifest(bundle: Bundle) -> Bundle:
-    """The same as far as its catalog knows, but its image holds a manifest that is none."""
+    """The same as far as its catalog knows, but its image holds a manifest that is none.
+
+    OLM's Job is Complete then, and its Subscription stays at UnpackingInProgress for ever.
+    """
     return replace(bundle, broken={"manifests/csv.yaml": "kind: [\n"})
+
+
+def without_manifests(bundle: Bundle) -> Bundle:
+    """The same as far as its catalog knows, but its image holds no manifests: OLM's Job fails, after a minute or more."""
+    return replace(bundle, broken={"manifests/csv.yaml": None, "manifests/crd.yaml": None})
 
 
 def _is_copied(csv: dict) -> bool:

@@ -117,10 +117,11 @@ class Scheduler:
         ]
 
     def rest(self):
-        """Wait until the operator is done, and stays so."""
+        """Wait until the operator is done, and stays so; on a machine that does much else for longer, since it then acts later."""
+        quiet = 2.5 * min(max(os.getloadavg()[0] / os.cpu_count() / 2, 1), 3)
         deadline = time.monotonic() + WITHIN
         before, since = None, time.monotonic()
-        while time.monotonic() - since < 2.5:
+        while time.monotonic() - since < quiet:
             # The status of before stays until the operator has noticed that something is to do.
             served = self.served()
             metadata = [(found or {}).get("metadata") or {} for found in (self.deployment, self.resource)]

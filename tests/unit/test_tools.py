@@ -13,6 +13,7 @@ import subprocess
 from xml.etree import ElementTree
 
 import pytest
+from cluster.throwaway import layout
 
 
 def run(*command, **environment):
@@ -110,3 +111,19 @@ def test_age_of_the_long_tests_is_what_their_page_says(root, tmp_path):
     assert tool.age() == "Long tests (make test-long): no recorded run."
     tool.PAGE.write_text(tool.page(ElementTree.fromstring("<testsuites/>")))
     assert tool.age().startswith("Long tests (make test-long): last run 0 days ago, ")
+
+
+def test_tests_with_olm_go_to_one_worker(root, request):
+    """pytest-xdist hands out files; those of tests/olm are one file to it."""
+    plugins = request.config.pluginmanager.get_plugins()
+    (conftest,) = (plugin for plugin in plugins if getattr(plugin, "__file__", "") == str(root / "tests/conftest.py"))
+    by_file = object.__new__(conftest.ByFile)
+    names = ["tests/olm/test_a.py::test_1", "tests/olm/test_b.py::test_1", "tests/unit/test_a.py::test_1", "tests/unit/test_b.py::test_1"]
+    assert [by_file._split_scope(name) for name in names] == ["tests/olm/", "tests/olm/", "tests/unit/test_a.py", "tests/unit/test_b.py"]
+
+
+def test_what_belongs_to_olm_is_of_one_set(root):
+    """The versions that images are named by are those that are built."""
+    pins = (root / "tests/cluster/olm/go.mod").read_text()
+    for name, version in (("operator-lifecycle-manager", layout.OLM), ("operator-registry", layout.OPM)):
+        assert f"github.com/operator-framework/{name} {version}" in pins

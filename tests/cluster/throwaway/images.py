@@ -52,7 +52,7 @@ IMAGES = {
         # A toolbox for tests: shell, wget, nc, nslookup.
         Image("busybox:1", "busybox", {"busybox": BUSYBOX}),
         Image(f"olm:{OLM}", "olm", {**{name: name for name in OLM_PROGRAMS}, "cp": BUSYBOX}, required=False),
-        Image(f"opm:{OPM}", "opm", {name: name for name in OPM_PROGRAMS}, required=False),
+        Image(f"opm:{OPM}", "opm", {**{name: name for name in OPM_PROGRAMS}, "busybox": BUSYBOX}, required=False),
     )
 }
 

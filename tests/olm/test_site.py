@@ -1,0 +1,151 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The main job with OLM, in the order of an operator's life: from nothing to a pod, again, upgrades, and away.
+
+F001-F004, F007, F008: namespace, OperatorGroup, Subscription and a CatalogSource of one's own. F005: approval. F019: along a
+channel. F020, F021: away. By manifests and back: test_role.py.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from support.inventory import everything, sees_what_is_planted
+from support.scheduler import Scheduler, eventually
+from support.shipped import Shipped
+from support.site import NAMESPACE, VARIABLES, remove, site
+
+
+@pytest.fixture(scope="module")
+def shipped(olm, tmp_path_factory) -> Shipped:
+    return Shipped(olm, tmp_path_factory.mktemp("shipped"))
+
+
+@pytest.fixture(scope="module")
+def fresh(olm, kubectl):
+    """A cluster without us, and without the namespaces that other tests leave to be deleted."""
+    remove()
+    deadline = time.monotonic() + 180
+    while kubectl("get", "namespaces", "--output=name").stdout.count("namespace/test-"):
+        assert time.monotonic() < deadline, "namespaces of earlier tests do not go away"
+        time.sleep(0.5)
+    yield everything(kubectl)
+    remove()
+
+
+@pytest.fixture(scope="module")
+def by_olm(shipped, tmp_path_factory):
+    """by_olm(later, ...) runs site for a catalog with our version and these later ones. The operator's image is for the bundle to say."""
+    schedulers = tmp_path_factory.mktemp("site") / "vars.json"
+    schedulers.write_text(json.dumps({"secondary_schedulers": VARIABLES["secondary_schedulers"]}))
+
+    def run(*later, **variables):
+        image = shipped.catalog(*later)
+        return site(schedulers, variables={"operator_method": "olm", "operator_catalog_image": image, "probe": "never", **variables})
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def installed(fresh, by_olm):
+    return by_olm(probe="changed")
+
+
+@pytest.fixture(scope="module")
+def scheduler(installed, kubectl) -> Scheduler:
+    return Scheduler(kubectl, "cluster", scheduler_name="secondary-scheduler")
+
+
+def serving(scheduler) -> set[str]:
+    """The scheduler's pods, by what no other pod will ever have."""
+    return {pod["metadata"]["uid"] for pod in scheduler.serving_pods()}
+
+
+def operator_pods(kubectl) -> set[str]:
+    return {pod["metadata"]["uid"] for pod in kubectl.list("pod", NAMESPACE, "app.kubernetes.io/name=osso-scheduler-operator")}
+
+
+def test_f001_from_nothing_to_a_pod(installed, shipped, olm, kubectl, scheduler):
+    probe = installed.task("Prove each scheduler with a pod").result["results"][0]
+    assert probe["scheduler"] == "secondary-scheduler"
+    assert olm.phase(shipped.csv(shipped.version), NAMESPACE) == ("Succeeded", "InstallSucceeded")
+    assert scheduler.condition("Available")[0] == "True"
+    owners = kubectl.get("deployment", "osso-scheduler-operator", NAMESPACE)["metadata"]["ownerReferences"]
+    assert [owner["kind"] for owner in owners] == ["ClusterServiceVersion"]
+
+
+def test_second_run_changes_nothing_and_sends_no_write(installed, by_olm, scheduler, audit):
+    scheduler.rest()
+    with audit:
+        run = by_olm(probe="changed")
+    assert run.changed == []
+    assert audit.writes() == []
+
+
+def test_f019_upgrade_along_the_channel(installed, shipped, by_olm, olm, kubectl, scheduler):
+    """OLM replaces the operator; the scheduler, whose pods are to be the same, goes on."""
+    pods, operator, rollouts = serving(scheduler), operator_pods(kubectl), scheduler.rollouts()
+    assert pods
+    run = by_olm("1.1.0")
+    assert run.changed
+    assert olm.phase(shipped.csv("1.1.0"), NAMESPACE) == ("Succeeded", "InstallSucceeded")
+    assert eventually(lambda: olm.phase(shipped.csv(shipped.version), NAMESPACE) == ("", ""))
+    eventually(lambda: operator_pods(kubectl) and not operator_pods(kubectl) & operator)
+    scheduler.rest()
+    assert serving(scheduler) == pods
+    assert scheduler.rollouts() == rollouts
+
+
+def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, scheduler, audit):
+    """Nothing comes before the version is named; then that one does, and no other."""
+    pods, later = serving(scheduler), ("1.1.0", "1.2.0")
+    run = by_olm(*later, operator_approval="Manual")
+    assert olm.phase(shipped.csv("1.1.0"), NAMESPACE)[0] == "Succeeded"
+    assert olm.phase(shipped.csv("1.2.0"), NAMESPACE) == ("", "")
+    told = run.task("Install the operator by OLM")
+    assert told.changed, "the catalog is another one"
+    assert (told.result["csv"]["version"], told.result["upgrade"]) == ("1.1.0", "1.2.0")
+
+    def waits():
+        """a plan for the new version waits for approval"""
+        plans = kubectl.list("installplan", NAMESPACE)
+        return [plan["spec"]["approved"] for plan in plans if shipped.csv("1.2.0") in plan["spec"]["clusterServiceVersionNames"]]
+
+    assert eventually(waits) == [False]
+    told = by_olm(*later, operator_approval="Manual", operator_approve="1.2.0").task("Install the operator by OLM").result
+    assert (told["csv"]["version"], told["upgrade"]) == ("1.2.0", None)
+    assert olm.phase(shipped.csv("1.2.0"), NAMESPACE)[0] == "Succeeded"
+    scheduler.rest()
+    assert serving(scheduler) == pods
+    with audit:
+        again = by_olm(*later, operator_approval="Manual", operator_approve="1.2.0")
+    assert again.changed == []
+    assert audit.writes() == []
+
+
+def test_check_of_remove_predicts_and_writes_nothing(installed, kubectl, audit):
+    with audit:
+        run = remove(check=True)
+    assert run.changed
+    assert audit.writes() == []
+
+
+def test_f021_remove_leaves_nothing(installed, fresh, olm, kubectl):
+    sees_what_is_planted(kubectl)
+    assert everything(kubectl) - fresh, "nothing to remove"
+    remove()
+
+    def gone():
+        """all objects that were not there before are gone"""
+        return not everything(kubectl) - fresh
+
+    try:
+        eventually(gone)
+    except AssertionError:
+        assert everything(kubectl) - fresh == set()
+    assert fresh - everything(kubectl) == set()
+    assert remove().changed == []
