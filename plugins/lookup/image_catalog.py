@@ -36,10 +36,22 @@ _list:
   elements: dict
 """
 
+import json
+
 import yaml
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible_collections.osso.scheduler.plugins.module_utils.images.layers import files
+
+
+def _json_stream(text):
+    """One document after the other, as opm writes them."""
+    decoder, documents, position = json.JSONDecoder(), [], 0
+    while text[position:].strip():
+        position += len(text[position:]) - len(text[position:].lstrip())
+        document, position = decoder.raw_decode(text, position)
+        documents.append(document)
+    return documents
 
 
 class LookupModule(LookupBase):
@@ -49,9 +61,10 @@ class LookupModule(LookupBase):
         for folder in terms:
             for name, content in sorted(self._catalog(folder).items()):
                 try:
-                    blobs += [blob for blob in yaml.safe_load_all(content) if isinstance(blob, dict)]
-                except yaml.YAMLError as error:
-                    raise AnsibleLookupError(f"{name} in the catalog's image is no YAML: {error}") from None
+                    found = _json_stream(content.decode()) if name.endswith(".json") else yaml.safe_load_all(content)
+                    blobs += [blob for blob in found if isinstance(blob, dict)]
+                except (ValueError, yaml.YAMLError) as error:
+                    raise AnsibleLookupError(f"{name} in the catalog's image is neither YAML nor JSON: {error}") from None
         return blobs
 
     def _catalog(self, folder):
