@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 import shutil
@@ -19,7 +20,10 @@ from pathlib import Path
 from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
-CACHE = ROOT / ".cache/operator-image"
+# These scripts are in the collection as it is installed, too, where nothing is written.
+CHECKOUT = (ROOT / "galaxy.yml").exists()
+CACHES = ROOT / ".cache" if CHECKOUT else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "osso-scheduler"
+CACHE = CACHES / "operator-image"
 ENGINES = ("buildah", "podman")
 
 
@@ -37,7 +41,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="speak TLS to registries (default: unless the host is an IP address)",
     )
-    add("--tag", default=os.environ.get("TAG") or galaxy_version(), help="tag; what is printed is the digest ($TAG)")
+    add("--insecure-registry", metavar="HOST:PORT", action="append", default=[], help="a registry that this does not go for (repeatable)")
+    add("--tag", default=os.environ.get("TAG") or version(), help="tag; what is printed is the digest ($TAG)")
     add(
         "--engine",
         choices=ENGINES,
@@ -75,9 +80,16 @@ def push(options: argparse.Namespace, image: str, name: str) -> str:
 
 
 def tls(options: argparse.Namespace, reference: str) -> str:
-    host = reference.partition("/")[0].partition(":")[0]
-    verify = not host.replace(".", "").isdigit() if options.tls_verify is None else options.tls_verify
-    return f"--tls-verify={str(verify).lower()}"
+    return f"--tls-verify={str(verified(options, reference)).lower()}"
+
+
+def verified(options: argparse.Namespace, reference: str) -> bool:
+    """Whether TLS is spoken to the registry of an image."""
+    registry = reference.partition("/")[0]
+    if registry in options.insecure_registry:
+        return False
+    host = registry.partition(":")[0]
+    return not host.replace(".", "").isdigit() if options.tls_verify is None else options.tls_verify
 
 
 def engine(options: argparse.Namespace, arguments: list[str]) -> str:
@@ -109,7 +121,10 @@ def run(command: list[str], quiet: bool = False, **keywords) -> str:
     return done.stdout or ""
 
 
-def galaxy_version() -> str:
+def version() -> str:
+    """Of the collection."""
+    if not CHECKOUT:
+        return json.loads((ROOT / "MANIFEST.json").read_text())["collection_info"]["version"]
     for line in (ROOT / "galaxy.yml").read_text().splitlines():
         if line.startswith("version:"):
             return line.partition(":")[2].strip()

@@ -156,10 +156,14 @@ def catalog(src: Sources, versions: list[Release]) -> dict[str, str]:
         f"{name}/package.yaml": _text(about),
         **{f"{name}/channel-{channel['name']}.yaml": _text(channel) for channel in graph},
         f"{name}/{csv_name(src, newest.version)}.yaml": _text(catalog_bundle(src, newest)),
-        "Containerfile": _CATALOG_IMAGE.format(header=HEADER, name=name),
-        # What opm does not read
-        ".indexignore": "/Containerfile\n",
+        **catalog_image(name),
     }
+
+
+def catalog_image(package: str) -> dict[str, str]:
+    """Path -> text of what makes an image of a catalog of this package."""
+    # What opm does not read
+    return {"Containerfile": _CATALOG_IMAGE.format(header=HEADER, name=package), ".indexignore": "/Containerfile\n"}
 
 
 _CATALOG_IMAGE = """{header}# The server of catalogs, for the same platform.

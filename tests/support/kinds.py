@@ -35,6 +35,13 @@ DEFINITIONS = {
         "operator/v1/zz_generated.crd-manifests/0000_25_kube-scheduler_01_kubeschedulers.crd.yaml",
     ),
     **{
+        f"{plural}.{group}": (OPENSHIFT_API, f"{folder}/zz_generated.crd-manifests/0000_10_config-operator_01_{plural}.crd.yaml")
+        for plural, group, folder in (
+            ("imagedigestmirrorsets", "config.openshift.io", "config/v1"),
+            ("imagecontentsourcepolicies", "operator.openshift.io", "operator/v1alpha1"),
+        )
+    },
+    **{
         f"{plural}.monitoring.coreos.com": (PROMETHEUS_OPERATOR, f"example/prometheus-operator-crd/monitoring.coreos.com_{plural}.yaml")
         for plural in ("podmonitors", "probes", "prometheuses", "prometheusrules", "servicemonitors")
     },

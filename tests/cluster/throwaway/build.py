@@ -73,7 +73,11 @@ PROGRAMS = {
         Program("controller", module="kubernetes", package="sigs.k8s.io/scheduler-plugins/cmd/controller"),
         # What the plugins of the first one carry, as a program of its own.
         Program("load-watcher", module="kubernetes", package="github.com/paypal/load-watcher"),
-        Program("ansible-operator", module="tools", package="github.com/operator-framework/ansible-operator-plugins/cmd/ansible-operator"),
+        Program(
+            "ansible-operator",
+            module="../../operator/image/ansible_operator",
+            package="github.com/operator-framework/ansible-operator-plugins/cmd/ansible-operator",
+        ),
         Program(
             "prometheus-operator", module="prometheus-operator", package="github.com/prometheus-operator/prometheus-operator/cmd/operator"
         ),

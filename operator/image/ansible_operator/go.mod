@@ -1,4 +1,4 @@
-module osso.example/throwaway/tools
+module osso.example/operator/ansible-operator
 
 go 1.25.7
 

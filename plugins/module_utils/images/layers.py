@@ -1,0 +1,58 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Files inside an image, without a container engine: out of the folder that ``skopeo copy docker://... dir:FOLDER`` makes."""
+
+from __future__ import annotations
+
+import json
+import os
+import tarfile
+
+
+def files(folder: str, below: str, largest: int = 50_000_000) -> dict[str, bytes]:
+    """Path -> content of the image's regular files below ``below``, the topmost layer's of each path.
+
+    Nothing is written. Raises ValueError for what is no such folder, for a layer that is not a tar archive (plain, gzip, bzip2, xz), and
+    for a file of more than ``largest`` bytes.
+    """
+    try:
+        with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as opened:
+            layers = json.load(opened)["layers"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{folder} does not hold one image, as skopeo copies it to dir: {error!r}") from None
+    found: dict[str, bytes] = {}
+    prefix = below.strip("/") + "/"
+    for layer in layers:
+        path = os.path.join(folder, layer["digest"].partition(":")[2])
+        try:
+            with tarfile.open(path) as archive:
+                _add(found, archive, prefix, largest)
+        except (OSError, tarfile.TarError) as error:
+            raise ValueError(f"layer {layer['digest']} of the image cannot be read: {error}") from None
+    return found
+
+
+def _add(found, archive, prefix, largest):
+    """What one more layer removes of those below it, and what it brings."""
+    brought = {}
+    for member in archive:
+        name = os.path.normpath("/" + member.name).lstrip("/")
+        if not name.startswith(prefix):
+            continue
+        directory, base = os.path.split(name)
+        if base == ".wh..wh..opq":
+            _remove(found, directory)
+        elif base.startswith(".wh."):
+            _remove(found, os.path.join(directory, base[len(".wh.") :]))
+        elif member.isfile():
+            if member.size > largest:
+                raise ValueError(f"{name} in the image has {member.size} bytes, more than {largest}")
+            brought[name] = archive.extractfile(member).read()
+    found.update(brought)
+
+
+def _remove(found, path):
+    for name in [name for name in found if name == path or name.startswith(path + "/")]:
+        del found[name]

@@ -1,0 +1,169 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which image goes where when a registry has to hold all that a cluster needs, and what a cluster has to be told then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .reference import Reference, parse, parse_registry
+from .trouble import about, explain, may_be_missing
+
+# What a cluster may serve, the best first: kind, API version, and the field with the mirrors.
+MIRROR_SETS = (
+    ("ImageDigestMirrorSet", "config.openshift.io/v1", "imageDigestMirrors"),
+    ("ImageContentSourcePolicy", "operator.openshift.io/v1alpha1", "repositoryDigestMirrors"),
+)
+
+
+def plan(images: list[Any], registry: str) -> list[dict[str, str]]:
+    """Where each of the ``images`` (references, or dicts of ``image`` and the repository ``to``) goes in ``registry``.
+
+    One entry per image, in the order given and without repetitions: ``image`` as given; ``source``, how it is pulled;
+    ``source_host`` and ``source_repository``; ``repository`` and ``target``, the same of the copy, and ``target_host``; ``digest``,
+    empty where only the registry can tell. Raises ValueError for what is no reference and for two repositories that would become one.
+    """
+    host, prefix = parse_registry(registry)
+    base = "/".join(part for part in (host, prefix) if part)
+    found: dict[str, dict[str, str]] = {}
+    taken: dict[str, str] = {}
+    for given in images:
+        image, place = _given(given)
+        reference = parse(image)
+        if f"{reference.repository}/".startswith(f"{base}/"):
+            raise ValueError(f"{image} is in the registry {base} already: name the image that it is a copy of")
+        path = place or reference.path
+        repository = f"{base}/{path}"
+        parse(repository)
+        other = taken.setdefault(repository, reference.repository)
+        if other != reference.repository:
+            raise ValueError(
+                f"{other} and {reference.repository} would both become {repository}; give one of them another place: "
+                f"{{image: {image}, to: {reference.host.partition(':')[0].replace('.', '-').lower()}/{reference.path}}}"
+            )
+        found.setdefault(
+            reference.pull,
+            {
+                "image": image,
+                "source": reference.pull,
+                "source_host": reference.host,
+                "source_repository": reference.repository,
+                "repository": repository,
+                "target": f"{repository}:{_tag(reference)}",
+                "target_host": host,
+                "digest": reference.digest,
+            },
+        )
+    return list(found.values())
+
+
+def mirror_set(planned: list[dict[str, str]], kind: str, name: str, never_source: bool = False) -> dict[str, Any]:
+    """The object of ``kind``, one of MIRROR_SETS, that has nodes pull what was ``planned`` from its copies.
+
+    never_source: nodes do not try the source where the copy is missing; ImageContentSourcePolicy cannot say that, and raises ValueError.
+    """
+    _kind, api_version, field = next(row for row in MIRROR_SETS if row[0] == kind)
+    if never_source and kind != "ImageDigestMirrorSet":
+        raise ValueError(f"the cluster serves {kind}, which cannot keep nodes from the source: set mirror_never_contact_source to false")
+    sources: dict[str, str] = {}
+    for entry in planned:
+        sources.setdefault(entry["source_repository"], entry["repository"])
+    more = {"mirrorSourcePolicy": "NeverContactSource"} if never_source else {}
+    rules = [{"source": source, "mirrors": [mirror], **more} for source, mirror in sorted(sources.items())]
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": {field: rules}}
+
+
+def compare(planned: list[dict[str, str]], sources: list[Any], targets: list[Any], prefix: str) -> dict[str, Any]:
+    """What has to be copied, by what ``sources`` and ``targets`` say: for each entry of the plan the ``rc``, ``stdout`` (the digest) and
+    ``stderr`` of a question for it.
+
+    Returns ``problems``, texts about what could not be found out, with variables that begin with ``prefix``; ``missing``, those entries
+    of the plan whose copy is not there or another one, with ``digest`` filled in; ``copies``, image as given -> its copy by digest.
+    """
+    problems: dict[str, str] = {}
+    missing = []
+    copied = {}
+    for entry, source, target in zip(planned, sources, targets):
+        digest = source.get("stdout", "").strip()
+        if source["rc"] != 0:
+            _note(problems, source, entry["source"], prefix)
+            continue
+        there = target["rc"] == 0
+        if not there and not may_be_missing(target.get("stderr", "")):
+            _note(problems, target, entry["target"], prefix)
+        if not there or target.get("stdout", "").strip() != digest:
+            missing.append({**entry, "digest": digest})
+        copied[entry["image"]] = f"{entry['repository']}@{digest}"
+    return {"problems": list(problems.values()), "missing": missing, "copies": copied}
+
+
+def _note(problems, answer, reference, prefix):
+    output = answer.get("stderr", "")
+    problems.setdefault(about(output, reference), explain(output, reference, prefix))
+
+
+def variables(
+    planned: list[dict[str, str]], copied: dict[str, str], kind: str, operator: str = "", catalog: str = "", probe: str = ""
+) -> dict[str, str]:
+    """The variables by which the roles of this collection use what was ``copied`` (see `compare`).
+
+    kind: the object that redirects images by digest, or ``none``. operator, catalog, probe: images as given in the plan; empty: not wanted.
+    A catalog is itself named by its copy, since pods that serve catalogs may be started before nodes know of mirrors.
+    """
+    found: dict[str, str] = {}
+    if catalog:
+        found.update(operator_method="olm", operator_catalog_image=copied[catalog])
+    elif operator:
+        found.update(
+            operator_method="manifests", operator_image=copied[operator] if kind == "none" else _by_digest(planned, copied, operator)
+        )
+    if probe:
+        # Named by tag otherwise, which no mirror set redirects.
+        found["probe_image"] = copied[probe]
+    return found
+
+
+def _by_digest(planned, copied, image):
+    """The image where it is, with the digest of its copy: so mirror sets redirect it."""
+    entry = next(entry for entry in planned if entry["image"] == image)
+    return f"{entry['source_repository']}@{copied[image].partition('@')[2]}"
+
+
+def rewritten(schedulers: list[dict[str, Any]], copied: dict[str, str]) -> list[dict[str, Any]]:
+    """The variable secondary_schedulers with each image that was ``copied`` (see `compare`) replaced by its copy."""
+    by_pull = {parse(image).pull: copy for image, copy in copied.items()}
+    return [{**one, "image": by_pull.get(parse(one["image"]).pull, one["image"])} if one.get("image") else one for one in schedulers]
+
+
+def catalog_images(documents: list[Any], package: str = "") -> list[str]:
+    """References of all that a file-based catalog's bundles need, the bundles included; of ``package`` alone if it is given.
+
+    documents: the catalog's blobs, each a dict with ``schema``. Raises ValueError where there is no such bundle.
+    """
+    bundles = [one for one in documents if isinstance(one, dict) and one.get("schema") == "olm.bundle"]
+    wanted = [one for one in bundles if package in ("", one.get("package"))]
+    if not wanted:
+        there = ", ".join(sorted({str(one.get("package")) for one in bundles})) or "no package at all"
+        raise ValueError(f"the catalog has no bundle of the package {package}; it has {there}")
+    found: dict[str, None] = {}
+    for bundle in wanted:
+        related = [one.get("image") for one in bundle.get("relatedImages") or []]
+        found.update(dict.fromkeys(image for image in [bundle.get("image"), *related] if image))
+    return list(found)
+
+
+def _given(entry: Any) -> tuple[str, str]:
+    if isinstance(entry, dict):
+        if not isinstance(entry.get("image"), str) or set(entry) - {"image", "to"}:
+            raise ValueError(f"{entry!r} is no image to mirror: it has to be a reference, or image and to")
+        return entry["image"], str(entry.get("to") or "").strip("/")
+    if not isinstance(entry, str):
+        raise ValueError(f"{entry!r} is no image to mirror: it has to be a reference, or image and to")
+    return entry, ""
+
+
+def _tag(reference: Reference) -> str:
+    """Of the copy. Registries drop what has no tag, so one without gets one that is its digest's beginning."""
+    return reference.tag or "mirrored-" + reference.digest.partition(":")[2][:12]

@@ -1,0 +1,99 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What podman, buildah, skopeo and opm say when a registry does not do as they want, in terms of what can be done about it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+# Of what kind it is, what is looked for in the output, and the remedy. The first that is found counts. {v}: prefix of the playbook's variables.
+_REMEDIES = (
+    (
+        "refused",
+        r"unauthorized: authentication required|invalid username/password|no basic auth credentials|incorrect username or password",
+        "the registry wants other credentials or has been given none: correct {v}credentials (or {v}auth_file) for it",
+    ),
+    (
+        "denied",
+        r"(?<!permission )denied|unauthorized|not authorized|forbidden|insufficient_scope",
+        "the registry does not let this account do that: give it the permission, or {v}credentials another account",
+    ),
+    (
+        "plain",
+        r"server gave HTTP response to HTTPS client",
+        "the registry speaks plain HTTP: add it to {v}insecure_registries if that is meant",
+    ),
+    (
+        "certificate",
+        r"x509: certificate is (?:valid for|not valid)|x509: cannot validate certificate|has expired or is not yet valid",
+        "its certificate is not for that name or has expired: correct the name or the certificate",
+    ),
+    (
+        "authority",
+        r"x509: |failed to verify certificate",
+        "its certificate is by an authority that this machine does not know: name the authority's certificate in {v}ca_file",
+    ),
+    ("name", r"no such host|server misbehaving|name resolution", "the registry's name does not resolve: correct it"),
+    (
+        "connection",
+        r"connection refused|no route to host|i/o timeout|network is unreachable|deadline exceeded|connection reset",
+        "the registry does not answer: see that it runs and can be reached from here, and whether a proxy is needed (HTTPS_PROXY)",
+    ),
+    (
+        "unknown",
+        r"manifest unknown|name unknown|not known to registry|manifest \S+ not found|404 \(?not found",
+        "there is no such image: correct its name or tag",
+    ),
+    ("space", r"no space left on device", "there is no space left"),
+)
+
+
+# What is so for all images of a registry.
+_REGISTRY_WIDE = ("refused", "plain", "certificate", "authority", "name", "connection")
+
+
+def explain(output: str, reference: str, prefix: str) -> str:
+    """One sentence about the image of that ``reference``, or about its registry, and what to do.
+
+    prefix: what the names of the playbook's variables begin with.
+    """
+    detail = _last(output)
+    subject, remedy = about(output, reference), _judge(output)[1]
+    return f"{subject}: {remedy.format(v=prefix)}. It was said: {detail}" if remedy else f"{subject}: {detail or 'nothing was said'}"
+
+
+def about(output: str, reference: str) -> str:
+    """What all have in common that need not be told more than once."""
+    return reference.partition("/")[0] if _judge(output)[0] in _REGISTRY_WIDE else reference
+
+
+def may_be_missing(output: str) -> bool:
+    """Whether it says that there is no such image. Some registries rather deny those that they do not have, to all but who may make them."""
+    return _judge(output)[0] in ("unknown", "denied")
+
+
+def problems(answers: list[dict[str, Any]], registry: str, prefix: str) -> list[str]:
+    """What keeps one from going on, by what ``skopeo inspect`` said of images that may be there or not: ``rc``, ``stderr``, and ``item``,
+    the image's name in the ``registry``. What is so for all images is in the list once.
+    """
+    found: dict[str, str] = {}
+    for answer in answers:
+        output = answer.get("stderr", "")
+        if answer["rc"] != 0 and not may_be_missing(output):
+            reference = f"{registry}/{answer['item']}"
+            found.setdefault(about(output, reference), explain(output, reference, prefix))
+    return list(found.values())
+
+
+def _judge(output):
+    return next(((kind, remedy) for kind, pattern, remedy in _REMEDIES if re.search(pattern, output, re.IGNORECASE)), ("", ""))
+
+
+def _last(output: str) -> str:
+    """The last line, without what loggers put around it."""
+    line = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "")
+    message = re.search(r'level=(?:fatal|error) msg="((?:[^"\\]|\\.)*)"', line)
+    return message.group(1).replace('\\"', '"') if message else line
