@@ -14,7 +14,7 @@ description:
 positional: copies
 options:
   _input:
-    description: O(osso.scheduler.secondary_scheduler#role:secondary_schedulers).
+    description: O(osso.scheduler.secondary_scheduler#role:main:secondary_schedulers).
     type: list
     elements: dict
     required: true

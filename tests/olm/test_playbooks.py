@@ -19,6 +19,9 @@ from support.debian import program
 from support.private_registry import PrivateRegistry
 from support.site import NAMESPACE, VARIABLES, remove
 
+# Minutes each: images are built, pushed and copied with every case.
+pytestmark = pytest.mark.long
+
 MIRROR = "osso.scheduler.mirror"
 BUILD = "osso.scheduler.build_and_publish"
 WRONG = "not-the-password-of-anybody"
