@@ -102,6 +102,13 @@ class TestUpstream:
         (failure,) = play(ROLE, variables={"operator_image": "a/b:c"}, succeed=False).failures
         assert f"The operator {NAMESPACE}/secondary-scheduler-operator already watches {NAMESPACE}" in failure.result["msg"]
 
+    def test_ours_does_not_take_its_schedulers_away(self, fresh, play, audit):
+        with audit:
+            (failure,) = play(ROLE, variables={"operator_state": "absent"}, succeed=False).failures
+        assert f"The operator {NAMESPACE}/secondary-scheduler-operator (upstream) watches {NAMESPACE}" in failure.result["msg"]
+        assert "Set operator_variant to upstream" in failure.result["msg"]
+        assert audit.writes() == []
+
     def test_nothing_of_it_is_left(self, fresh, play, kubectl):
         kubectl("create", "clusterrolebinding", "secondary-scheduler-system-kube-scheduler", "--clusterrole=view", "--user=nobody")
         play(ROLE, variables={**UPSTREAM, "operator_state": "absent"})

@@ -226,6 +226,13 @@ def test_moving_to_a_catalog_that_does_not_exist_takes_nothing_away(role, served
     assert (installed_by(kubectl), served()) == ("manifests", before)
 
 
+def test_moving_with_manual_approval_needs_the_version(role, served, by_olm, kubectl, audit):
+    with audit:
+        (failure,) = role({**by_olm, "operator_approval": "Manual"}, succeed=False).failures
+    assert "operator_approval is Manual and operator_approve is missing: moving from manifests to OLM" in failure.result["msg"]
+    assert (audit.writes(), installed_by(kubectl)) == ([], "manifests")
+
+
 def test_from_manifests_to_olm_with_the_scheduler_serving(role, served, scheduler, by_olm, manifests, kubectl):
     """F014, F164: both ways end in the same Deployment, permissions and definition."""
     before = served()

@@ -56,6 +56,11 @@ def union(*lists):
     return list({member.key: member for some in lists for member in some}.values())
 
 
+def is_in_a_set(live):
+    """Does the object say that it belongs to any set?"""
+    return SET_LABEL in (live["metadata"].get("labels") or {})
+
+
 def carries_label(live, set_name):
     """Does the object still say that it belongs to the set?"""
     return (live["metadata"].get("labels") or {}).get(SET_LABEL) == set_name

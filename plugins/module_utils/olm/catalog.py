@@ -20,7 +20,7 @@ _POLL_SECONDS = 1
 # So long after a catalog was connected to, what it holds may not be listed yet.
 YOUNG_SECONDS = 60
 # So long after the image of a catalog changed, the lists may still be those of the image before.
-_STALE_SECONDS = 20
+_STALE_SECONDS = YOUNG_SECONDS
 
 
 class Package(NamedTuple):

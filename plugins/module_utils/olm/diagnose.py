@@ -93,6 +93,9 @@ def _stuck(seen, goal):
             text = f"{_subscription(seen)}: {what}: {_told(found[kind])}"
             if orphan and _is_replaced(seen, orphan.group(1)):
                 return Verdict(PENDING, text)
+            if found[kind].get("reason") == "ErrorPreventedResolution":
+                # OLM tries again: a catalog may be on its way, also one that is nothing to this Subscription.
+                return Verdict(PENDING, text)
             return Verdict(FAILED, text + (f"; delete ClusterServiceVersion {orphan.group(1)}" if orphan else ""))
     plan = current(seen.plans, seen.subscription)
     name = status(seen.subscription, "currentCSV")
@@ -183,7 +186,8 @@ def carries(deployment, config):
     """Has OLM brought the Subscription's config to a Deployment? Of values, only those that it copies as they are are compared."""
     pod = deployment["spec"]["template"]["spec"]
     for container in pod.get("containers", []):
-        env = {one["name"]: one.get("value") for one in container.get("env") or []}
+        # An empty value is none in what the API server tells.
+        env = {one["name"]: one.get("value", "") for one in container.get("env") or [] if "valueFrom" not in one}
         if any("value" in one and env.get(one["name"]) != str(one["value"]) for one in config.get("env") or []):
             return False
         if any(one not in (container.get("envFrom") or []) for one in config.get("envFrom") or []):

@@ -39,7 +39,9 @@ _OLM = "operators.coreos.com"
 
 def of(client, namespace, gone):
     """Identities of what is in the namespace, without those whose keys are in ``gone``. Asks for every kind that is served."""
-    resources = list(_namespaced(client))
+    kinds = list(_kinds(client))
+    outside = {(one.api_version.rpartition("/")[0], one.kind) for one in kinds if not one.namespaced}
+    resources = [one for one in kinds if one.namespaced and one.kind not in _IDLE_KINDS]
 
     def listed(resource):
         try:
@@ -52,7 +54,8 @@ def of(client, namespace, gone):
     with ThreadPoolExecutor(max_workers=_READERS) as readers:
         found = {Identity.of(obj).key: obj for some in readers.map(listed, resources) for obj in some}
     return sorted(
-        (Identity.of(obj) for key, obj in found.items() if key not in gone and not _is_given(obj)), key=lambda one: (one.kind, one.name)
+        (Identity.of(obj) for key, obj in found.items() if key not in gone and not _is_given(obj, outside, gone)),
+        key=lambda one: (one.kind, one.name),
     )
 
 
@@ -61,16 +64,15 @@ def told(identities):
     return shown + (f" and {len(identities) - _MAX_TOLD} more" if len(identities) > _MAX_TOLD else "")
 
 
-def _namespaced(client):
-    """The kinds in namespaces that can be listed and deleted, each in one version."""
+def _kinds(client):
+    """The kinds that can be listed and deleted, each in one version."""
     groups = [group["preferredVersion"]["groupVersion"] for group in client.request("GET", "/apis")["groups"]]
     for version in ["v1", *groups]:
         if version.partition("/")[0] in _VIEWS:
             continue
         for entry in _served(client, version):
-            usable = entry["namespaced"] and "/" not in entry["name"] and {"list", "delete"} <= set(entry["verbs"])
-            if usable and entry["kind"] not in _IDLE_KINDS:
-                yield Resource(version, entry["kind"], entry["name"], True)
+            if "/" not in entry["name"] and {"list", "delete"} <= set(entry["verbs"]):
+                yield Resource(version, entry["kind"], entry["name"], entry["namespaced"])
 
 
 def _served(client, version):
@@ -82,16 +84,22 @@ def _served(client, version):
         return []  # Its definitions were deleted a moment ago.
 
 
-def _is_given(obj):
+def _is_given(obj, outside=(), gone=()):
+    """Is it in every namespace, or does it go by itself? ``outside`` are the kinds (group, kind) that are in no namespace."""
     metadata = obj["metadata"]
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
     return (
         (obj["kind"], metadata["name"]) in _GIVEN
         or (obj["kind"] == "Secret" and ("ServiceAccount", annotations.get(_ACCOUNT)) in _GIVEN)
-        # Its owner is found too, or goes with what is removed.
-        or bool(metadata.get("ownerReferences"))
+        or _goes_with_its_owner(metadata.get("ownerReferences") or [], outside, gone)
         or bool(metadata.get("deletionTimestamp"))
         or _COPY_LABEL in labels
         # Operators carry such labels too, and count.
         or (obj["apiVersion"].partition("/")[0] != _OLM and any(label in labels for label in _OLM_LABELS))
     )
+
+
+def _goes_with_its_owner(owners, outside, gone):
+    """An owner in the namespace is found too, or gone. One that is in no namespace stays with all that it owns, unless it is gone."""
+    keys = [Identity(one["apiVersion"], one["kind"], None, one["name"]).key for one in owners]
+    return bool(keys) and all(key[:2] not in outside or key in gone for key in keys)

@@ -283,7 +283,11 @@ class Install:
                 verdict = judge(self._seen, goal)
                 if verdict.state != before:
                     since, before = time.monotonic(), verdict.state
-                if verdict.state == diagnose.READY or not options.wait:
+                if verdict.state == diagnose.READY:
+                    return
+                if not options.wait:
+                    if spec(self._seen.subscription, "installPlanApproval") == "Manual" and not self._approved and not self._asks():
+                        self._warn("wait is false, and there is no InstallPlan to approve yet. Run it again, else OLM waits for ever.")
                     return
                 if self._is_final(verdict, time.monotonic() - since):
                     self._give_up(verdict)

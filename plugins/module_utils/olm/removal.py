@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import lookup, prune, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inventory, lookup, prune, readiness
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
@@ -86,7 +86,10 @@ class Removal:
         return outcome.result(seen, self._options, catalogs.UNKNOWN, None, self._versions, self._message())
 
     def _message(self):
-        return f"{self._options.package} is not installed in namespace {self._options.namespace}."
+        foretold = self._check and self._report.result()["changed"]
+        return (
+            f"{self._options.package} {'would be removed from' if foretold else 'is not installed in'} namespace {self._options.namespace}."
+        )
 
     def _doomed(self, kind, name, live):
         namespace = live["metadata"]["namespace"] if live else self._options.namespace
@@ -186,7 +189,12 @@ class Removal:
             return []
         located = {one: lookup.locate(self._client, one) for one in identities if one}
         found = lookup.read(self._client, located)
-        return [Doomed(one, located[one], live) for one, live in found.items() if live and (identities[one] or self._owns(live))]
+        return [
+            Doomed(one, located[one], live)
+            for one, live in found.items()
+            # A plan of former times may name what another installation has made anew since.
+            if live and not inventory.is_in_a_set(live) and (identities[one] or self._owns(live))
+        ]
 
     def _owns(self, live):
         """Did OLM make it for an operator in the namespace?"""

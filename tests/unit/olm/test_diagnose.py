@@ -113,6 +113,15 @@ def test_failures_that_the_subscription_tells(condition, says):
     assert why.startswith(says)
 
 
+def test_olm_tries_again_where_an_error_prevented_the_resolution():
+    """such as another catalog that does not answer for a moment"""
+    condition = {"type": "ResolutionFailed", "reason": "ErrorPreventedResolution", "message": "no connection to other"}
+    assert verdict(subscription([condition])) == (
+        "pending",
+        "Subscription demo: OLM cannot resolve it: ErrorPreventedResolution: no connection to other",
+    )
+
+
 @pytest.mark.parametrize(
     ("there", "state"),
     [
@@ -253,3 +262,10 @@ def test_config_is_there_when_all_of_it_is(part):
     pod = live["spec"]["template"]["spec"]
     (pod if part in pod else pod["containers"][0])[part] = {} if isinstance(CONFIG[part], dict) else []
     assert not carries(live, CONFIG)
+
+
+def test_a_variable_without_a_value_is_there():
+    """as the API server tells it"""
+    live = deployment(env=[{"name": "HTTP_PROXY"}])
+    assert carries(live, {"env": [{"name": "HTTP_PROXY", "value": ""}]})
+    assert not carries(live, {"env": [{"name": "NO_PROXY", "value": ""}]})

@@ -24,10 +24,15 @@ def obj(kind, name="x", version="v1", **metadata):
         obj("ConfigMap", "kube-root-ca.crt"),
         obj("ServiceAccount", "default"),
         obj("Secret", annotations={"kubernetes.io/service-account.name": "builder"}),
-        obj("ReplicaSet", version="apps/v1", ownerReferences=[{"kind": "Deployment"}]),
+        obj("ReplicaSet", version="apps/v1", ownerReferences=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "x"}]),
         obj("ConfigMap", labels={"olm.managed": "true"}),
         obj("ClusterServiceVersion", version=OLM, labels={"olm.managed": "true", "olm.copiedFrom": "m"}),
-        obj("InstallPlan", version=OLM, labels={"olm.managed": "true"}, ownerReferences=[{"kind": "Subscription"}]),
+        obj(
+            "InstallPlan",
+            version=OLM,
+            labels={"olm.managed": "true"},
+            ownerReferences=[{"apiVersion": OLM, "kind": "Subscription", "name": "x"}],
+        ),
         obj("Pod", deletionTimestamp="2026-11-22T00:00:00Z"),
     ],
     ids=lambda given: given["kind"],
@@ -50,6 +55,14 @@ def test_what_goes_by_itself_or_is_everywhere(given):
 )
 def test_what_others_put_there(found):
     assert not inhabitants._is_given(found)
+
+
+def test_what_belongs_to_an_object_of_the_cluster_stays_with_it():
+    """such as the data of an operator's resource that is in no namespace"""
+    owned = obj("PersistentVolumeClaim", ownerReferences=[{"apiVersion": "example.com/v1", "kind": "Database", "name": "one"}])
+    outside = {("example.com", "Database")}
+    assert not inhabitants._is_given(owned, outside)
+    assert inhabitants._is_given(owned, outside, {("example.com", "Database", None, "one")})
 
 
 def test_every_kind_is_asked_for_and_what_goes_is_not_counted():
