@@ -113,9 +113,9 @@ def engine(options: argparse.Namespace, arguments: list[str]) -> str:
 def run(command: list[str], quiet: bool = False, **keywords) -> str:
     """Run a command; its output goes to stderr, or with quiet only if it fails."""
     if quiet:
-        done = subprocess.run(command, capture_output=True, text=True, **keywords)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, **keywords)
     else:
-        done = subprocess.run(command, **{"stdout": sys.stderr, **keywords})
+        done = subprocess.run(command, check=False, **{"stdout": sys.stderr, **keywords})
     if done.returncode != 0:
         refuse(f"{Path(command[0]).name} failed ({done.returncode}): {shlex.join(command)}\n{(done.stdout or '') + (done.stderr or '')}")
     return done.stdout or ""

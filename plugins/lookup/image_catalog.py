@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: image_catalog
 short_description: The blobs of a file-based catalog in an image
 version_added: 1.0.0
-author: osso.scheduler contributors
+author: osso.scheduler contributors (@osso)
 description:
   - Reads what C(skopeo copy docker://IMAGE dir:FOLDER) wrote. Needs neither opm nor a container engine.
 options:

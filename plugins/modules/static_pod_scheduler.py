@@ -24,6 +24,7 @@ extends_documentation_fragment:
 attributes:
   action_group:
     support: none
+    membership: []
     details:
       - It talks to no API server.
   check_mode:

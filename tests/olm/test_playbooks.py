@@ -223,7 +223,7 @@ def test_refusals_say_what_to_do(play, private, skopeo, operator_image, changed,
 
 def test_extra_variables_that_would_win_are_refused(play, audit, private, skopeo, operator_image):
     with audit:
-        run = play(MIRROR, variables=mirroring(private, skopeo, operator_image, operator_image=operator_image), succeed=False)
+        run = play(MIRROR, variables={**mirroring(private, skopeo, operator_image), "operator_image": operator_image}, succeed=False)
     assert "Name the operator's image in mirror_operator_image" in refused(run)
     assert audit.writes(agent="ansible") == []
 
