@@ -231,7 +231,8 @@ def test_debug_logging_is_reverted_at_once(operator, configure, kubectl, run_mod
     configure(**debug)
     found = run_module("default_scheduler_info")["debug_logging"]
     assert (found["active"], found["level"], found["back_to"]) == (True, "TraceAll", "Debug")
-    assert len(traces(kubectl)) == 6
+    # The pod of the first Job may take a moment to go.
+    eventually(lambda: len(traces(kubectl)) == 6)
 
     configure("osso.scheduler.revert")
     assert kube_scheduler(kubectl)["logLevel"] == "Debug"
