@@ -48,8 +48,8 @@ RETURN = r"""
 _value:
   description: >-
     C(refused), sentences about what must not be changed; C(patches), a manifest for each workload that is to be changed, which holds
-    nothing else; C(moved), the same with C(before) and C(after); C(rollouts), those whose pods are replaced then; and C(held), sentences
-    about those whose pods are not.
+    nothing else; C(moved), the same with C(before) and C(after); C(rollouts), those whose pods are replaced then; C(verify), these and
+    those that an earlier run has moved; and C(held), sentences about those whose pods are not replaced.
   type: dict
 """
 

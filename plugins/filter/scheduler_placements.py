@@ -11,7 +11,7 @@ version_added: 1.0.0
 author: osso.scheduler contributors
 description:
   - Says for each pod of some workloads which schedulerName it asks for and who placed it, as its event says.
-positional: pods, events
+positional: pods, events, moved
 options:
   _input:
     description: The workloads, as the API server returns them.
@@ -28,6 +28,12 @@ options:
     type: list
     elements: dict
     required: true
+  moved:
+    description:
+      - Those of the workloads whose pods are new, each with C(kind), C(namespace) and C(name). If not given, all.
+      - Pods of the others may have no event any more, since events expire.
+    type: list
+    elements: dict
 """
 
 EXAMPLES = r"""

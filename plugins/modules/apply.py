@@ -64,6 +64,7 @@ options:
         deletes what that may need for its clean-up. Objects that do not exist are fine.
       - With O(set_name), V(absent) also deletes what the set's inventory names, and the inventory; manifests need not be given then.
         A CustomResourceDefinition of which other objects exist stays, as they would be deleted with it; a warning says so.
+      - A Namespace is deleted with everything in it, unless O(keep_inhabited).
     type: str
     choices: [present, absent]
     default: present
@@ -148,6 +149,13 @@ options:
       - A namespace, or a CustomResourceDefinition of which foreign objects exist, is never pruned, as that would delete what others
         put there; a warning says so.
       - Without it such objects stay in the cluster and in the inventory.
+    type: bool
+    default: false
+  keep_inhabited:
+    description:
+      - With O(state=absent), keep a Namespace in which others' objects live; a warning names them.
+      - What every namespace has, and what goes with an object that is deleted, does not count. To know the others, every kind is listed that
+        the cluster serves.
     type: bool
     default: false
   owner:
@@ -431,6 +439,7 @@ def main():
             adopt_existing=dict(type="list", elements="str", default=[]),
             let_go=dict(type="list", elements="str", default=[]),
             prune=dict(type="bool", default=False),
+            keep_inhabited=dict(type="bool", default=False),
             owner=dict(
                 type="dict",
                 options=dict(
@@ -487,6 +496,7 @@ def run(module):
         adopt_existing=params["adopt_existing"],
         let_go=params["let_go"],
         prune=params["prune"],
+        keep_inhabited=params["keep_inhabited"],
         owner=params["owner"],
         subresource=params["subresource"],
         wait=params["wait"],
@@ -534,6 +544,8 @@ def _check(params, objects):
         raise InputError("let_go is given but prune is false; without prune nothing leaves the set. Set prune to true.")
     if present and params["all_of"]:
         raise InputError("all_of deletes every object of a kind; it goes with state: absent only.")
+    if present and params["keep_inhabited"]:
+        raise InputError("keep_inhabited is about what is deleted; it goes with state: absent only.")
     if not present and (params["wait_for"] or params["subresource"] or params["take_over"]):
         raise InputError("wait_for, subresource and take_over go with state: present only; remove them.")
     if params["subresource"] and (params["set_name"] or params["owner"]):

@@ -234,7 +234,11 @@ debug_logging:
   type: dict
   contains:
     active:
-      description: Whether it has, and has not lowered it again.
+      description: Whether it has, its end is in the future, and the Job is there that lowers it then.
+      type: bool
+      sample: false
+    noted:
+      description: Whether what it has noted is there, C(level), C(back_to) and C(until), also after the end or without the Job.
       type: bool
       sample: false
     name:

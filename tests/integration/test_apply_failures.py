@@ -192,6 +192,7 @@ class TestInput:
             ({"leave_existing": ["things.example.com"]}, "leave_existing is given but set_name is missing"),
             ({"adopt_existing": ["things.example.com"]}, "adopt_existing is given but set_name is missing"),
             ({"let_go": ["things.example.com"], "prune": True}, "let_go is given but set_name is missing"),
+            ({"keep_inhabited": True}, "keep_inhabited is about what is deleted"),
             ({"let_go": ["things.example.com"], "set_name": "a", "set_namespace": "b"}, "let_go is given but prune is false"),
             ({"set_name": "mine"}, "set_namespace is missing"),
             ({"set_name": "Not a name", "set_namespace": "a"}, "set_name is 'Not a name'"),

@@ -7,21 +7,23 @@
 from __future__ import annotations
 
 import pytest
+from support.inventory import everything, sees_what_is_planted
 from support.scheduler import IMAGE, eventually
 
 PLAYBOOK = "osso.scheduler.custom_scheduler"
 DOCUMENTED = {"image": IMAGE}
-# What the scheduler's own work and the cluster's changes by itself leave
-RESTLESS = {"Event", "Node", "EndpointSlice", "Endpoints"}
+# Written by the cluster for what other tests do
+RESTLESS = {"EndpointSlice", "Endpoints"}
 
 
-def everything(kubectl) -> set[tuple[str, ...]]:
+def present(kubectl) -> set[tuple[str, ...]]:
     """All objects of the cluster as (kind, namespace, name), without those that come and go by themselves."""
-    listed = kubectl("api-resources", "--verbs=list", "--output=name").stdout.split()
-    columns = "custom-columns=K:.kind,NS:.metadata.namespace,N:.metadata.name"
-    answer = kubectl("get", ",".join(listed), "--all-namespaces", "--no-headers", f"--output={columns}", "--ignore-not-found")
-    rows = {tuple(line.split()) for line in answer.stdout.splitlines() if line.strip()}
-    return {row for row in rows if row[0] not in RESTLESS}
+    return {tuple(row) for _version, *row in everything(kubectl) if row[0] not in RESTLESS}
+
+
+def leases(kubectl) -> set[tuple[str, str]]:
+    """The role makes some, and the cluster's own come and go elsewhere."""
+    return {(one["metadata"]["namespace"], one["metadata"]["name"]) for one in kubectl.list("lease", "custom-batch")}
 
 
 def bring(play, *schedulers, probe_namespace="default", **options):
@@ -40,8 +42,11 @@ def before(play, kubectl):
         bring(play, *({**name, "state": "absent"} for name in NAMES))
 
     remove()
-    yield everything(kubectl)
+    # What tests before have left is on its way out.
+    eventually(lambda: "Terminating" not in kubectl("get", "namespaces", "--no-headers").stdout)
+    yield present(kubectl)
     remove()
+    kubectl("delete", "namespace", "custom-batch", "--ignore-not-found")
 
 
 @pytest.fixture(scope="module")
@@ -53,12 +58,8 @@ def two(before, play, kubectl):
     return [DOCUMENTED, batch], bring(play, DOCUMENTED, batch)
 
 
-def test_comparison_sees_a_planted_object(before, kubectl):
-    kubectl("create", "clusterrole", "planted", "--verb=get", "--resource=pods")
-    try:
-        assert everything(kubectl) - before == {("ClusterRole", "<none>", "planted")}
-    finally:
-        kubectl("delete", "clusterrole", "planted")
+def test_comparison_sees_a_planted_object(kubectl):
+    sees_what_is_planted(kubectl)
 
 
 def test_check_mode_writes_nothing(before, play, audit):
@@ -143,14 +144,26 @@ def test_what_would_not_start_is_refused_and_the_scheduler_goes_on(two, play, ku
 
 
 def test_absent_takes_away_all_of_it_and_nothing_else(two, before, play, kubectl):
-    """F117"""
-    kubectl("create", "configmap", "kept", "--namespace=kube-system")
+    """F117: a namespace of the role's stays as long as others have something in it, and goes with a later removal"""
+    schedulers, _run = two
+    absent = [{**one, "state": "absent"} for one in schedulers]
+    theirs = {("ConfigMap", "kube-system", "kept"), ("ConfigMap", "custom-batch", "kept")}
+    own = {("ConfigMap", "custom-batch", "kube-root-ca.crt"), ("Namespace", "<none>", "custom-batch")}
+    own |= {("ServiceAccount", "custom-batch", "default")}
+    for _kind, namespace, name in theirs:
+        kubectl("create", "configmap", name, f"--namespace={namespace}")
     try:
-        schedulers, _run = two
-        bring(play, *({**one, "state": "absent"} for one in schedulers))
-        # The namespace's own objects go with it, and the scheduler's last event.
-        eventually(lambda: everything(kubectl) - before == {("ConfigMap", "kube-system", "kept")})
-        assert before - everything(kubectl) == set()
-        assert bring(play, *({**one, "state": "absent"} for one in schedulers)).changed == []
+        run = bring(play, *absent)
+        # Wrapped wherever the line is full
+        assert "Namespacecustom-batchisnotdeleted:itstillholdsConfigMapkept." in "".join(run.output().split())
+        # What the scheduler's pods own goes with them.
+        eventually(lambda: present(kubectl) - before == theirs | own)
+        eventually(lambda: before - present(kubectl) == set())
+        assert leases(kubectl) == set()
+        assert bring(play, *absent).changed == []
     finally:
-        kubectl("delete", "configmap", "kept", "--namespace=kube-system")
+        for _kind, namespace, name in theirs:
+            kubectl("delete", "configmap", name, f"--namespace={namespace}")
+    bring(play, schedulers[1])
+    bring(play, absent[1])
+    eventually(lambda: present(kubectl) == before)

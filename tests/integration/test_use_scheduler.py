@@ -83,8 +83,10 @@ def test_there_and_back(move, kubectl, workloads, namespace, second, audit):
     assert "jobs that begin from now on" in moved.task("Say whose pods are not replaced").result["msg"][0]
 
     with audit:
-        assert move().changed == []
+        again = move()
+    assert again.changed == []
     assert audit.writes() == []
+    assert {one["as_wanted"] for one in again.task("Say who placed them").result["msg"]} == {True}
 
     undo = {"use_scheduler_undo": True}
     assert move(variables=undo).changed == [CHANGE]
@@ -142,5 +144,8 @@ def test_pods_that_nobody_places_are_told(move, kubectl, namespace):
     assert "no scheduler serves the name nobody" in said
     assert "use_scheduler_undo: true goes back" in said
     assert names(kubectl, one) == {"picky": ("nobody", "default-scheduler")}
+    again = move(variables=variables, succeed=False)
+    assert again.changed == []
+    assert "not everything is as it should be" in again.failures[0].result["msg"]
     move(variables={"use_scheduler_workloads": one, "use_scheduler_undo": True})
     assert names(kubectl, one) == {"picky": ("default-scheduler", None)}

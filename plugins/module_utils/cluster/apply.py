@@ -49,6 +49,7 @@ class Options(NamedTuple):
     adopt_existing: list = ()
     let_go: list = ()
     prune: bool = False
+    keep_inhabited: bool = False
     owner: dict | None = None
     subresource: str | None = None
     wait: bool = False
@@ -117,6 +118,10 @@ class Run:
             self._locate(others)
             self._read(others)
             doomed += self._deletable(prune.ours(map(self._doomed, others), self._options.set_name), doomed)
+        if self._options.keep_inhabited:
+            going = {self._inventory.key} if self._inventory else set()
+            doomed = prune.without_inhabited(self._client, doomed, going, self._warn)
+        if self._inventory:
             # The inventory goes last, so that an interrupted run can be repeated; only its own namespace is deleted after it.
             home = [one for one in doomed if one.identity.key == ("", "Namespace", None, self._options.set_namespace)]
             doomed = [one for one in doomed if one not in home]

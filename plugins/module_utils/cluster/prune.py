@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inventory, lookup
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants, inventory, lookup
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 
@@ -42,6 +42,20 @@ def kept(client, doomed, set_name, warn):
         warn(f"{one.identity} is no longer in set {set_name} but is not pruned: {why}. Delete it by hand.")
         staying.append(one)
     return staying
+
+
+def without_inhabited(client, doomed, going, warn):
+    """``doomed`` without the namespaces in which anything lives that is neither doomed nor among the keys ``going``; ``warn`` is told of it."""
+    going = {one.identity.key for one in doomed} | going
+    left = []
+    for one in doomed:
+        namespace = one.live and one.identity.key[:2] == ("", "Namespace")
+        staying = inhabitants.of(client, one.identity.name, going) if namespace else []
+        if staying:
+            warn(f"{one.identity} is not deleted: it still holds {inhabitants.told(staying)}.")
+        else:
+            left.append(one)
+    return left
 
 
 def in_use(client, doomed):

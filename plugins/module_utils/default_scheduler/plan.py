@@ -41,10 +41,17 @@ class Plan(NamedTuple):
     new_revision: bool
 
 
-def plan(wanted: dict[str, Any], scheduler: dict[str, Any], kube_scheduler: dict[str, Any], minor: int | None) -> Plan:
+def plan(
+    wanted: dict[str, Any],
+    scheduler: dict[str, Any],
+    kube_scheduler: dict[str, Any],
+    minor: int | None,
+    debug_logging: dict[str, Any] | None = None,
+) -> Plan:
     """``wanted``: options of FIELDS (None: not said), ``clear_policy`` and ``i_understand_unsupported_overrides``.
 
     ``scheduler``, ``kube_scheduler``: as the API server returns them; ``minor``: of OpenShift, None where it is not known.
+    ``debug_logging``: as the module default_scheduler_info returns it.
     """
     refusals, warnings = [], []
     wanted = {key: value for key, value in wanted.items() if value is not None}
@@ -77,6 +84,15 @@ def plan(wanted: dict[str, Any], scheduler: dict[str, Any], kube_scheduler: dict
             "default_scheduler_unsupported_config_overrides is set. Red Hat does not support a cluster with that, and it blocks upgrades: set "
             "default_scheduler_i_understand_unsupported_overrides to true if you mean it."
         )
+    raised = debug_logging or {}
+    if raised.get("active") and "log_level" in wanted:
+        # It would end the debug logging, and be lowered twice.
+        level = wanted.pop("log_level")
+        if level != raised["back_to"]:
+            warnings.append(
+                f"default_scheduler_log_level is {level}, but the log level is {raised['level']} for a time and goes back to {raised['back_to']} at "
+                f"{raised['until']}: it is not written before. End that with osso.scheduler.revert to have it at once."
+            )
     manifests = _manifests(wanted, "policy" in _spec(scheduler))
     if wanted.get("log_level") == "TraceAll":
         warnings.append("default_scheduler_log_level is TraceAll, which is -v=10: every score of every node is logged for each pod.")

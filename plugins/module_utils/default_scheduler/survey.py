@@ -30,6 +30,7 @@ def examine(client, params: dict[str, Any]) -> dict[str, Any]:
     scheduler = _required(client, *planning.SCHEDULER)
     kube_scheduler = _required(client, *planning.KUBE_SCHEDULER)
     version, minor = _version(client, params["openshift_version"])
+    debug_logging = _debug_logging(client)
     result = {
         "changed": False,
         "openshift_version": version,
@@ -37,9 +38,9 @@ def examine(client, params: dict[str, Any]) -> dict[str, Any]:
         "kube_scheduler": {key: value for key, value in (kube_scheduler.get("spec") or {}).items() if key != "observedConfig"},
         "profile": openshift.effective_profile((scheduler.get("spec") or {}).get("profile")),
         "policy": ((scheduler.get("spec") or {}).get("policy") or {}).get("name") or "",
-        "plan": planning.plan(params["wanted"] or {}, scheduler, kube_scheduler, minor)._asdict(),
+        "plan": planning.plan(params["wanted"] or {}, scheduler, kube_scheduler, minor, debug_logging)._asdict(),
         "unmanaged": _unmanaged(client),
-        "debug_logging": _debug_logging(client),
+        "debug_logging": debug_logging,
         "events": _events(client, params["events"]),
     }
     former = params["former"]
@@ -107,17 +108,25 @@ def _unmanaged(client) -> list[str]:
 
 
 def _debug_logging(client) -> dict[str, Any]:
-    """What the role default_scheduler has noted where it raised the log level for a time."""
+    """What the role default_scheduler has noted where it raised the log level for a time, and whether that is going on."""
+    found = job = None
     try:
         found = _optional(client, "rbac.authorization.k8s.io/v1", "ClusterRole", DEBUG_LOGGING)
+        if found is not None:
+            job = _optional(client, "batch/v1", "Job", DEBUG_LOGGING, DEBUG_LOGGING)
     except ApiError as error:
         if error.status != 403:
             raise
-        found = None
+    return debug_logging_of(found, job, time.time())
+
+
+def debug_logging_of(found: dict[str, Any] | None, job: dict[str, Any] | None, now: float) -> dict[str, Any]:
+    """What the ClusterRole notes. It is ``active`` as long as its end is to come (``now`` in seconds) and the Job is there that lowers the level."""
     noted = ((found or {}).get("metadata") or {}).get("annotations") or {}
     end = noted.get("osso.scheduler/until", "")
     return {
-        "active": found is not None,
+        "active": job is not None and end.isdigit() and int(end) > now,
+        "noted": found is not None,
         "name": DEBUG_LOGGING,
         "level": noted.get("osso.scheduler/log-level", ""),
         "back_to": noted.get("osso.scheduler/back-to", ""),

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextlib
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inventory, lookup, prune, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants, inventory, lookup, prune, readiness
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import Deadline, Target, until_gone, until_ready
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import catalog as catalogs
-from ansible_collections.osso.scheduler.plugins.module_utils.olm import diagnose, inhabitants, outcome, plan
+from ansible_collections.osso.scheduler.plugins.module_utils.olm import diagnose, outcome, plan
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.diagnose import Seen
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import (
     CATALOG,

@@ -25,10 +25,11 @@ def plan(workloads: Iterable[Object], found: Iterable[Object], scheduler_name: s
     - ``patches``: a manifest for each workload that is to be changed, with nothing but what changes
     - ``moved``: the same workloads as ``kind``, ``namespace``, ``name``, ``before``, ``after``
     - ``rollouts``: those of them whose pods are replaced now, as ``api_version``, ``kind``, ``namespace``, ``name``
-    - ``held``: sentences about those whose pods are not
+    - ``verify``: these and those that an earlier run has moved, for it may have failed after its change
+    - ``held``: sentences about those whose pods are not replaced
     """
     live = {(one["kind"], one["metadata"]["namespace"], one["metadata"]["name"]): one for one in found}
-    result: dict[str, Any] = {"refused": [], "patches": [], "moved": [], "rollouts": [], "held": []}
+    result: dict[str, Any] = {"refused": [], "patches": [], "moved": [], "rollouts": [], "verify": [], "held": []}
     for workload in workloads:
         kind, namespace, name = (str(workload.get(key) or "") for key in ("kind", "namespace", "name"))
         where = f"{kind} {namespace}/{name}"
@@ -46,11 +47,15 @@ def plan(workloads: Iterable[Object], found: Iterable[Object], scheduler_name: s
     return result
 
 
-def placements(workloads: Iterable[Object], pods: Iterable[Object], events: Iterable[Object]) -> list[dict[str, Any]]:
+def placements(
+    workloads: Iterable[Object], pods: Iterable[Object], events: Iterable[Object], moved: Iterable[Object] | None = None
+) -> list[dict[str, Any]]:
     """Each pod of the ``workloads`` (as they are in the cluster): ``workload``, ``pod``, ``node``, ``scheduler_name``, ``placed_by``, ``as_wanted``.
 
     ``events``: those of the reason Scheduled. ``placed_by`` is empty where there is none, for events expire.
+    ``moved``: workloads, each with ``kind``, ``namespace``, ``name``, whose pods are new, so that each must have its event; None for all.
     """
+    renewed = None if moved is None else {(one["kind"], one["namespace"], one["name"]) for one in moved}
     by_uid = {}
     for event in events:
         about = event.get("regarding") or event.get("involvedObject") or {}
@@ -60,6 +65,7 @@ def placements(workloads: Iterable[Object], pods: Iterable[Object], events: Iter
     for workload in workloads:
         metadata, labels = workload["metadata"], (workload["spec"].get("selector") or {}).get("matchLabels") or {}
         wanted = _template(workload).get("schedulerName") or DEFAULT_SCHEDULER_NAME
+        told = (wanted,) if renewed is None or (workload["kind"], metadata["namespace"], metadata["name"]) in renewed else (wanted, "")
         for pod in pods:
             about = pod["metadata"]
             if about["namespace"] != metadata["namespace"] or not labels or not _carries(about, labels):
@@ -75,7 +81,7 @@ def placements(workloads: Iterable[Object], pods: Iterable[Object], events: Iter
                     "node": node,
                     "scheduler_name": name,
                     "placed_by": placed_by,
-                    "as_wanted": name == wanted == placed_by and bool(node),
+                    "as_wanted": name == wanted and placed_by in told and bool(node),
                 }
             )
     return found
@@ -90,6 +96,8 @@ def _change(result: dict[str, Any], present: Object, where: str, scheduler_name:
     if undo and remembered is None:
         return  # nothing was moved, or it was moved back
     if before == after and not undo:
+        if remembered is not None:
+            _follow(result, present, where, ("verify",))
         return
     spec: dict[str, Any] = {"schedulerName": after}
     for step in reversed(TEMPLATES[kind]):
@@ -99,13 +107,19 @@ def _change(result: dict[str, Any], present: Object, where: str, scheduler_name:
     metadata = {"name": about["name"], "namespace": about["namespace"], "annotations": annotations}
     result["patches"].append({"apiVersion": present["apiVersion"], "kind": kind, "metadata": metadata, **spec})
     result["moved"].append({**about, "before": before, "after": after})
-    if before == after:
-        return
+    if before != after:
+        _follow(result, present, where, ("rollouts", "verify"))
+
+
+def _follow(result: dict[str, Any], present: Object, where: str, lists: Iterable[str]) -> None:
+    """Enter a workload into these lists of its pods, or say why they are not replaced."""
     held = _held(present)
     if held:
         result["held"].append(f"{where}: {held}.")
-    else:
-        result["rollouts"].append({"api_version": present["apiVersion"], **about})
+        return
+    about = {key: present["metadata"][key] for key in ("namespace", "name")}
+    for one in lists:
+        result[one].append({"api_version": present["apiVersion"], "kind": present["kind"], **about})
 
 
 def _held(present: Object) -> str:
@@ -115,8 +129,12 @@ def _held(present: Object) -> str:
         return "the jobs that begin from now on are placed so, those that run stay as they are"
     if spec.get("paused"):
         return "its rollout is paused, so its pods stay as they are until it is resumed"
-    if (spec.get("updateStrategy") or {}).get("type") == "OnDelete":
+    strategy = spec.get("updateStrategy") or {}
+    if strategy.get("type") == "OnDelete":
         return "its updateStrategy is OnDelete, so each pod stays as it is until it is deleted"
+    partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
+    if present["kind"] == "StatefulSet" and partition > 0:
+        return f"its updateStrategy has the partition {partition}, so the pods with a lower number stay as they are until it is 0"
     return ""
 
 

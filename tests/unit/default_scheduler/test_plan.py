@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.default_scheduler.plan import plan, restarts
+from ansible_collections.osso.scheduler.plugins.module_utils.default_scheduler.survey import debug_logging_of
 
 
 def planned(wanted, scheduler=None, kube_scheduler=None, minor=18):
@@ -92,3 +93,29 @@ def test_what_became_of_a_change_makes_a_new_revision():
     assert not restarts(
         ({"profile": ""}, {"logLevel": ""}), ({"profile": "LowNodeUtilization"}, {"logLevel": "Normal", "operatorLogLevel": "Debug"})
     )
+
+
+@pytest.mark.parametrize(("level", "warnings"), [("Debug", 0), ("Trace", 1)])
+def test_log_level_is_not_written_while_it_is_raised_for_a_time(level, warnings):
+    raised = {"active": True, "level": "TraceAll", "back_to": "Debug", "until": "2026-01-01T12:00:00Z"}
+    wanted = {"log_level": level, "failed_revision_limit": 3}
+    made = plan(wanted, {"spec": {}}, {"spec": {"logLevel": "TraceAll"}}, 18, raised)
+    assert [one["spec"] for one in made.manifests] == [{"failedRevisionLimit": 3}]
+    assert not made.new_revision
+    assert len(made.warnings) == warnings
+    over = plan(wanted, {"spec": {}}, {"spec": {"logLevel": "TraceAll"}}, 18, {**raised, "active": False})
+    assert over.manifests[0]["spec"]["logLevel"] == level
+
+
+def test_debug_logging_goes_on_as_long_as_something_will_end_it():
+    notes = {"osso.scheduler/log-level": "Trace", "osso.scheduler/back-to": "Normal", "osso.scheduler/until": "1000"}
+    role, job = {"metadata": {"annotations": notes}}, {"metadata": {}}
+
+    def told(*args):
+        found = debug_logging_of(*args)
+        return found["active"], found["noted"], found["back_to"]
+
+    assert told(role, job, 999.5) == (True, True, "Normal")
+    assert told(role, job, 1000) == (False, True, "Normal")
+    assert told(role, None, 10) == (False, True, "Normal")
+    assert told(None, None, 10) == (False, False, "")

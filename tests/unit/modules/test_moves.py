@@ -82,11 +82,19 @@ def test_a_move_writes_the_name_and_remembers_the_one_before():
     ]
     assert found["moved"] == [{"kind": "Deployment", "namespace": "shop", "name": "web", "before": "default-scheduler", "after": "second"}]
     assert found["rollouts"] == [{"api_version": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web"}]
+    assert found["verify"] == found["rollouts"]
 
 
 def test_what_is_there_already_is_left():
     one = workload(scheduler="second")
-    assert plan(asked(one), [one], "second") == {"refused": [], "patches": [], "moved": [], "rollouts": [], "held": []}
+    assert plan(asked(one), [one], "second") == {"refused": [], "patches": [], "moved": [], "rollouts": [], "verify": [], "held": []}
+
+
+def test_what_an_earlier_run_has_moved_is_verified_and_not_written():
+    one = workload(scheduler="second", annotations={PREVIOUS: "default-scheduler"})
+    found = plan(asked(one), [one], "second")
+    assert (found["patches"], found["moved"], found["rollouts"]) == ([], [], [])
+    assert found["verify"] == [{"api_version": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web"}]
 
 
 def test_the_first_name_is_remembered_through_several_moves():
@@ -112,12 +120,13 @@ def test_undo_leaves_what_was_not_moved():
         (workload("CronJob"), "jobs that begin from now on"),
         (workload(paused=True), "paused"),
         (workload("StatefulSet", updateStrategy={"type": "OnDelete"}), "OnDelete"),
+        (workload("StatefulSet", updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}), "the partition 2"),
     ],
 )
 def test_pods_that_are_not_replaced_are_told_and_not_waited_for(one, why):
     found = plan(asked(one), [one], "second")
     assert len(found["patches"]) == 1
-    assert found["rollouts"] == []
+    assert found["rollouts"] == found["verify"] == []
     assert why in found["held"][0]
 
 
@@ -148,3 +157,12 @@ def test_placements_tell_who_placed_each_pod():
     events = [event("a"), event("b", "imposter"), event("old", "default-scheduler")]
     found = {one["pod"]: (one["placed_by"], one["as_wanted"]) for one in placements([workload(scheduler="second")], pods, events)}
     assert found == {"a": ("second", True), "b": ("imposter", False), "c": ("", False), "old": ("default-scheduler", False)}
+
+
+def test_of_pods_that_were_placed_long_ago_no_event_is_left():
+    """but an event that names another tells, and so does a pod without a node"""
+    pods = [pod("a"), pod("b"), pod("c", node="")]
+    one = workload(scheduler="second")
+    for moved, wanted in (([], {"a": True, "b": False, "c": False}), (asked(one), {"a": False, "b": False, "c": False})):
+        found = placements([one], pods, [event("b", "imposter")], moved)
+        assert {each["pod"]: each["as_wanted"] for each in found} == wanted

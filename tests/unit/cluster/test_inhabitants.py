@@ -2,13 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What keeps a namespace from being deleted (F021)."""
+"""What keeps a namespace from being deleted (F021, F117)."""
 
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.olm import inhabitants
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.inhabitants import told
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.inhabitants import told
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.prune import without_inhabited
 from support.api_server import ApiServer, connect
 
 OLM = "operators.coreos.com/v1alpha1"
@@ -88,3 +91,17 @@ def test_every_kind_is_asked_for_and_what_goes_is_not_counted():
         ]
     assert told(found) == "ConfigMap staying"
     assert told(found * 12).endswith(" and 2 more")
+
+
+@pytest.mark.parametrize(("others", "left"), [([], ["ConfigMap", "Namespace"]), (["theirs"], ["ConfigMap"])])
+def test_a_namespace_goes_only_with_nothing_of_others_in_it(others, left):
+    live = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}
+    doomed = [Doomed(Identity.of(one), None, one) for one in (obj("ConfigMap", "going"), live)]
+    kinds = [{"kind": "ConfigMap", "name": "configmaps", "namespaced": True, "verbs": ["delete", "list"]}]
+    maps = [obj("ConfigMap", name) for name in ("going", "the-list", *others)]
+    warnings = []
+    with ApiServer.running() as server:
+        server.answers = [(200, {"groups": []}), (200, {"resources": kinds}), (200, {"items": maps})]
+        found = without_inhabited(connect(server.url), doomed, {("", "ConfigMap", "n", "the-list")}, warnings.append)
+    assert [one.identity.kind for one in found] == left
+    assert warnings == ["Namespace n is not deleted: it still holds ConfigMap theirs."] * len(others)
