@@ -33,7 +33,8 @@ attributes:
   diff_mode:
     support: full
     details:
-      - Values of Secrets are masked; only which of them change can be seen. So are the texts of O(mask).
+      - Values of Secrets are masked; only which of them change can be seen. So are the texts of O(mask), and credentials in a
+        C(KubeSchedulerConfiguration) in a ConfigMap.
   idempotent:
     support: full
     details:

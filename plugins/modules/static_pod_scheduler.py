@@ -17,7 +17,9 @@ description:
   - The configuration becomes a file outside of the folder of manifests, named by its content, so that replacing the manifest is the one step that counts.
     Nothing else is ever in the folder of manifests, where kubelet takes every file for a pod.
   - Waits until kubelet has started the new process and that is alive and ready for some seconds. If that does not happen in time, the manifest of before is put
-    back and waited for, and the task fails.
+    back and waited for, and the task fails. The same happens when the task is asked to end meanwhile, by SIGINT, SIGTERM or SIGHUP.
+  - Where nothing is to be changed, the process has to be well, too, or the task fails, for the manifest may be what a killed run left.
+  - Configurations that it has written and that the manifest does not name any more are deleted; a file that is not named by its content is somebody's own.
   - One host at a time; run it with C(serial=1), so that another host's scheduler can take over meanwhile.
 extends_documentation_fragment:
   - osso.scheduler.attributes
@@ -32,7 +34,7 @@ attributes:
   diff_mode:
     support: full
     details:
-      - Shows the manifest and the configuration.
+      - Shows the manifest and the configuration. Credentials in the latter, such as C(extenders[].tlsConfig.keyData), are masked.
   idempotent:
     support: full
 options:
@@ -63,7 +65,7 @@ options:
     description: Where the scheduler's health is asked. If not given, its C(--bind-address), or the host itself.
     type: str
   wait_timeout:
-    description: Seconds that the new process has to be well, and as long again for the way back.
+    description: Seconds until the process has to be well, and as long again for the way back.
     type: int
     default: 120
 requirements:
@@ -104,9 +106,14 @@ seconds_until_ready:
   returned: when changed and not in check mode
   type: float
   sample: 14.2
+hostname:
+  description: The name that the host has for itself, with which its scheduler signs events.
+  returned: success
+  type: str
+  sample: control-plane-1
 rolled_back:
   description: Whether the manifest of before is in its place again and its process well.
-  returned: when the new process did not come up
+  returned: when the new process did not come up, or the task was asked to end
   type: bool
   sample: true
 """

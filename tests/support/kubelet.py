@@ -5,8 +5,8 @@
 
 """A stand-in for kubelet with one static pod, and (as a program) for the kube-scheduler in it.
 
-It runs what the manifest says as a process of this machine, anew when the file changes or the process ends, and notes every name that it ever sees in
-the folder of manifests.
+It runs what the manifest says as a process of this machine, anew when the pod in the file changes or the process ends, and notes every name that it
+ever sees in the folder of manifests.
 """
 
 from __future__ import annotations
@@ -40,18 +40,19 @@ class Kubelet:
         self._thread.join()
 
     def _work(self):
-        process, argv = None, None
+        process, pod = None, None
         while not self._ended.wait(0.02):
             names = {path.name for path in self._folder.iterdir()}
             self.seen |= names
-            (container,) = yaml.safe_load((self._folder / "kube-scheduler.yaml").read_text())["spec"]["containers"]
-            wanted = [*container["command"], *container.get("args", [])]
-            if process and (wanted != argv or process.poll() is not None):
+            wanted = yaml.safe_load((self._folder / "kube-scheduler.yaml").read_text())
+            if process and (wanted != pod or process.poll() is not None):
                 process.terminate()
                 process.wait()
                 process = None
             if process is None:
-                process, argv = subprocess.Popen(wanted, stderr=subprocess.DEVNULL), wanted
+                (container,) = wanted["spec"]["containers"]
+                argv = [*container["command"], *container.get("args", [])]
+                process, pod = subprocess.Popen(argv, stderr=subprocess.DEVNULL), wanted
                 self.starts += 1
         if process:
             process.terminate()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 
-MASK = "********"
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import MASK, masked
 
 _NOISE = ("creationTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
 # Written by others on each change; the first also repeats the data of Secrets
@@ -31,12 +31,27 @@ def content(obj, with_status=False):
 
 
 def difference(before, after, with_status=False):
-    """``(before, after)`` for a diff; either may be None. Values of Secrets are masked: only that one changed can be seen."""
+    """``(before, after)`` for a diff; either may be None. Values of Secrets are masked: only that one changed can be seen.
+
+    So are the credentials in a scheduler's configuration.
+    """
     before, after = content(before, with_status), content(after, with_status)
     if "Secret" in (before.get("kind"), after.get("kind")):
         for field in ("data", "stringData"):
             _mask(before, after, field)
+    if "ConfigMap" in (before.get("kind"), after.get("kind")):
+        _mask_configurations(before.get("data") or {}, after.get("data") or {})
     return before, after
+
+
+def _mask_configurations(old, new):
+    """Without the kind nobody knows that a text is YAML, and what its keys mean."""
+    for key in {**old, **new}:
+        texts = [data[key] if isinstance(data.get(key), str) else "" for data in (old, new)]
+        if any("KubeSchedulerConfiguration" in text for text in texts):
+            for data, text in zip((old, new), masked(*texts)):
+                if key in data:
+                    data[key] = text
 
 
 def _mask(before, after, field):

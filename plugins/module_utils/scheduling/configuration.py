@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import check_image, identify
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.presets import PresetError, configuration
@@ -25,7 +25,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.configured import asking_prometheus
 
 SOURCES = ("config", "content", "src", "config_map", "preset")
-_SECRET = re.compile(r"token|password|secret|credential|keydata", re.IGNORECASE)
 
 
 class Target(NamedTuple):
@@ -301,21 +300,9 @@ def _ask(params, cluster: Cluster, text: str | bytes, flags):
         namespace=namespace,
         service_account=params["ask_service_account"],
         timeout=params["ask_timeout"],
-        secrets=tuple(sorted(set(_secrets(check(text, None).config)), key=len, reverse=True)),
+        secrets=tuple(secret_texts(check(text, None).config)),
     )
     return ask(cluster.client, question)
-
-
-def _secrets(value: Any, secret: bool = False):
-    """Every text below a key that sounds like a credential."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _secrets(item, secret or bool(_SECRET.search(str(key))))
-    elif isinstance(value, list):
-        for item in value:
-            yield from _secrets(item, secret)
-    elif secret and isinstance(value, str) and len(value) > 3:
-        yield value
 
 
 def _side_with(answer, findings: list[Finding]) -> list[Finding]:

@@ -20,6 +20,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.signals import ended_by_signals, uninterrupted
 
 LABEL = "osso.scheduler/image-answer"
@@ -90,7 +91,7 @@ def ask(client: Client, question: Question) -> Answer:
             leftover = _remove(client, question.namespace, name, failure)
     if failure or leftover:
         message = " ".join(filter(None, [failure.message if failure else "", leftover]))
-        raise ClusterError(_scrub(message, question.secrets))
+        raise ClusterError(scrub(message, question.secrets))
     return answer
 
 
@@ -213,7 +214,7 @@ def _run(client: Client, question: Question, name: str) -> Answer:
     path = client.resource("v1", "Pod").path(question.namespace, pod["metadata"]["name"])
     log = client.text(f"{path}/log", {"container": "kube-scheduler"})
     answer = interpret(question.image, ended["exitCode"], log)
-    return Answer(answer.valid, _scrub(answer.error, question.secrets), answer.config)
+    return Answer(answer.valid, scrub(answer.error, question.secrets), answer.config)
 
 
 def _wait(client: Client, question: Question, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -289,9 +290,3 @@ def _remove(client: Client, namespace: str, name: str, failure: ClusterError | N
     except ApiError as error:
         return f"The Job {name} may be left over ({error.message}); delete it: kubectl -n {namespace} delete job,secret {name}"
     return ""
-
-
-def _scrub(text: str, secrets: tuple[str, ...]) -> str:
-    for secret in secrets:
-        text = text.replace(secret, "********")
-    return text

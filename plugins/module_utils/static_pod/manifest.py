@@ -37,6 +37,12 @@ class Manifest(NamedTuple):
         return next((one.partition("=")[2] for one in reversed(self.argv) if one.partition("=")[0] == f"--{name}"), None)
 
     @property
+    def configurations(self) -> set[str]:
+        """The files of the configurations that it names: the one in use, and the one to go back to."""
+        undo = json.loads((self.pod["metadata"].get("annotations") or {}).get(BEFORE) or "{}")
+        return {path for path in (self.flag("config"), undo.get("config")) if path}
+
+    @property
     def address(self) -> tuple[str, int]:
         """Where it serves its health, on its host."""
         host = self.flag("bind-address")
@@ -90,7 +96,12 @@ def with_kubeconfig(text: str, kubeconfig: str | None) -> str:
     """The configuration, told how to reach the API server where it does not say it: the flag does not count beside a file."""
     import yaml
 
-    document = yaml.safe_load(text)
+    try:
+        document = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        # Its words would hold a line of the text, which may be a credential.
+        mark = getattr(error, "problem_mark", None)
+        raise InputError(f"content is no YAML{f', see line {mark.line + 1}' if mark else ''}: correct it.") from None
     if not isinstance(document, dict):
         raise InputError("content is no KubeSchedulerConfiguration: give a YAML mapping.")
     connection = document.setdefault("clientConnection", {})

@@ -11,6 +11,7 @@ import http.client
 import os
 import ssl
 import time
+from collections.abc import Collection
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
@@ -35,16 +36,17 @@ def processes(argv: list[str], proc: str = "/proc") -> list[int]:
     return found
 
 
-def await_one(argv: list[str], others: list[list[str]], address: tuple[str, int], timeout: float) -> str:
+def await_one(argv: list[str], others: list[list[str]], address: tuple[str, int], timeout: float, before: Collection[int] = ()) -> str:
     """Wait until a process with this command line is well and stays so, and none with those of ``others`` is left.
 
+    ``before``: processes that have to be gone, though they may have the same command line.
     Returns an empty text, or what was seen last when the time is over.
     """
     deadline = time.monotonic() + timeout
     since: tuple[int, float] | None = None
     while True:
         running = processes(argv)
-        left = [pid for other in others for pid in processes(other)]
+        left = [pid for other in others for pid in processes(other)] + [pid for pid in running if pid in before]
         if len(running) != 1:
             seen = f"{len(running)} processes run with the manifest's command line"
         elif left:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.diff import as_diff, content, difference
 
 
@@ -60,3 +62,38 @@ def test_lines_of_a_text_stay_lines():
     long = "word " * 60
     entry = as_diff("ConfigMap b/a", {}, {"data": {"config.yaml": f"a: 1\nb: {long}b\n", "key": long + "."}})
     assert entry["after"] == f"data:\n  config.yaml: |\n    a: 1\n    b: {long}b\n  key: {long}.\n"
+
+
+def config_map(key, name="config.yaml", kind="KubeSchedulerConfiguration"):
+    text = f"# ours\nkind: {kind}\nextenders: [{{urlPrefix: https://a, tlsConfig: {{certData: Y2VydA==, keyData: {key}}}}}]\n"
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {name: text, "other": "keyData: known"}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "masks"),
+    [
+        ("b2xkLWtleQ==", "bmV3LWtleQ==", ["******** (before)", "******** (after)"]),
+        ("b2xkLWtleQ==", "b2xkLWtleQ==", ["********", "********"]),
+        (None, "bmV3LWtleQ==", [None, "********"]),
+        ("b2xkLWtleQ==", None, ["********", None]),
+    ],
+)
+def test_credentials_of_a_scheduler_s_configuration_are_masked(old, new, masks):
+    shown = difference(old and config_map(old), new and config_map(new))
+    for key in filter(None, (old, new)):
+        assert key not in json.dumps(shown)
+    for side, mask in zip(shown, masks, strict=True):
+        if mask:
+            (extender,) = yaml.safe_load(side["data"]["config.yaml"])["extenders"]
+            assert extender == {"urlPrefix": "https://a", "tlsConfig": {"certData": "Y2VydA==", "keyData": mask}}
+            assert side["data"]["other"] == "keyData: known"
+
+
+def test_a_configuration_without_credentials_is_shown_as_it_is():
+    obj = {"kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"c": "# mine\nkind:   KubeSchedulerConfiguration\n", "d": "kind: ["}}
+    assert difference(None, obj) == ({}, obj)
+
+
+def test_what_cannot_be_read_is_not_shown():
+    broken = {"kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"c": "kind: KubeSchedulerConfiguration\nkeyData: [QUFBQQ==\n"}}
+    assert "QUFBQQ==" not in json.dumps(difference(broken, None))

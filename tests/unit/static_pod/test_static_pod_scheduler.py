@@ -6,8 +6,13 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import socket
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,10 +20,12 @@ import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables import openshift
 from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import manifest as manifests
+from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import process
 from support import kubelet
 from support.ansible_runs import play
+from support.api_server import ApiServer, status
 from support.certificates import Authority
-from support.direct_module import run_directly
+from support.direct_module import COLLECTIONS, run_directly
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -165,12 +172,101 @@ def test_what_does_not_come_up_is_rolled_back(host):
     with kubelet.Kubelet(host.manifests) as stand_in:
         host.run(content=CONFIG)
         before, configurations = host.path.read_text(), host.configurations()
-        failed = host.run(content=CONFIG + "# broken\n" + "parallelism: 8\nbroken: 1\n", wait_timeout=8, succeed=False)
+        failed = host.run(content=CONFIG + "# broken\n" + "parallelism: 8\nbroken: 1\n", wait_timeout=30, succeed=False)
         assert failed.result["rolled_back"] is True
-        assert "kube-scheduler did not come up within 8 s" in failed.message
+        assert "kube-scheduler did not come up within 30 s" in failed.message
         assert "The manifest of before is in its place again, and the scheduler is well" in failed.message
         assert (host.path.read_text(), host.configurations()) == (before, configurations)
     assert stand_in.seen == {"kube-scheduler.yaml"}
+
+
+def test_what_a_killed_run_left_is_not_taken_for_well(host):
+    """The same task again has nothing to change, and says that the scheduler is not well."""
+    left = manifests.edited(read(host.path.read_text()), None, {"broken": "yes"})
+    host.path.write_text(left.text)
+    with kubelet.Kubelet(host.manifests) as stand_in:
+        assert not host.run(flags={"broken": "yes"}, check=True).result["changed"]
+        again = host.run(flags={"broken": "yes"}, wait_timeout=2, succeed=False)
+        assert "Nothing was to be changed in" in again.message
+        assert "is not well after 2 s" in again.message
+        assert "state=absent" in again.message
+        assert host.path.read_text() == left.text
+        assert host.run(state="absent").result["changed"]
+    assert stand_in.seen == {"kube-scheduler.yaml"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_who_ends_the_task_gets_the_manifest_of_before(host, number):
+    before = host.path.read_text()
+    arguments = {"manifest": str(host.path), "config_folder": str(host.config_folder), "flags": {"broken": "yes"}, "wait_timeout": 120}
+    with kubelet.Kubelet(host.manifests):
+        module = subprocess.Popen(
+            [sys.executable, "-m", "ansible_collections.osso.scheduler.plugins.modules.static_pod_scheduler"],
+            env={**os.environ, "PYTHONPATH": str(COLLECTIONS)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        module.stdin.write(json.dumps({"ANSIBLE_MODULE_ARGS": arguments}))
+        module.stdin.close()
+        while host.path.read_text() == before:
+            assert module.poll() is None
+            time.sleep(0.02)
+        module.send_signal(number)
+        result = json.loads(module.stdout.read())
+        module.wait()
+    assert result["msg"].startswith(f"The change of kube-scheduler was ended by {number.name}. The manifest of before is in its place")
+    assert (result["rolled_back"], host.path.read_text()) == (True, before)
+
+
+def test_files_of_others_stay(host):
+    """Only what is named by its content is deleted, and nothing that the manifest, or the way back, names"""
+    host.config_folder.mkdir()
+    own, alike = host.config_folder / "kube-scheduler-custom.yaml", host.config_folder / "kube-scheduler-0123456789ab.yaml"
+    own.write_text("mine")
+    alike.write_text("named alike")
+    said = CONFIG + "clientConnection: {kubeconfig: /mine}\n"
+    former = host.config_folder / manifests.config_name(said)
+    former.write_text(said)
+    pod = yaml.safe_load(host.path.read_text())
+    pod["spec"]["containers"][0]["command"].append(f"--config={former}")
+    host.path.write_text(yaml.safe_dump(pod))
+    with kubelet.Kubelet(host.manifests):
+        first = Path(host.run(content=CONFIG).result["config_path"])
+        assert {own, alike, former, first} == set(host.config_folder.iterdir())
+        second = Path(host.run(content=CONFIG + "parallelism: 8\n").result["config_path"])
+        assert {own, alike, former, second} == set(host.config_folder.iterdir())
+        host.run(state="absent")
+        assert {own, alike, former} == set(host.config_folder.iterdir())
+
+
+def test_credentials_are_in_no_output(host):
+    text = CONFIG + "extenders:\n- urlPrefix: https://a\n  tlsConfig: {keyData: %s}\n"
+    keys = ["Zmlyc3Qta2V5", "c2Vjb25kLWtleQ=="]
+    with kubelet.Kubelet(host.manifests):
+        outputs = [host.run(content=text % keys[0], diff=True).output]
+        assert keys[0] in (host.config_folder / host.configurations()[0]).read_text()
+        changed = host.run(content=text % keys[1], check=True, diff=True)
+        outputs.append(changed.output)
+        assert ["********" in changed.result["diff"][1][side] for side in ("before", "after")] == [True, True]
+        outputs.append(host.run(content=text % keys[1] + "broken: [", succeed=False).output)
+    assert [key for key in keys if key in "".join(outputs)] == []
+
+
+def test_an_old_process_with_the_same_command_line_is_not_the_new_one(host):
+    """A flag set to what it was changes no more than the annotation, and kubelet starts the pod anew"""
+    pod = yaml.safe_load(host.path.read_text())
+    pod["spec"]["containers"][0]["command"].append("--v=2")
+    host.path.write_text(yaml.safe_dump(pod))
+    argv, address = read(host.path.read_text()).argv, read(host.path.read_text()).address
+    with kubelet.Kubelet(host.manifests):
+        assert process.await_one(argv, [], address, 60) == ""
+        (old,) = process.processes(argv)
+        seen = process.await_one(argv, [], address, 1, [old])
+        assert seen == "the process before still runs"
+        assert host.run(flags={"v": 2}).result["changed"]
+        (new,) = process.processes(argv)
+        assert (read(host.path.read_text()).argv, new == old) == (argv, False)
 
 
 def test_nothing_of_ours_in_the_folder_of_manifests(host):
@@ -220,10 +316,51 @@ def test_playbook_changes_one_host_after_the_other(tmp_path):
         assert play(playbook, variables=variables, args=inventories).changed == []
 
         started = second.starts
-        broken = {**variables, "default_scheduler_flags": {"broken": "yes"}, "default_scheduler_restart_timeout": 8}
+        broken = {**variables, "default_scheduler_flags": {"broken": "yes"}, "default_scheduler_restart_timeout": 30}
         run = play(playbook, variables=broken, args=inventories, succeed=False)
         assert {task.host for task in run.failures} == {"one"}
         assert second.starts == started
+
+
+def test_playbook_probes_again_after_a_probe_that_failed(host, tmp_path):
+    """Nothing is left to be changed then, and it says when it was another host's scheduler that placed the pod"""
+    inventory = tmp_path / "inventory.yml"
+    own = {
+        "ansible_connection": "local",
+        "ansible_python_interpreter": sys.executable,
+        "default_scheduler_manifest": str(host.path),
+        "default_scheduler_config_folder": str(host.config_folder),
+    }
+    inventory.write_text(yaml.safe_dump({"control_plane": {"hosts": {"one": own}}}))
+    variables = {
+        "ansible_become": False,
+        "default_scheduler_flags": {"v": 4},
+        "default_scheduler_kubernetes_version": "1.34",
+        "default_scheduler_restart_timeout": 60,
+    }
+    pod = {"metadata": {"name": "probe", "uid": "u", "resourceVersion": "1"}, "spec": {"nodeName": "worker"}}
+
+    def placed_by(host_name):
+        event = {"metadata": {}, "reason": "Scheduled", "reportingInstance": f"default-scheduler-{host_name}"}
+        return [(201, pod), (200, {"items": [event]}), (200, {})]
+
+    said = "Say that it was another host's scheduler that placed the pod"
+    with kubelet.Kubelet(host.manifests), ApiServer.running() as server:
+
+        def run(answers, **options):
+            server.answers = answers
+            environment = {"K8S_AUTH_HOST": server.url, "K8S_AUTH_API_KEY": "token"}
+            playbook = "osso.scheduler.default_scheduler_static_pod"
+            done = play(playbook, variables=variables, args=[f"--inventory={inventory}"], env=environment, **options)
+            assert server.answers == []
+            return done
+
+        failed = run([(403, status(403, "Forbidden", "no pods here"))], succeed=False)
+        assert "no pods here" in failed.failures[0].result["msg"]
+        again = run(placed_by("elsewhere"))
+        assert again.changed == []
+        assert "was placed by default-scheduler-elsewhere, and not by the one of" in again.task(said).result["msg"]
+        assert run(placed_by(socket.gethostname())).task(said).status == "skipped"
 
 
 def test_tables_of_the_role_are_those_of_the_profiles():

@@ -1,0 +1,68 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Credentials in a document that is no Secret, such as ``extenders[].tlsConfig.keyData`` of a KubeSchedulerConfiguration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+MASK = "********"
+NOT_SHOWN = "(not shown, for it is no YAML and may hold a credential)\n"
+_KEY = re.compile(r"token|password|secret|credential|keydata", re.IGNORECASE)
+
+
+def secret_texts(value: Any) -> set[str]:
+    """Every text below a key that sounds like a credential."""
+    found: set[str] = set()
+
+    def keep(text):
+        found.add(text)
+        return text
+
+    _mapped(value, keep)
+    return found
+
+
+def scrub(text: str, secrets: Iterable[str]) -> str:
+    """The text with each of the secrets masked, the longest first: one may hold another."""
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return text
+
+
+def masked(before: str, after: str) -> tuple[str, str]:
+    """Two texts of YAML as a diff may show them: as they are without secrets in either, else written anew with masks that tell a change."""
+    import yaml
+
+    texts, found = [before, after], []
+    for index, text in enumerate(texts):
+        try:
+            document = yaml.safe_load(text)
+            found.append((document, secret_texts(document)))
+        except (yaml.YAMLError, RecursionError):
+            found.append((None, set()))
+            texts[index] = NOT_SHOWN if _KEY.search(text) else text
+    if any(secrets for _document, secrets in found):
+        for index, word in enumerate((" (before)", " (after)")):
+            document, other = found[index][0], found[1 - index]
+
+            def hide(text, other=other, word=word):
+                return MASK + (word if other[1] and text not in other[1] else "")
+
+            if document is not None:
+                texts[index] = yaml.safe_dump(_mapped(document, hide), sort_keys=False, default_flow_style=False, width=10**6)
+    return texts[0], texts[1]
+
+
+def _mapped(value: Any, change: Callable[[str], str], secret: bool = False) -> Any:
+    """The value with each secret text changed."""
+    if isinstance(value, dict):
+        return {key: _mapped(item, change, secret or bool(_KEY.search(str(key)))) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_mapped(item, change, secret) for item in value]
+    # Shorter ones are no credentials, and would hide half of every message.
+    return change(value) if secret and isinstance(value, str) and len(value) > 3 else value
