@@ -32,7 +32,7 @@ EXAMPLES = r"""
   vars:
     images:
       - registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7
-      - {image: "registry.example.org/kube-scheduler:1", to: own/kube-scheduler}
+      - {image: "registry.example.org/kube-scheduler:v1.34.7", to: own/kube-scheduler}
 """
 
 RETURN = r"""
