@@ -30,9 +30,6 @@ FILES = {
     "namespace.yaml.j2": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "my-operator"}},
     "operator.yaml.j2": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "operator", "namespace": "my-operator"}},
     "crd.yaml": {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "operator", "namespace": "my-operator"}},
-}
-
-
     "catalog.yaml": {"schema": "olm.bundle", "name": "a.v1.0.0", "package": "a", "image": "registry.example.com/a-bundle:1.0.0"},
 }
 
