@@ -54,7 +54,7 @@ def go(*args) -> str:
     """What one of Go's tools says."""
     if not shutil.which("go"):
         pytest.skip("needs go, whose tools open the profiles")
-    done = subprocess.run(["go", "tool", *map(str, args)], capture_output=True, text=True, check=False)
+    done = subprocess.run(["go", "tool", *map(str, args)], capture_output=True, text=True, errors="replace", check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
