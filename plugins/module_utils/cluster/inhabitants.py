@@ -65,13 +65,18 @@ def told(identities):
 
 
 def _kinds(client):
-    """The kinds that can be listed and deleted, each in one version."""
-    groups = [group["preferredVersion"]["groupVersion"] for group in client.request("GET", "/apis")["groups"]]
-    for version in ["v1", *groups]:
-        if version.partition("/")[0] in _VIEWS:
+    """The kinds that can be listed and deleted, each in one version: the preferred one of its group, if it is served in that."""
+    versions, seen = ["v1"], set()
+    for group in client.request("GET", "/apis")["groups"]:
+        versions += [group["preferredVersion"]["groupVersion"], *(one["groupVersion"] for one in group.get("versions") or [])]
+    for version in dict.fromkeys(versions):
+        group = version.rpartition("/")[0]
+        if group in _VIEWS:
             continue
         for entry in _served(client, version):
-            if "/" not in entry["name"] and {"list", "delete"} <= set(entry["verbs"]):
+            usable = "/" not in entry["name"] and {"list", "delete"} <= set(entry["verbs"])
+            if usable and (group, entry["kind"]) not in seen:
+                seen.add((group, entry["kind"]))
                 yield Resource(version, entry["kind"], entry["name"], entry["namespaced"])
 
 

@@ -60,6 +60,26 @@ def test_what_others_put_there(found):
     assert not inhabitants._is_given(found)
 
 
+def test_a_kind_that_the_preferred_version_of_its_group_does_not_have():
+    """as OLM's ClusterServiceVersion, whose group prefers v2"""
+    group = "operators.coreos.com"
+    versions = [{"groupVersion": f"{group}/{version}"} for version in ("v2", "v1alpha1")]
+    groups = [{"preferredVersion": versions[0], "versions": versions}]
+    kinds = [{"kind": "OperatorCondition", "name": "operatorconditions", "namespaced": True, "verbs": ["delete", "list"]}]
+    old = [*kinds, {"kind": "ClusterServiceVersion", "name": "clusterserviceversions", "namespaced": True, "verbs": ["delete", "list"]}]
+    csv = obj("ClusterServiceVersion", "another.v1.0.0", version=OLM, labels={"olm.managed": "true"})
+    with ApiServer.running() as server:
+        server.answers = [
+            (200, {"groups": groups}),
+            (200, {"resources": []}),
+            (200, {"resources": kinds}),
+            (200, {"resources": old}),
+            (200, {"items": [csv]}),
+        ]
+        found = inhabitants.of(connect(server.url), "n", set())
+    assert told(found) == "ClusterServiceVersion another.v1.0.0"
+
+
 def test_what_belongs_to_an_object_of_the_cluster_stays_with_it():
     """such as the data of an operator's resource that is in no namespace"""
     owned = obj("PersistentVolumeClaim", ownerReferences=[{"apiVersion": "example.com/v1", "kind": "Database", "name": "one"}])
