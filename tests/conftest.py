@@ -40,6 +40,9 @@ LONGEST = (
     "integration/test_operator_service.py",
     "integration/test_site.py",
     "integration/test_operator_faults.py",
+    "integration/test_default_scheduler.py",
+    "integration/test_use_scheduler.py",
+    "integration/test_custom_scheduler.py",
 )
 
 
