@@ -101,12 +101,6 @@ def _containers(pod):
     return spec(pod, "containers", []) + spec(pod, "initContainers", [])
 
 
-def pods(client, name, namespace):
-    """The pods that serve a catalog, newest first."""
-    found = client.list(client.resource("v1", "Pod"), namespace, label_selector="olm.catalogSource=" + name)
-    return sorted(found, key=lambda pod: pod["metadata"].get("creationTimestamp", ""), reverse=True)
-
-
 def is_young(live, now=None):
     """Was the catalog made or connected to so lately that its packages may not be listed yet?"""
     moments = [live["metadata"].get("creationTimestamp"), (status(live, "connectionState") or {}).get("lastConnect")]
