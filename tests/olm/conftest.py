@@ -10,11 +10,13 @@ import uuid
 
 import pytest
 from support.olm import Olm
+from support.site import remove
 
 
 @pytest.fixture(scope="session")
 def olm(own_cluster, kubectl) -> Olm:
-    """OLM, installed."""
+    """OLM, installed; none of the operator that tests before may have left."""
+    remove()
     return Olm(own_cluster, kubectl)
 
 

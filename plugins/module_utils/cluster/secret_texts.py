@@ -13,6 +13,7 @@ from typing import Any
 MASK = "********"
 NOT_SHOWN = "(not shown, for it is no YAML and may hold a credential)\n"
 _KEY = re.compile(r"token|password|secret|credential|keydata", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"\$\{[A-Z_]+\}")
 
 
 def secret_texts(value: Any) -> set[str]:
@@ -64,5 +65,6 @@ def _mapped(value: Any, change: Callable[[str], str], secret: bool = False) -> A
         return {key: _mapped(item, change, secret or bool(_KEY.search(str(key)))) for key, item in value.items()}
     if isinstance(value, list):
         return [_mapped(item, change, secret) for item in value]
-    # Shorter ones are no credentials, and would hide half of every message.
-    return change(value) if secret and isinstance(value, str) and len(value) > 3 else value
+    # Shorter ones are no credentials, and would hide half of every message. A placeholder says that there is none yet.
+    hidden = secret and isinstance(value, str) and len(value) > 3 and not _PLACEHOLDER.fullmatch(value)
+    return change(value) if hidden else value

@@ -21,6 +21,10 @@ APPROVAL, SHORT = "approval", "short"
 # What the resolver says of a CSV without a Subscription, and for a while of the one that an upgrade is replacing
 _ORPHAN = re.compile(r"clusterserviceversion (\S+) exists and is not referenced by a subscription")
 
+# Reasons after which OLM tries again by itself: a catalog does not answer for now, also one that is nothing to this Subscription; an
+# InstallPlan was written by two at once (pkg/controller/operators/catalog/operator.go).
+_TRIED_AGAIN = ("ErrorPreventedResolution", "EnsureInstallPlanFailed")
+
 _REMEDIES = {
     "TooManyOperatorGroups": "delete all OperatorGroups in the namespace but one",
     "NoOperatorGroup": "create an OperatorGroup in the namespace",
@@ -93,8 +97,7 @@ def _stuck(seen, goal):
             text = f"{_subscription(seen)}: {what}: {_told(found[kind])}"
             if orphan and _is_replaced(seen, orphan.group(1)):
                 return Verdict(PENDING, text)
-            if found[kind].get("reason") == "ErrorPreventedResolution":
-                # OLM tries again: a catalog may be on its way, also one that is nothing to this Subscription.
+            if found[kind].get("reason") in _TRIED_AGAIN:
                 return Verdict(PENDING, text)
             return Verdict(FAILED, text + (f"; delete ClusterServiceVersion {orphan.group(1)}" if orphan else ""))
     plan = current(seen.plans, seen.subscription)

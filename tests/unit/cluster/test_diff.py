@@ -89,6 +89,12 @@ def test_credentials_of_a_scheduler_s_configuration_are_masked(old, new, masks):
             assert side["data"]["other"] == "keyData: known"
 
 
+def test_a_placeholder_is_no_credential():
+    filled, empty = config_map("bmV3LWtleQ=="), config_map('"${PROM_TOKEN}"')
+    assert difference(None, empty)[1]["data"] == empty["data"]
+    assert "keyData: ${PROM_TOKEN}" in difference(filled, empty)[1]["data"]["config.yaml"]
+
+
 def test_a_configuration_without_credentials_is_shown_as_it_is():
     obj = {"kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"c": "# mine\nkind:   KubeSchedulerConfiguration\n", "d": "kind: ["}}
     assert difference(None, obj) == ({}, obj)

@@ -113,13 +113,17 @@ def test_failures_that_the_subscription_tells(condition, says):
     assert why.startswith(says)
 
 
-def test_olm_tries_again_where_an_error_prevented_the_resolution():
-    """such as another catalog that does not answer for a moment"""
-    condition = {"type": "ResolutionFailed", "reason": "ErrorPreventedResolution", "message": "no connection to other"}
-    assert verdict(subscription([condition])) == (
-        "pending",
-        "Subscription demo: OLM cannot resolve it: ErrorPreventedResolution: no connection to other",
-    )
+@pytest.mark.parametrize(
+    ("kind", "reason", "says"),
+    [
+        ("ResolutionFailed", "ErrorPreventedResolution", "OLM cannot resolve it: ErrorPreventedResolution: no connection to other"),
+        ("BundleUnpackFailed", "EnsureInstallPlanFailed", "its bundle cannot be unpacked: EnsureInstallPlanFailed: no connection to other"),
+    ],
+)
+def test_what_olm_tries_again_is_waited_for(kind, reason, says):
+    """such as another catalog that does not answer for a moment, or an InstallPlan that two wrote at once"""
+    condition = {"type": kind, "reason": reason, "message": "no connection to other"}
+    assert verdict(subscription([condition])) == ("pending", f"Subscription demo: {says}")
 
 
 @pytest.mark.parametrize(
