@@ -70,7 +70,7 @@ def test_one_version():
     """Wherever a version of ours stands in a name, it is galaxy.yml's."""
     found = {}
     for path in files():
-        for version in re.findall(r"(?:osso/scheduler-operator:|osso-scheduler-)(\d+\.\d+\.\d+)", path.read_text()):
+        for version in re.findall(r"(?:osso/scheduler-(?:operator|ee):|osso-scheduler-)(\d+\.\d+\.\d+)", path.read_text()):
             found.setdefault(version, set()).add(relative(path))
     assert found.keys() == {GALAXY["version"]}, found
 
