@@ -56,7 +56,7 @@ all-on-clusters: lint molecule olm
 	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm tests/unit || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
 
 ##@ The development ground
-.PHONY: env collections requirements dist format bundle reference clean distclean
+.PHONY: env collections requirements dist format bundle aap ee reference clean distclean
 env:  ## The Python environment .venv
 	@tests/tools/environment
 
@@ -74,6 +74,12 @@ format: env  ## Format the Python code
 
 bundle: collections  ## Generate operator/bundle and operator/catalog
 	@PYTHONPATH=.cache/collections $(ENV) operator/olm/generate write
+
+aap: collections  ## Generate what Automation Platform is told: extensions/patterns and playbooks/aap/vars.yml
+	@PYTHONPATH=.cache/collections $(ENV) automation_platform/generate write
+
+ee: collections  ## Build the execution environment for Automation Platform; with REGISTRY push it, too
+	@$(ENV) automation_platform/execution_environment/build
 
 reference: collections  ## Generate docs/schema and the tables of docs/kube-scheduler-configuration.md, docs/olm.md, docs/plugins.md and docs/presets.md
 	@PYTHONPATH=.cache/collections $(ENV) tests/tools/reference-page write

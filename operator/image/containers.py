@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
@@ -66,6 +66,17 @@ def build(options: argparse.Namespace, folder: Path, image: str, *flags: str) ->
     engine(options, [*command, str(folder)])
 
 
+def run_in(options: argparse.Namespace, image: str, user: str, command: Iterable[str]) -> str:
+    """Run a command in a container of an image, which is gone afterwards, and return its output. The image's entrypoint is not run."""
+    if options.engine == "podman":
+        return engine(options, ["run", "--rm", f"--user={user}", "--entrypoint=", image, *command])
+    container = engine(options, ["from", "--pull-never", image]).strip()
+    try:
+        return engine(options, ["run", "--isolation=chroot", f"--user={user}", container, "--", *command])
+    finally:
+        engine(options, ["rm", container])
+
+
 def prune(options: argparse.Namespace) -> None:
     """Forget the layers of former builds."""
     engine(options, ["rmi", "--prune"] if options.engine == "buildah" else ["image", "prune", "--force"])
@@ -105,8 +116,12 @@ def engine(options: argparse.Namespace, arguments: list[str]) -> str:
         folder.mkdir(parents=True, exist_ok=True)
     command = [options.engine, "--storage-driver=overlay", f"--root={var_lib}/storage", f"--runroot={run_root}", *arguments]
     script = f"mount --bind {shlex.quote(str(var_lib))} /var/lib && exec {shlex.join(command)}"
+    # With a stdin of its own: buildah makes the one that it gets non-blocking, and Ansible refuses to run with that afterwards.
     return run(
-        ["unshare", "--mount", "--propagation=private", "sh", "-c", script], quiet=True, env={**os.environ, "TMPDIR": str(temporary)}
+        ["unshare", "--mount", "--propagation=private", "sh", "-c", script],
+        quiet=True,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "TMPDIR": str(temporary)},
     )
 
 

@@ -70,7 +70,7 @@ def test_one_version():
     """Wherever a version of ours stands in a name, it is galaxy.yml's."""
     found = {}
     for path in files():
-        for version in re.findall(r"(?:osso/scheduler-operator:|osso-scheduler-)(\d+\.\d+\.\d+)", path.read_text()):
+        for version in re.findall(r"(?:osso/scheduler-(?:operator|ee):|osso-scheduler-)(\d+\.\d+\.\d+)", path.read_text()):
             found.setdefault(version, set()).add(relative(path))
     assert found.keys() == {GALAXY["version"]}, found
 
@@ -120,10 +120,10 @@ def test_tarball_holds_what_users_need_and_nothing_else(tmp_path):
         collection = json.load(archive.extractfile("MANIFEST.json"))["collection_info"]
     assert (collection["namespace"], collection["name"]) == ("osso", "scheduler")
 
-    shipped = {"plugins", "roles", "playbooks", "meta", "docs", "changelogs", "operator"}
+    shipped = {"plugins", "roles", "playbooks", "meta", "docs", "changelogs", "operator", "extensions"}
     at_top = {"README.md", "LICENSE", "CHANGELOG.md", "MANIFEST.json", "FILES.json"}
     assert [name for name in names if name.partition("/")[0] not in shipped | at_top] == []
-    in_use = {relative(path) for path in files() if relative(path).startswith(("plugins/", "roles/", "playbooks/", "meta/"))}
+    in_use = {relative(path) for path in files() if relative(path).startswith(("plugins/", "roles/", "playbooks/", "meta/", "extensions/"))}
     assert sorted(in_use - names) == []
 
 

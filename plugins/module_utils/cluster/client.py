@@ -61,8 +61,8 @@ class Client:
         if configuration.host.startswith("https:") and not configuration.verify_ssl:
             module.warn(
                 f"The certificate of {_without_userinfo(configuration.host)} is not verified, so anyone on the way can "
-                "read and change what is sent. Give the cluster's CA (ca_cert or K8S_AUTH_SSL_CA_CERT) and leave "
-                "validate_certs on."
+                "read and change what is sent. Give the cluster's CA (ca_cert, K8S_AUTH_SSL_CA_CERT, or the certificate "
+                "authority data of Automation Platform's credential) and leave validate_certs on."
             )
         return cls(api_client, retry_seconds=module.params.get("retry_seconds") or 0)
 
