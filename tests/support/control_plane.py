@@ -81,7 +81,7 @@ class ControlPlane:
             eventually(lambda: not any(self.mirror(host) for host in self.hosts.values()))
             self._kubectl("delete", "lease", "kube-scheduler", "--namespace=kube-system", "--ignore-not-found")
             for host in self.hosts.values():
-                (host.folder / "scheduler.conf").unlink()
+                (host.folder / "scheduler.conf").unlink(missing_ok=True)
                 shutil.rmtree(host.folder / "kube-scheduler", ignore_errors=True)
         finally:
             self._outages.start(control_plane.SCHEDULER)

@@ -18,8 +18,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 
 STABLE_SECONDS = 5
 """So long one process has to be well: one that ends on its configuration does so at once, and kubelet starts it again."""
-VAIN_STARTS = 3
-"""So many times kubelet starts it before it is given up. The second start follows at once, the third one ten seconds later."""
+VAIN_STARTS = 2
+"""So many times it is started before it is given up. Before the second start kubelet waits ten seconds or more, before each further one twice as long."""
 LOGS = "/var/log/pods/kube-system_kube-scheduler-*/kube-scheduler/*.log"
 _PATHS = (("/livez", "/readyz"), ("/healthz",))
 
