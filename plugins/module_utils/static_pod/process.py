@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import http.client
 import os
+import re
 import ssl
 import time
 from collections.abc import Collection
@@ -114,7 +115,8 @@ def last_words(pattern: str = LOGS) -> str:
             lines = file.read().decode("utf-8", "replace").strip().splitlines()
     except (OSError, ValueError):
         return ""
-    return lines[-1] if lines else ""
+    # The runtime puts in front a time, the stream and whether the line is whole.
+    return re.sub(r"^\S+ (stdout|stderr) [FP] ", "", lines[-1]) if lines else ""
 
 
 def _health(address: tuple[str, int]) -> str:
