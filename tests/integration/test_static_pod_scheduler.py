@@ -157,13 +157,15 @@ def test_broken_configuration_is_rolled_back(plane, host, configure, kubectl, na
         "kind": "KubeSchedulerConfiguration",
         "clientConnection": {"kubeconfig": "/no/such/file"},
     }
-    run = configure(config=config, succeed=False)
+    with plane.watched() as watch:
+        run = configure(config=config, succeed=False)
+    print(f"\none host: a broken configuration and the way back, no scheduler for {watch.seconds_unserved():.1f} s")
     (failure,) = run.failures
     assert failure.result["rolled_back"] is True
     # It is not tried until the time is over: meanwhile nothing is placed.
     assert "kubelet started it 2 times, and it ended each time" in failure.result["msg"]
     assert "The manifest of before is in its place again, and the scheduler is well." in failure.result["msg"]
-    assert re.search(r'Its last words: E\d{4} .*/no/such/file: no such file or directory', failure.result["msg"])
+    assert re.search(r"Its last words: E\d{4} .*/no/such/file: no such file or directory", failure.result["msg"])
     assert {name: text for name, (text, _time) in host.files().items()} == before
     assert len(set(placements(kubectl, namespace))) == 1
 
