@@ -38,6 +38,7 @@ LONGEST = (
     "integration/test_operator_permissions.py",
     "integration/test_load_aware.py",
     "integration/test_operator_service.py",
+    "integration/test_static_pod_scheduler.py",
     "integration/test_site.py",
     "integration/test_operator_faults.py",
     "integration/test_default_scheduler.py",

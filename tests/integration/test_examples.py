@@ -55,7 +55,7 @@ def world(kubectl):
 def surroundings(path, kubectl):
     """What only the examples of one module speak of."""
     if path.stem == "static_pod_scheduler":
-        pytest.skip("its examples change a host of a control plane; tests/unit/static_pod does so with a stand-in for kubelet")
+        pytest.skip("its examples change a host of a control plane; test_static_pod_scheduler.py does so on nodes")
     if path.stem == "default_scheduler_info":
         with openshift(kubectl, {"LowNodeUtilization": json.dumps(rendered("4.18"))}):
             yield

@@ -22,6 +22,7 @@ import kubernetes
 PATHS = {
     "clusterrolebinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
     "configmap": "/api/v1/namespaces/{namespace}/configmaps",
+    "event": "/apis/events.k8s.io/v1/namespaces/{namespace}/events",
     "deployment": "/apis/apps/v1/namespaces/{namespace}/deployments",
     "kubescheduler": "/apis/operator.openshift.io/v1/kubeschedulers",
     "lease": "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases",
@@ -82,6 +83,11 @@ class Kubectl:
         answer = self._read(PATHS[kind].format(namespace=namespace), labelSelector=selector)
         return answer["items"] if answer else []
 
+    def create(self, kind, definition, namespace="") -> None:
+        """Create one object, as `get`."""
+        answer = self._request(PATHS[kind].format(namespace=namespace), "POST", body=definition)
+        assert answer.status == HTTPStatus.CREATED, f"POST {kind}: {answer.status} {answer.data.decode()}"
+
     def log(self, namespace, selector) -> str:
         """What the running containers of these pods have logged; as `get`."""
         pods = [pod["metadata"]["name"] for pod in self.list("pod", namespace, selector)]
@@ -94,10 +100,11 @@ class Kubectl:
         assert answer.status == HTTPStatus.OK, f"GET {path}: {answer.status} {answer.data.decode()}"
         return json.loads(answer.data)
 
-    def _request(self, path, **query):
+    def _request(self, path, method="GET", body=None, **query):
         client, settings = self._client, self._client.configuration
         headers = {"Authorization": token} if (token := settings.get_api_key_with_prefix("authorization")) else {}
-        return client.rest_client.pool_manager.request("GET", settings.host + path, fields=query, headers=headers, timeout=30)
+        content = {"fields": query} if body is None else {"json": body}
+        return client.rest_client.pool_manager.request(method, settings.host + path, headers=headers, timeout=30, **content)
 
     @cached_property
     def _client(self):

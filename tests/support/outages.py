@@ -17,7 +17,11 @@ from cluster.throwaway.layout import SOURCE, Layout, Record, node_of
 
 from .scheduler import eventually
 
-CONTROL_PLANE = {control_plane.API_SERVER: control_plane.api_server, control_plane.ETCD: control_plane.etcd}
+CONTROL_PLANE = {
+    control_plane.API_SERVER: control_plane.api_server,
+    control_plane.ETCD: control_plane.etcd,
+    control_plane.SCHEDULER: control_plane.scheduler,
+}
 
 
 class Outages:
@@ -34,7 +38,7 @@ class Outages:
 
     @contextmanager
     def of(self, component: str) -> Iterator[None]:
-        """Kill etcd, the API server or `kubelet.NODE`; start it again at the end, and wait until it works."""
+        """Kill etcd, the API server, the scheduler or `kubelet.NODE`; start it again at the end, and wait until it works."""
         self.stop(component)
         try:
             yield

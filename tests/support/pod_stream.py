@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Pods that are created one a second while something changes, to see that each of them is placed."""
+"""Pods that are created one after the other while something changes, to see that each of them is placed."""
 
 from __future__ import annotations
 
+import itertools
 import threading
 from datetime import datetime
 
@@ -13,17 +14,18 @@ PAUSE = "registry.k8s.io/pause:3.10"
 
 
 class PodStream:
-    """`with PodStream(...) as stream:` a pod a second for `scheduler_name`; then `stream.waits()`.
+    """`with PodStream(...) as stream:` a pod every `seconds` for `scheduler_name`; then `stream.waits()`.
 
-    The pods go to a node without a kubelet, so that they cost nothing but their placing. `also` is called each second, too, and
+    The pods go to a node without a kubelet, so that they cost nothing but their placing. `also` is called each time, too, and
     what it returned is in `seen`.
     """
 
-    def __init__(self, kubectl, namespace, scheduler_name, also=None):
+    def __init__(self, kubectl, namespace, scheduler_name, also=None, seconds=1.0):
         self._kubectl = kubectl
         self._namespace = namespace
         self._scheduler_name = scheduler_name
         self._also = also
+        self._seconds = seconds
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self.created = 0
@@ -57,13 +59,19 @@ class PodStream:
         assert len(pods) == self.created
         return [_wait(pod) for pod in pods]
 
+    def longest_pause(self) -> float:
+        """Seconds between two placements that followed each other, at most; by the events, which are more exact than pods."""
+        events = self._kubectl.list("event", self._namespace)
+        times = sorted(_time(event["eventTime"]) for event in events if event["reason"] == "Scheduled")
+        return max((after - before).total_seconds() for before, after in itertools.pairwise(times))
+
     def _run(self) -> None:
         while True:
-            self._kubectl("create", "--filename=-", stdin=self._pod())
+            self._kubectl.create("pod", self._pod(), self._namespace)
             self.created += 1
             if self._also:
                 self.seen.append(self._also())
-            if self._end.wait(1):
+            if self._end.wait(self._seconds):
                 return
 
     def _pod(self) -> dict:

@@ -76,8 +76,8 @@ def change(params: dict[str, Any], check_mode: bool = False) -> dict[str, Any]:
                 running = process.processes(before.argv) if after.pod != before.pod else []
                 others = [before.argv] if before.argv != after.argv else []
                 _replace(path, after.text)
-                wrong = process.await_one(after.argv, others, (host or after.address[0], after.address[1]), timeout, running)
-            failure = f"kube-scheduler did not come up within {timeout} s: {wrong}." if wrong else ""
+                wrong = process.await_one(after.argv, others, (host or after.address[0], after.address[1]), timeout, running, process.LOGS)
+            failure = f"kube-scheduler did not come up within {time.monotonic() - began:.0f} s: {wrong}." if wrong else ""
         except ClusterError as error:
             failure = error.message
         if failure:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import http.client
 import os
+import re
 import ssl
 import time
 from collections.abc import Collection
@@ -18,6 +19,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 
 STABLE_SECONDS = 5
 """So long one process has to be well: one that ends on its configuration does so at once, and kubelet starts it again."""
+VAIN_STARTS = 2
+"""So many times it is started before it is given up. Before the second start kubelet waits ten seconds or more, before each further one twice as long."""
 LOGS = "/var/log/pods/kube-system_kube-scheduler-*/kube-scheduler/*.log"
 _PATHS = (("/livez", "/readyz"), ("/healthz",))
 
@@ -36,14 +39,23 @@ def processes(argv: list[str], proc: str = "/proc") -> list[int]:
     return found
 
 
-def await_one(argv: list[str], others: list[list[str]], address: tuple[str, int], timeout: float, before: Collection[int] = ()) -> str:
+def await_one(
+    argv: list[str],
+    others: list[list[str]],
+    address: tuple[str, int],
+    timeout: float,
+    before: Collection[int] = (),
+    logs: str | None = None,
+) -> str:
     """Wait until a process with this command line is well and stays so, and none with those of ``others`` is left.
 
-    ``before``: processes that have to be gone, though they may have the same command line.
-    Returns an empty text, or what was seen last when the time is over.
+    ``before``: processes that have to be gone, though they may have the same command line. ``logs``: pattern of the files that kubelet has one
+    of for each start; where it is given, what ends again and again is not waited for until the time is over.
+    Returns an empty text, or what was seen last.
     """
     deadline = time.monotonic() + timeout
     since: tuple[int, float] | None = None
+    starts = _Starts(logs) if logs else None
     while True:
         running = processes(argv)
         left = [pid for other in others for pid in processes(other)] + [pid for pid in running if pid in before]
@@ -54,8 +66,12 @@ def await_one(argv: list[str], others: list[list[str]], address: tuple[str, int]
         else:
             seen = _health(address)
         now = time.monotonic()
+        if starts:
+            starts.look(now, bool(running))
         if seen:
             since = None
+            if starts and starts.in_vain(now):
+                return f"kubelet started it {starts.count} times, and it ended each time"
         elif since is None or since[0] != running[0]:
             since = (running[0], now)
         elif now - since[1] >= STABLE_SECONDS:
@@ -63,6 +79,31 @@ def await_one(argv: list[str], others: list[list[str]], address: tuple[str, int]
         if now >= deadline:
             return seen or "it was not well for long enough"
         time.sleep(0.2)
+
+
+class _Starts:
+    """The starts of a container from now on, by its logs: a process that ends at once is gone before it is seen."""
+
+    def __init__(self, pattern: str):
+        self._pattern = pattern
+        self._before = set(glob.glob(pattern))
+        self._seen: set[str] = set()
+        self._alive = 0.0
+
+    @property
+    def count(self) -> int:
+        return len(self._seen)
+
+    def look(self, now: float, running: bool) -> None:
+        # Of older containers kubelet deletes the logs.
+        found = set(glob.glob(self._pattern)) - self._before
+        if running or not found <= self._seen:
+            self._alive = now
+        self._seen |= found
+
+    def in_vain(self, now: float) -> bool:
+        """Whether it has been started often enough, and the last one has ended, too."""
+        return self.count >= VAIN_STARTS and now - self._alive >= STABLE_SECONDS
 
 
 def last_words(pattern: str = LOGS) -> str:
@@ -74,7 +115,8 @@ def last_words(pattern: str = LOGS) -> str:
             lines = file.read().decode("utf-8", "replace").strip().splitlines()
     except (OSError, ValueError):
         return ""
-    return lines[-1] if lines else ""
+    # The runtime puts in front a time, the stream and whether the line is whole.
+    return re.sub(r"^\S+ (stdout|stderr) [FP] ", "", lines[-1]) if lines else ""
 
 
 def _health(address: tuple[str, int]) -> str:

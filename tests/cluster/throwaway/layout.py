@@ -107,6 +107,10 @@ class Layout:
     def node(self, name: str) -> Path:
         return self.state / "nodes" / name
 
+    def static_pods(self, node: str) -> Path:
+        """Where the node's kubelet looks for manifests of pods of its own: as on kubeadm's hosts, in a folder of its folder."""
+        return self.node(node) / "kubernetes" / "manifests"
+
     def in_node(self, path: Path) -> Path:
         """The path by which a process inside a node sees `path` of the state directory."""
         return STATE_IN_NODE / path.relative_to(self.state)

@@ -145,6 +145,8 @@ def kubelet(layout: Layout, record: Record, node: str, pid: int) -> Daemon:
     pki = layout.in_node(layout.pki)
     resolver = directory / "resolv.conf"
     write(resolver, "# Names outside the cluster do not resolve.\n")
+    static_pods = layout.static_pods(node)
+    static_pods.mkdir(parents=True, exist_ok=True)
     config = write_json(
         directory / "kubelet.json",
         {
@@ -167,6 +169,7 @@ def kubelet(layout: Layout, record: Record, node: str, pid: int) -> Daemon:
             "clusterDomain": DOMAIN,
             "containerRuntimeEndpoint": f"unix://{RUNTIME}",
             "resolvConf": str(layout.in_node(resolver)),
+            "staticPodPath": str(layout.in_node(static_pods)),
             "volumePluginDir": "/var/lib/kubelet/volume-plugins",
             "makeIPTablesUtilChains": False,
             "serializeImagePulls": False,

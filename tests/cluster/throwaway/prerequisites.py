@@ -40,7 +40,7 @@ PACKAGES = {
 }
 
 # Seen of Kubernetes 1.34 and containerd 1.6; the reserve is for programs in pods.
-INOTIFY_INSTANCES = {"kube-apiserver": 7, "kube-controller-manager": 6, "kube-scheduler": 1, "kubelet": 6, "kube-proxy": 1, "containerd": 1}
+INOTIFY_INSTANCES = {"kube-apiserver": 7, "kube-controller-manager": 6, "kube-scheduler": 1, "kubelet": 7, "kube-proxy": 1, "containerd": 1}
 INOTIFY_RESERVE = 8
 
 OTHER_CLUSTER = "set KUBECONFIG and REGISTRY to use another cluster"

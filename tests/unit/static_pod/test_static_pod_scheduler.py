@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -178,6 +179,25 @@ def test_what_does_not_come_up_is_rolled_back(host):
         assert "The manifest of before is in its place again, and the scheduler is well" in failed.message
         assert (host.path.read_text(), host.configurations()) == (before, configurations)
     assert stand_in.seen == {"kube-scheduler.yaml"}
+
+
+def test_what_ends_again_and_again_is_given_up_before_the_time_is_over(tmp_path, monkeypatch):
+    """By its logs, of which kubelet has one for each start and keeps the last"""
+    monkeypatch.setattr(process, "STABLE_SECONDS", 0.5)
+    (tmp_path / "0.log").touch()
+    pattern, asked = str(tmp_path / "*.log"), (["ends at once"], [], ("127.0.0.1", 9), 60)
+
+    def kubelet_at_work():
+        (tmp_path / "1.log").touch()
+        time.sleep(1)
+        (tmp_path / "1.log").rename(tmp_path / "2.log")
+
+    at_work = threading.Timer(1, kubelet_at_work)
+    at_work.start()
+    assert process.await_one(*asked, logs=pattern) == "kubelet started it 2 times, and it ended each time"
+    at_work.join()
+    # Those of before do not count.
+    assert process.await_one(*asked[:3], 2, logs=pattern) == "0 processes run with the manifest's command line"
 
 
 def test_what_a_killed_run_left_is_not_taken_for_well(host):
