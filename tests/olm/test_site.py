@@ -14,6 +14,7 @@ import json
 import time
 
 import pytest
+from support.cluster import Audit
 from support.inventory import everything, sees_what_is_planted
 from support.scheduler import Scheduler, eventually
 from support.shipped import Shipped
@@ -127,17 +128,26 @@ def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, sc
     assert audit.writes() == []
 
 
-def test_check_of_remove_predicts_and_writes_nothing(installed, kubectl, audit):
+def deleted(run) -> set[tuple[str, str]]:
+    """Kind and name of what a run deleted, or would delete."""
+    told = [obj for task in run.tasks for obj in task.result.get("objects", [])]
+    return {(obj["kind"], obj["name"]) for obj in told if obj["action"] == "deleted"}
+
+
+@pytest.fixture(scope="module")
+def predicted(installed, own_cluster, kubectl) -> set[tuple[str, str]]:
+    audit = Audit(own_cluster / "logs/audit.log", kubectl)
     with audit:
         run = remove(check=True)
-    assert run.changed
     assert audit.writes() == []
+    return deleted(run)
 
 
-def test_f021_remove_leaves_nothing(installed, fresh, olm, kubectl):
+def test_f021_remove_leaves_nothing(predicted, fresh, olm, kubectl):
+    """and what the check said beforehand is what goes."""
     sees_what_is_planted(kubectl)
     assert everything(kubectl) - fresh, "nothing to remove"
-    remove()
+    assert deleted(remove()) == predicted
 
     def gone():
         """all objects that were not there before are gone"""
