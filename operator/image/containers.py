@@ -110,11 +110,14 @@ def engine(options: argparse.Namespace, arguments: list[str]) -> str:
     storage they are told to use, and leave mounts behind.
     """
     var_lib = CACHE / "var-lib"
-    run_root = CACHE / "run"
     temporary = CACHE / "tmp"
-    for folder in (var_lib, run_root, temporary):
+    for folder in (var_lib, temporary):
         folder.mkdir(parents=True, exist_ok=True)
-    command = [options.engine, "--storage-driver=overlay", f"--root={var_lib}/storage", f"--runroot={run_root}", *arguments]
+    # Named as in there: podman takes no runroot of more than 50 characters.
+    apart = ["--storage-driver=overlay", "--root=/var/lib/storage", "--runroot=/var/lib/run"]
+    if options.engine == "podman":
+        apart.append("--tmpdir=/var/lib/run/libpod")
+    command = [options.engine, *apart, *arguments]
     script = f"mount --bind {shlex.quote(str(var_lib))} /var/lib && exec {shlex.join(command)}"
     # With a stdin of its own: buildah makes the one that it gets non-blocking, and Ansible refuses to run with that afterwards.
     return run(

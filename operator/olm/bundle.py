@@ -74,7 +74,10 @@ def sources(package: Path = HERE / "package.yaml") -> Sources:
             f"--extra-vars={variables}",
             str(HERE / "render.yml"),
         ]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "ANSIBLE_NOCOLOR": "1"})
+        # What records plays is not told of this one, which may run within one that it records.
+        environment = {name: value for name, value in os.environ.items() if name != "ANSIBLE_CALLBACKS_ENABLED"}
+        environment["ANSIBLE_NOCOLOR"] = "1"
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
         if done.returncode != 0:
             raise SystemExit(f"operator/olm: the role's templates could not be rendered:\n{done.stdout}{done.stderr}")
         rendered = json.loads(output.read_text())

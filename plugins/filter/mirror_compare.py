@@ -19,7 +19,7 @@ options:
     elements: dict
     required: true
   sources:
-    description: For each entry of the plan what C(skopeo inspect) returned for the source, C(rc), C(stdout) with the digest, and C(stderr).
+    description: For each entry of the plan what C(skopeo inspect) returned for the source, C(rc), C(stdout) that ends with C(@) and the digest, and C(stderr).
     type: list
     elements: dict
     required: true
@@ -40,7 +40,7 @@ EXAMPLES = r"""
     msg: "{{ (plan | osso.scheduler.mirror_compare(there, not_there)).missing | map(attribute='target') }}"
   vars:
     plan: "{{ ['quay.io/osso/scheduler-operator:1.0.0'] | osso.scheduler.mirror_plan('registry.example.com/mirror') }}"
-    there: [{rc: 0, stdout: "sha256:0000"}]
+    there: [{rc: 0, stdout: "quay.io/osso/scheduler-operator@sha256:0000"}]
     not_there: [{rc: 1, stderr: manifest unknown}]
 """
 

@@ -12,16 +12,12 @@ author: osso.scheduler contributors
 description:
   - Says for the role P(osso.scheduler.publish#role) why a registry did not tell whether it has some images. That it does not have them is
     no problem.
-positional: registry, prefix
+positional: prefix
 options:
   _input:
-    description: For each image what C(skopeo inspect) returned, C(rc), C(stderr), and C(item), the image's name in the registry.
+    description: For each image what C(skopeo inspect) returned, C(rc), C(stderr), and C(item), the image's reference.
     type: list
     elements: dict
-    required: true
-  registry:
-    description: The registry.
-    type: str
     required: true
   prefix:
     description: What the names of the playbook's variables begin with.
@@ -32,7 +28,7 @@ options:
 EXAMPLES = r"""
 - name: Show what is wrong
   ansible.builtin.debug:
-    msg: "{{ [{'item': 'osso', 'rc': 1, 'stderr': 'connection refused'}] | osso.scheduler.registry_problems('registry.example.com', 'publish_') }}"
+    msg: "{{ [{'item': 'registry.example.com/osso:1', 'rc': 1, 'stderr': 'connection refused'}] | osso.scheduler.registry_problems('publish_') }}"
 """
 
 RETURN = r"""

@@ -170,6 +170,9 @@ def test_the_newer_kind_is_taken_where_both_are_served(play, kubectl, private, s
         assert [len(kubectl.json("get", resource)["items"]) for resource in resources] == [1, 0]
         rewritten = play(MIRROR, variables={**variables, "mirror_set_kind": "none"})
         assert "no mirror sets" in rewritten.task("Say what was done").result["msg"]
+    # kubernetes.core remembers that there were some.
+    gone = play(MIRROR, variables=variables, check=True)
+    assert "no mirror sets" in gone.task("Say what was done").result["msg"]
 
 
 def refused(run) -> str:
@@ -259,8 +262,23 @@ def publishing(olm, registry, skopeo, **more) -> dict:
     }
 
 
+@pytest.fixture
+def podman() -> dict[str, str]:
+    """An environment in which podman is found."""
+    folders = [str(program(name, name).parent) for name in ("podman", "conmon")]
+    return {"PATH": ":".join([*folders, os.environ["PATH"]])}
+
+
 def published(run) -> dict:
     return run.task("Name the images").result["ansible_facts"]["publish_images"]
+
+
+def rendered(olm, registry, catalog) -> list[dict]:
+    """The blobs of a catalog in the private registry, as opm reads them."""
+    login = {"DOCKER_CONFIG": str(registry.docker_config()), "SSL_CERT_FILE": str(registry.ca_file)}
+    command = [olm.opm, "render", catalog, "--output=json"]
+    printed = subprocess.run(command, env={**os.environ, **login}, capture_output=True, text=True, check=True).stdout
+    return json.loads("[" + printed.replace("}\n{", "},\n{") + "]")
 
 
 def installed_image(kubectl) -> str:
@@ -310,22 +328,48 @@ class TestBuildAndPublish:
         assert published(run) == self.images
         assert audit.writes(agent="ansible") == []
 
-    def test_a_bundle_that_exists_already(self, play, olm, private, skopeo):
-        """Only a catalog is made; it holds that bundle, by digest, in the channel that is wanted."""
+    def test_an_operator_that_exists_already(self, play, olm, private, skopeo, podman, operator_image):
+        """Bundle and catalog are made for it, by podman."""
+        more = {
+            "publish_operator_image": operator_image,
+            "publish_name": "made/by-podman",
+            "publish_install": False,
+            "publish_engine": "podman",
+        }
+        run = play(BUILD, variables=publishing(olm, private, skopeo, **more), env=podman, args=["-vvv"])
+        images = published(run)
+        assert images["operator"] == operator_image
+        assert [name for name in private.repositories() if "podman" in name] == [
+            "team/made/by-podman-bundle",
+            "team/made/by-podman-catalog",
+        ]
+        (bundle,) = [blob for blob in rendered(olm, private, images["catalog"]) if blob["schema"] == "olm.bundle"]
+        assert bundle["image"] == images["bundle"]
+        assert operator_image in [image["image"] for image in bundle["relatedImages"]]
+        assert secrets.holding(private.password, {"output": run.output(), "planted": f"-{private.password}-"}) == ["planted"]
+
+    def test_a_bundle_that_exists_already(self, play, audit, kubectl, olm, private, skopeo):
+        """Only a catalog is made; it holds that bundle, by digest, in the channel that is wanted, and the operator comes from there."""
+        remove()
         bundle = self.images["bundle"].partition("@")[0] + ":1.0.0"
-        more = {"publish_bundle_image": bundle, "publish_channel": "trial", "publish_name": "trial", "publish_install": False}
-        run = play(BUILD, variables=publishing(olm, private, skopeo, **more))
+        variables = publishing(olm, private, skopeo, publish_bundle_image=bundle, publish_channel="trial", publish_name="trial")
+        run = play(BUILD, variables=variables)
         images = published(run)
         assert images["bundle"] == self.images["bundle"]
         assert images["operator"] == ""
         assert [name for name in private.repositories() if "trial" in name] == ["team/trial-catalog"]
-        login = {"DOCKER_CONFIG": str(private.docker_config()), "SSL_CERT_FILE": str(private.ca_file)}
-        rendered = subprocess.run(
-            [olm.opm, "render", images["catalog"], "--output=json"], env={**os.environ, **login}, capture_output=True, text=True, check=True
-        ).stdout
-        blobs = {blob["schema"]: blob for blob in json.loads("[" + rendered.replace("}\n{", "},\n{") + "]")}
+        blobs = {blob["schema"]: blob for blob in rendered(olm, private, images["catalog"])}
         assert blobs["olm.channel"]["name"] == blobs["olm.package"]["defaultChannel"] == "trial"
         assert blobs["olm.bundle"]["image"] == self.images["bundle"]
+        (subscription,) = kubectl.list("subscription", NAMESPACE)
+        assert subscription["spec"]["channel"] == "trial"
+        assert olm.phase("osso-scheduler-operator.v1.0.0", NAMESPACE)[0] == "Succeeded"
+        assert installed_image(kubectl) == self.images["operator"]
+        assert private.pulls_of_nodes("team/trial-catalog")
+        with audit:
+            again = play(BUILD, variables=variables)
+        assert again.changed == []
+        assert audit.writes(agent="ansible") == []
 
     def test_a_catalog_is_mirrored_with_all_that_it_needs(self, play, kubectl, olm, private, skopeo, operator_image):
         """As OpenShift's API servers have it: the catalog is named by its copy, what it refers to is redirected."""
@@ -383,10 +427,14 @@ class TestBuildAndPublish:
         assert told in refused(run)
 
 
-def test_the_quick_way_out_of_the_installed_collection(play, kubectl, olm, private, skopeo, operator_image, tmp_path, root):
+@pytest.mark.parametrize("engine", ["buildah", "podman"])
+def test_the_quick_way_out_of_the_installed_collection(
+    play, audit, kubectl, olm, private, skopeo, operator_image, tmp_path, root, request, engine
+):
     """The tarball has all that it takes: the operator's image is built of what is installed, and runs, by manifests."""
     remove()
-    environment = {"ANSIBLE_COLLECTIONS_PATH": str(tmp_path), "XDG_CACHE_HOME": str(root / ".cache/installed")}
+    environment = request.getfixturevalue("podman") if engine == "podman" else {}
+    environment |= {"ANSIBLE_COLLECTIONS_PATH": str(tmp_path), "XDG_CACHE_HOME": str(root / ".cache/installed")}
     for command in (
         ["build", "--output-path", tmp_path],
         ["install", "--no-deps", "--collections-path", tmp_path, tmp_path / "osso-scheduler-1.0.0.tar.gz"],
@@ -398,14 +446,24 @@ def test_the_quick_way_out_of_the_installed_collection(play, kubectl, olm, priva
     built = [root / ".cache/operator-image/ansible-operator", Path(os.environ["CLUSTER_DIR"]) / "bin/ansible-operator"]
     more = {
         "publish_method": "manifests",
-        "publish_name": "quick/operator",
-        # Has Python, too, and spares the test the making of another one.
+        "publish_name": f"quick/{engine}",
+        "publish_engine": engine,
+        # Has Python, too, and spares the test the making of another one; and a user that is not root, as such images may.
         "publish_base_image": operator_image,
         "publish_ansible_operator": str(next(path for path in built if path.exists())),
     }
     try:
-        run = play(BUILD, variables=publishing(olm, private, skopeo, **more), env=environment)
+        run = play(BUILD, variables=publishing(olm, private, skopeo, **more), env=environment, args=["-vvv"])
+        command = run.task("Build the operator's image, and push it").result["cmd"]
+        assert command[1].startswith(f"{tmp_path}/ansible_collections/osso/scheduler/")
+        assert f"--engine={engine}" in command
         assert installed_image(kubectl) == published(run)["operator"]
-        assert published(run)["operator"].startswith(f"{private.host}/team/quick/operator@sha256:")
+        assert published(run)["operator"].startswith(f"{private.host}/team/quick/{engine}@sha256:")
+        assert private.pulls_of_nodes(f"team/quick/{engine}")
+        assert secrets.holding(private.password, {"output": run.output(), "planted": f"-{private.password}-"}) == ["planted"]
+        with audit:
+            again = play(BUILD, variables=publishing(olm, private, skopeo, **more), env=environment)
+        assert again.changed == []
+        assert audit.writes(agent="ansible") == []
     finally:
         remove()

@@ -116,9 +116,10 @@ class PrivateRegistry:
                 shutil.rmtree(folder)
 
     def pulls_of_nodes(self, repository: str) -> bool:
-        """Whether a node's container runtime has fetched a manifest of the repository."""
+        """Whether a node's container runtime has resolved an image of the repository here. It fetches no blob that it has by another name."""
         lines = (self.folder / "log").read_text().splitlines()
-        return any(f'"GET /v2/{repository}/manifests/' in line and '" 200 ' in line and "containerd/" in line for line in lines)
+        asked = [line for line in lines if '" 200 ' in line and "containerd/" in line]
+        return any(f'"{verb} /v2/{repository}/manifests/' in line for line in asked for verb in ("HEAD", "GET"))
 
     def _answers(self) -> bool:
         """the private registry answers"""

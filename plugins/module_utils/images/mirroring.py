@@ -76,7 +76,7 @@ def mirror_set(planned: list[dict[str, str]], kind: str, name: str, never_source
 
 
 def compare(planned: list[dict[str, str]], sources: list[Any], targets: list[Any], prefix: str) -> dict[str, Any]:
-    """What has to be copied, by what ``sources`` and ``targets`` say: for each entry of the plan the ``rc``, ``stdout`` (the digest) and
+    """What has to be copied, by what ``sources`` and ``targets`` say: for each entry of the plan the ``rc``, ``stdout`` (NAME@DIGEST) and
     ``stderr`` of a question for it.
 
     Returns ``problems``, texts about what could not be found out, with variables that begin with ``prefix``; ``missing``, those entries
@@ -86,17 +86,21 @@ def compare(planned: list[dict[str, str]], sources: list[Any], targets: list[Any
     missing = []
     copied = {}
     for entry, source, target in zip(planned, sources, targets):
-        digest = source.get("stdout", "").strip()
+        digest = _digest(source)
         if source["rc"] != 0:
             _note(problems, source, entry["source"], prefix)
             continue
         there = target["rc"] == 0
         if not there and not may_be_missing(target.get("stderr", "")):
             _note(problems, target, entry["target"], prefix)
-        if not there or target.get("stdout", "").strip() != digest:
+        if not there or _digest(target) != digest:
             missing.append({**entry, "digest": digest})
         copied[entry["image"]] = f"{entry['repository']}@{digest}"
     return {"problems": list(problems.values()), "missing": missing, "copies": copied}
+
+
+def _digest(answer):
+    return answer.get("stdout", "").strip().rpartition("@")[2]
 
 
 def _note(problems, answer, reference, prefix):

@@ -75,16 +75,15 @@ def may_be_missing(output: str) -> bool:
     return _judge(output)[0] in ("unknown", "denied")
 
 
-def problems(answers: list[dict[str, Any]], registry: str, prefix: str) -> list[str]:
+def problems(answers: list[dict[str, Any]], prefix: str) -> list[str]:
     """What keeps one from going on, by what ``skopeo inspect`` said of images that may be there or not: ``rc``, ``stderr``, and ``item``,
-    the image's name in the ``registry``. What is so for all images is in the list once.
+    the image's reference. What is so for all images of a registry is in the list once.
     """
     found: dict[str, str] = {}
     for answer in answers:
         output = answer.get("stderr", "")
         if answer["rc"] != 0 and not may_be_missing(output):
-            reference = f"{registry}/{answer['item']}"
-            found.setdefault(about(output, reference), explain(output, reference, prefix))
+            found.setdefault(about(output, answer["item"]), explain(output, answer["item"], prefix))
     return list(found.values())
 
 

@@ -126,7 +126,7 @@ def test_only_one_of_them_can_keep_nodes_from_the_source():
 
 
 def test_schedulers_get_the_copies_whatever_form_the_reference_has():
-    answers = [{"rc": 0, "stdout": digest} for digest in (ONE, TWO)]
+    answers = [{"rc": 0, "stdout": f"r.example.com/a@{digest}"} for digest in (ONE, TWO)]
     copies = mirroring.compare(mirroring.plan(["nginx", SCHEDULER], REGISTRY), answers, answers, "mirror_")["copies"]
     assert copies == {"nginx": f"{REGISTRY}/library/nginx@{ONE}", SCHEDULER: f"{REGISTRY}/scheduler-plugins/kube-scheduler@{TWO}"}
     schedulers = [
@@ -218,12 +218,12 @@ def test_what_is_unknown_or_denied_may_be_missing():
     assert trouble.explain("", "r/a:1", "mirror_") == "r/a:1: nothing was said"
 
 
-FOUND = {"rc": 0, "stdout": ONE + "\n"}
+FOUND = {"rc": 0, "stdout": f"r.example.com/a@{ONE}\n"}
 UNKNOWN = {"rc": 1, "stderr": FATAL % "reading manifest 1 in r/a: manifest unknown: manifest unknown"}
 REFUSED = {"rc": 1, "stderr": FATAL % "reading manifest 1 in r/a: unauthorized: authentication required"}
 
 
-@pytest.mark.parametrize(("target", "copied"), [(FOUND, False), ({"rc": 0, "stdout": TWO}, True), (UNKNOWN, True)])
+@pytest.mark.parametrize(("target", "copied"), [(FOUND, False), ({"rc": 0, "stdout": f"r.example.com/b@{TWO}"}, True), (UNKNOWN, True)])
 def test_what_is_not_there_or_another_one_is_copied(target, copied):
     plan = mirroring.plan([SCHEDULER], REGISTRY)
     found = mirroring.compare(plan, [FOUND], [target], "mirror_")
@@ -270,7 +270,8 @@ def test_images_are_named_so_that_the_cluster_pulls_the_copies(kind, named, want
 
 
 def test_before_a_push_what_is_not_there_is_no_problem():
-    answers = [{"item": name, **answer} for name, answer in (("a", FOUND), ("b", UNKNOWN), ("c", REFUSED), ("d", REFUSED))]
-    (problem,) = trouble.problems(answers, "r.example.com/team", "publish_")
+    said = {"a": FOUND, "b": UNKNOWN, "c": REFUSED, "d": REFUSED}
+    answers = [{"item": f"r.example.com/team/{name}:1", **answer} for name, answer in said.items()]
+    (problem,) = trouble.problems(answers, "publish_")
     assert problem.startswith("r.example.com: ")
     assert "publish_credentials" in problem
