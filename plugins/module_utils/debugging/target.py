@@ -15,6 +15,20 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import MIRROR_ANNOTATION, Survey
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import Command, find_command
 
+INSTANCE_SPEC: dict[str, Any] = dict(
+    scheduler_name=dict(type="str"),
+    namespaces=dict(type="list", elements="str", default=["kube-system"]),
+    pod=dict(
+        type="dict",
+        options=dict(
+            namespace=dict(type="str", required=True),
+            name=dict(type="str", required=True),
+            container=dict(type="str"),
+        ),
+    ),
+)
+"""The options of the doc fragment ``osso.scheduler.instance``."""
+
 SECURE_PORT = 10259
 """Where kube-scheduler serves unless ``--secure-port`` says otherwise."""
 
