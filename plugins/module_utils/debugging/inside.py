@@ -21,8 +21,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outl
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import make_target
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import tokens
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import redacted
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Running, Survey
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import find_command
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import Command, find_command
 
 # Lines from the end of a log in which the last error is looked for
 _LOG_LINES = 1000
@@ -50,14 +50,14 @@ class Inside:
         running = self._survey.running(entry)
         if running.command is None:
             return {"profiles": None, "profiles_message": _NOT_RUNNING}
-        return in_effect(running)
+        return in_effect(running.command, self._survey.configuration(entry))
 
     def instances(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         """``instances`` of an entry: null where no pods can be seen."""
         running = self._survey.running(entry)
         if running.command is None:
             return {"instances": None}
-        secrets = credentials(running)
+        secrets = credentials(self._survey.configuration(entry))
         return {"instances": [self._instance(entry, pod, secrets) for pod in self.pods(entry)]}
 
     def metrics(self, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,11 +162,9 @@ class Inside:
         )
 
 
-def in_effect(running: Running) -> dict[str, Any]:
-    """``profiles`` and ``profiles_message`` for what runs: plugins are null where nobody knows what the image holds."""
-    command = running.command
+def in_effect(command: Command, text: str | None) -> dict[str, Any]:
+    """``profiles`` and ``profiles_message`` for what runs with this configuration: plugins are null where nobody knows what the image holds."""
     image = identify(command.image)
-    text = running.config
     if text is None and command.config_path:
         return {"profiles": None, "profiles_message": "its configuration can't be read through the API"}
     if text is None and image.kubernetes:
@@ -192,9 +190,9 @@ def _profile(name: str, effective: Mapping[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def credentials(running: Running) -> set[str]:
-    """The credentials in the configuration, which a scheduler logs."""
-    return secret_texts(check(running.config, None).config) if running.config else set()
+def credentials(text: str | None) -> set[str]:
+    """The credentials in a configuration, which a scheduler logs."""
+    return secret_texts(check(text, None).config) if text else set()
 
 
 # What gather may ask for beyond the schedulers themselves, and what finds it.

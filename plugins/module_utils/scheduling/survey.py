@@ -24,10 +24,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload
     watched_namespaces,
 )
 
+OPENSHIFT_NAMESPACE = "openshift-kube-scheduler"
 # Where a default scheduler keeps its Lease and its static pods, with the label of those: kubeadm and most others, OpenShift.
 DEFAULT_SCHEDULERS = (
     (*DEFAULT_LEASE, "component=kube-scheduler"),
-    ("openshift-kube-scheduler", "kube-scheduler", "app=openshift-kube-scheduler"),
+    (OPENSHIFT_NAMESPACE, "kube-scheduler", "app=openshift-kube-scheduler"),
 )
 # Name of the Deployment of an operator for SecondaryScheduler resources -> whose operator it is.
 OPERATORS = {"osso-scheduler-operator": "osso", "secondary-scheduler-operator": "upstream"}
@@ -80,6 +81,16 @@ class Survey:
     def running(self, entry: dict[str, Any]) -> Running:
         """What runs an entry of `schedulers`."""
         return self._running.get(_key(entry), Running(None, None))
+
+    def configuration(self, entry: dict[str, Any]) -> str | None:
+        """The text of the configuration of an entry of `schedulers`, None if it has none or none that can be read."""
+        running = self.running(entry)
+        if running.config is None and entry["kind"] == "StaticPod" and entry["namespace"] == OPENSHIFT_NAMESPACE:
+            # What OpenShift's installer wrote on the node is the ConfigMap of the pod's revision.
+            revisions = [(pod["metadata"].get("labels") or {}).get("revision") for pod in running.pods]
+            name = f"config-{revisions[0]}" if revisions and revisions[0] else "config"
+            return self._read_config(OPENSHIFT_NAMESPACE, ConfigMapKey(name, "config.yaml"))[3]
+        return running.config
 
     def pods(self, entry: dict[str, Any]) -> list[dict[str, Any]]:
         """The pods of an entry of `schedulers` that are not about to go."""
