@@ -75,17 +75,21 @@ class Inside:
         target = self.target(entry)
         if target is None:
             return None, "", f"{_NOT_RUNNING}, so its metrics can't be reached"
+        if not target.secure_port:
+            return target, "", "it serves no metrics: its flag --secure-port is 0"
+        return (target, *self.page_of(target, target.secure_port))
+
+    def page_of(self, target: Target, port: int) -> tuple[str, str]:
+        """The page of metrics at a port of a pod, and in words why there is none."""
         try:
-            if not target.secure_port:
-                return target, "", "it serves no metrics: its flag --secure-port is 0"
-            answer = https.get(self._client, target, target.secure_port, "/metrics", self._peer(), _METRICS_SECONDS)
+            answer = https.get(self._client, target, port, "/metrics", self._peer(), _METRICS_SECONDS)
         except ClusterError as error:
-            return target, "", error.message
+            return "", error.message
         if answer.status in (401, 403):
-            return target, "", self._refused(target, answer.status)
+            return "", self._refused(target, answer.status)
         if answer.status != 200:
-            return target, "", f"{target} answered the question for its metrics with HTTP {answer.status}"
-        return target, answer.body.decode("utf-8", "replace"), ""
+            return "", f"{target} answered the question for its metrics with HTTP {answer.status}"
+        return answer.body.decode("utf-8", "replace"), ""
 
     def target(self, entry: Mapping[str, Any]) -> Target | None:
         """The leading instance of an entry, else one that is ready, else any that runs; None if there is none."""

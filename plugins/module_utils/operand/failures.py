@@ -234,8 +234,13 @@ def _of_json(line):
 
 def redacted(text):
     """Words of a scheduler in one line, up to the first thing that may be a secret, and not longer than a message should be."""
-    found = _SECRET_KEY.search(text)
-    return _told(text[: found.end()] + " " + _MASK if found else text)
+    return _told(cut(text))
+
+
+def cut(line):
+    """The line up to the first word after which a credential may stand."""
+    found = _SECRET_KEY.search(line)
+    return line[: found.end()] + " " + _MASK if found else line
 
 
 def _told(text):
