@@ -133,7 +133,7 @@ files:
     what:
       description: What it is.
       type: str
-      sample: Pods in openshift-secondary-scheduler-operator
+      sample: pods in openshift-secondary-scheduler-operator
     source:
       description: Where it is from.
       type: str
@@ -152,7 +152,7 @@ missing:
   type: list
   elements: dict
   sample:
-    - what: Secrets in batch
+    - what: secrets in batch
       source: GET /api/v1/namespaces/batch/secrets
       why: 'secrets is forbidden: User "someone" cannot list resource "secrets" in API group "" in the namespace "batch" (HTTP 403)'
 notes:

@@ -132,7 +132,7 @@ class _Collector:
         namespaces = dict.fromkeys([*self._options.namespaces, *(one["namespace"] for one in [*schedulers, *operators])])
         for namespace in namespaces:
             self._namespace(namespace, platform)
-        self._bindings(set(namespaces))
+        self._bindings()
         self._logs(schedulers)
         self._metrics(schedulers)
         if self._options.cache_dumps:
@@ -159,11 +159,11 @@ class _Collector:
         self.bundle.add("scheduler_info.json", "who serves which name, and which pods wait for what", "as scheduler_info", as_json(found))
 
     def _cluster(self, platform: Mapping[str, Any]) -> None:
-        self._list("cluster/secondaryschedulers.json", "operator.openshift.io/v1", "SecondaryScheduler")
-        self._list("cluster/nodes.json", "v1", "Node")
-        self._list("cluster/priorityclasses.json", "scheduling.k8s.io/v1", "PriorityClass")
+        self._list("cluster", "operator.openshift.io/v1", "SecondaryScheduler")
+        self._list("cluster", "v1", "Node")
+        self._list("cluster", "scheduling.k8s.io/v1", "PriorityClass")
         for reason in _REASONS:
-            self._list(f"cluster/events-{reason}.json", "v1", "Event", field_selector=f"reason={reason}")
+            self._list("cluster", "v1", "Event", suffix=f"-{reason}", field_selector=f"reason={reason}")
         for api_version, kind, name in (_CRD, *(_OPENSHIFT if platform.get("openshift") else ())):
             self._get(f"cluster/{kind.lower()}-{name}.json", api_version, kind, name)
 
@@ -178,14 +178,14 @@ class _Collector:
             if kind == "Deployment":
                 self._deployments.update((namespace, one["metadata"]["name"]) for one in objects if _is_managed(one))
 
-    def _bindings(self, namespaces: set[str]) -> None:
-        """Who of the namespaces may do what in all of the cluster."""
-        api_version, kind = "rbac.authorization.k8s.io/v1", "ClusterRoleBinding"
+    def _bindings(self) -> None:
+        """What the schedulers and operators may do in all of the cluster."""
+        accounts = {(key[0], pod["spec"].get("serviceAccountName")) for key, pod in self._pods.items() if self._is_ours(pod)}
 
         def concerned(binding):
-            return any(subject.get("namespace") in namespaces for subject in binding.get("subjects") or [])
+            return any((subject.get("namespace"), subject.get("name")) in accounts for subject in binding.get("subjects") or [])
 
-        self._list("cluster/clusterrolebindings.json", api_version, kind, keep=concerned)
+        self._list("cluster", "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", keep=concerned)
 
     def _logs(self, schedulers: list[dict[str, Any]]) -> None:
         if not self._options.log_lines:
@@ -267,20 +267,22 @@ class _Collector:
                 self.bundle.add(name, what, "scheduler_cache_dump", as_json(found))
                 self.bundle.notes += [text for text in (found["leftover"], found["msg"] if dry else "") if text]
 
-    def _list(self, name: str, api_version: str, kind: str, namespace: str | None = None, keep=None, **selectors) -> list[dict[str, Any]]:
+    def _list(
+        self, folder: str, api_version: str, kind: str, namespace: str | None = None, keep=None, suffix: str = "", **selectors
+    ) -> list[dict[str, Any]]:
         """A file with the objects of a kind; the objects, none where they can't be read."""
-        where = f" in {namespace}" if namespace else ""
         resource = self._resource(api_version, kind)
         if resource is None:
             return []
         path = resource.path(namespace)
+        what = f"{resource.plural} in {namespace}" if namespace else resource.plural
         source = f"GET {path}" + (f"?fieldSelector={selectors['field_selector']}" if "field_selector" in selectors else "")
-        found = self._try(f"{kind}s{where}", source, lambda: self._client.list(resource, namespace, **selectors))
+        found = self._try(what, source, lambda: self._client.list(resource, namespace, **selectors))
         if found is None:
             return []
         kept = [obj for obj in found if keep is None or keep(obj)]
-        what = f"{kind}s{where}" + (", names and labels only" if selectors.get("metadata_only") else "")
-        self.bundle.objects(name, what, source, kept)
+        what += ", names and labels only" if selectors.get("metadata_only") else ""
+        self.bundle.objects(f"{folder}/{resource.plural}{suffix}.json", what, source, kept)
         return kept
 
     def _get(self, name: str, api_version: str, kind: str, object_name: str) -> None:

@@ -25,7 +25,8 @@ CONFIGURATION = "kubescheduler.config.k8s.io"
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 # Fields that name a Secret, a file or a setting, and hold no credential themselves
 _REFERENCE = re.compile(
-    r"(?:names?|refs?|files?|path|mode|policy|source|type|namespace|seconds|audiences?|url|address|enabled|provider)$|^(?:serviceaccounttoken|automount)",
+    r"(?:names?|refs?|files?|path|mode|policy|source|type|namespace|seconds|audiences?|url|address|enabled|provider|webhook)$"
+    r"|^(?:serviceaccounttoken|automount)",
     re.IGNORECASE,
 )
 _POINTER = re.compile(r"(?:secret|serviceaccount)/", re.IGNORECASE)
@@ -52,7 +53,7 @@ class Masking:
         self._seen: set[str] = set()
 
     def remember(self, value: str) -> None:
-        if len(value) >= _LEAST and value.lower() not in _HARMLESS:
+        if len(value) >= _LEAST:
             self._seen.add(value)
 
     def text(self, text: str) -> str:
@@ -104,10 +105,14 @@ class Masking:
             return {key: self._mapped(item, self._below(key, item, secret, named)) for key, item in value.items()}
         if isinstance(value, list):
             return list(self._listed(value, secret))
-        if secret and isinstance(value, str) and not _POINTER.match(value):
-            self.remember(value)
-            return MASK if value else value
-        return value
+        return self._hidden(value) if secret and isinstance(value, str) else value
+
+    def _hidden(self, value: str) -> str:
+        """The mask for a credential; what only switches something, or names another object, as it is."""
+        if not value or value.lower() in _HARMLESS or _POINTER.match(value):
+            return value
+        self.remember(value)
+        return MASK
 
     def _below(self, key: str, item: Any, secret: bool, named: bool) -> bool:
         """Whether what stands below a key is a credential. named: the mapping is about something that is called like one."""
@@ -115,13 +120,11 @@ class Masking:
             return False  # it says where one is
         if named and key == "value":
             return True
-        if secret:
-            return True
-        return (
-            is_secret(key)
-            and not _REFERENCE.search(key)
-            and not (isinstance(item, (dict, list)) and key.lower().endswith(("secret", "secrets")))
-        )
+        if _REFERENCE.search(key):
+            return False
+        if isinstance(item, (dict, list)) and key.lower().endswith(("secret", "secrets")):
+            return secret  # a Secret, such as that of a volume
+        return secret or is_secret(key)
 
     def _listed(self, value: list[Any], secret: bool) -> Iterator[Any]:
         """The items of a list; in a command line what follows a flag that is called like a credential is one."""
@@ -135,9 +138,7 @@ class Masking:
             follows = False
             if flag and is_secret(flag[1]) and not _REFERENCE.search(flag[1]):
                 follows = not flag[2]
-                if flag[3]:
-                    self.remember(flag[3])
-                    item = f"{item[: flag.start(3)]}{MASK}"
+                item = item[: flag.start(3)] + self._hidden(flag[3])
             yield self._mapped(item, secret)
 
 
