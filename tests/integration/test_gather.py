@@ -20,11 +20,14 @@ from support.site import NAMESPACE, installed
 
 MODULE = "scheduler_gather"
 TOKEN = f"pl4nted-{uuid.uuid4().hex}"
-# As the configuration of a scheduler that goes by the load of nodes; kube-scheduler logs all of it at -v=2.
-PLANTED = CONFIG + (
-    "extenders: [{{urlPrefix: 'https://127.0.0.1:9', ignorable: true, filterVerb: f, managedResources: [{{name: example.com/none}}], "
-    f"tlsConfig: {{{{insecure: true, serverName: x}}}}}}]\n# token: {TOKEN}\n"
-)
+OTHER = f"pl4nted-{uuid.uuid4().hex}"
+COMMENT = f"pl4nted-{uuid.uuid4().hex}"
+PLANTED = f"""\
+{CONFIG}    pluginConfig:
+      - name: TargetLoadPacking
+        args: {{{{metricProvider: {{{{type: Prometheus, address: "https://127.0.0.1:9", token: {OTHER}}}}}}}}}
+# token: {COMMENT}
+"""
 READ = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}
 
 
@@ -42,7 +45,7 @@ def second(kubectl):
             "command": [
                 "sh",
                 "-c",
-                f"echo plain words; echo got {TOKEN} here; test -e /state/once && sleep 3600; touch /state/once; exit 3",
+                f"echo plain words; echo got {TOKEN} here; echo and {OTHER} there; test -e /state/once && sleep 3600; touch /state/once; exit 3",
             ],
             "args": ["--password", TOKEN],
             "volumeMounts": [{"name": "state", "mountPath": "/state"}],
@@ -111,11 +114,14 @@ def items(files, name) -> list[dict]:
 
 def test_no_planted_credential_is_in_it(bundle, second, kubectl):
     run, files = bundle
-    assert holding(TOKEN, files) == []
+    for planted in (TOKEN, OTHER, COMMENT):
+        assert holding(planted, files) == []
     assert TOKEN not in run.stdout
     # It would be seen: the cluster is full of it.
     told = {kind: kubectl("get", kind, f"--namespace={second}", "--output=json").stdout for kind in ("secret", "configmap", "event", "pod")}
     assert holding(TOKEN, told) == sorted(told)
+    assert holding(OTHER, told) == ["configmap", "pod"]
+    assert holding(COMMENT, told) == ["configmap"]
     log = kubectl("logs", "deployment/loud", f"--namespace={second}").stdout
     assert f"got {TOKEN} here" in log
     # And what is no credential is there.
@@ -123,6 +129,7 @@ def test_no_planted_credential_is_in_it(bundle, second, kubectl):
     (name,) = (name for name in files if name.startswith(f"{where}/logs/loud-") and name.endswith("/loud.log"))
     assert "plain words" in files[name]
     assert "got ******** here" in files[name]
+    assert "and ******** there" in files[name]
     assert "got ******** here" in files[name.replace("loud.log", "loud.previous.log")]
     (pod,) = (pod for pod in items(files, f"{where}/pods.json") if pod["metadata"]["name"].startswith("loud-"))
     assert pod["spec"]["containers"][0]["env"] == [{"name": "PROM_TOKEN", "value": "********"}, {"name": "MODE", "value": "loud"}]

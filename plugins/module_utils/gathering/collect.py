@@ -170,9 +170,7 @@ class _Collector:
     def _namespace(self, namespace: str, platform: Mapping[str, Any]) -> None:
         kinds = (*_IN_NAMESPACE, *(_MONITORING if platform.get("monitoring") else ()), *(_OLM if platform.get("olm") else ()))
         for api_version, kind in kinds:
-            objects = self._list(
-                f"namespaces/{namespace}/{kind.lower()}s.json", api_version, kind, namespace, metadata_only=kind == "Secret"
-            )
+            objects = self._list(f"namespaces/{namespace}", api_version, kind, namespace, metadata_only=kind == "Secret")
             if kind == "Pod":
                 self._pods.update({(namespace, pod["metadata"]["name"]): pod for pod in objects})
             if kind == "Deployment":

@@ -43,6 +43,7 @@ _SHAPES = (
     (re.compile(r"(://)[^\s/@\"'\\<>]+@"), rf"\1{MASK}@"),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL), MASK),
 )
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*$", re.MULTILINE)
 _FLAG = re.compile(r"--?([\w.-]+)(=?)(.*)", re.DOTALL)
 
 
@@ -76,7 +77,7 @@ class Masking:
                 self.remember(value)
         except (yaml.YAMLError, RecursionError):
             pass  # `masked` shows none of it
-        return masked(text, text)[1]
+        return _COMMENT.sub(_cut_comment, masked(text, text)[1])
 
     def cleaned(self, obj: dict[str, Any]) -> dict[str, Any]:
         """An object of the cluster as it may be shown."""
@@ -140,6 +141,10 @@ class Masking:
                 follows = not flag[2]
                 item = item[: flag.start(3)] + self._hidden(flag[3])
             yield self._mapped(item, secret)
+
+
+def _cut_comment(match: re.Match) -> str:
+    return cut(match.group())
 
 
 def _size(value: str) -> str:

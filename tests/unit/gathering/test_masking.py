@@ -137,5 +137,7 @@ def test_a_configuration_that_is_no_yaml_is_not_shown():
 def test_a_configuration_stays_readable():
     masking = Masking()
     assert "schedulerName: packing" in masking.configuration(CONFIG)
+    commented = "kind: A # as it was, token: pl4nted\n# password=pl4nted\nurl: a#token=b\n"
+    assert masking.configuration(commented) == "kind: A # as it was, token: ********\n# password= ********\nurl: a#token=b\n"
     plain = "# mine\napiVersion: kubescheduler.config.k8s.io/v1\nkind:   KubeSchedulerConfiguration\n"
     assert masking.configuration(plain) == plain
