@@ -179,24 +179,21 @@ def test_the_index_says_what_is_in_it_and_where_it_is_from(bundle, second):
     assert run.task("Gather").changed
 
 
-def test_it_reads_only_and_one_forbidden_kind_does_not_stop_the_rest(run_module, kubectl, namespace, second, tmp_path, audit):
+def test_it_reads_only_and_one_forbidden_kind_does_not_stop_the_rest(play, run_module, kubectl, namespace, second, tmp_path, audit):
     """... and --check reads the same, and writes no file."""
     path = tmp_path / "bundle.tar.gz"
     allowed = {**READ, "resources": ["pods", "pods/log", "deployments", "configmaps", "leases", "nodes", "events"]}
     with audit, service_account(kubectl, namespace, allowed, everywhere=True) as access:
-        options = {"path": str(path), "namespaces": [second], **access}
-        would = run_module(MODULE, options, check=True)
-        assert would["changed"]
-        assert f"Would write {path}" in would["msg"]
+        variables = {"gather_dest": str(tmp_path), "gather_namespaces": [second], "cluster_access": access}
+        would = play("osso.scheduler.gather", variables=variables, check=True)
         assert list(tmp_path.iterdir()) == []
-        result = run_module(MODULE, options)
+        result = run_module(MODULE, {"path": str(path), "namespaces": [second], **access})
     assert not result["failed"], result["msg"]
     files = unpacked(path)
-    assert (
-        {entry["file"] for entry in would["files"]}
-        == {entry["file"] for entry in result["files"]}
-        == set(files) - {"index.json", "index.md"}
-    )
+    assert would.changed == ["Gather"]
+    assert would.task("Gather").result["msg"].startswith(f"Would write {tmp_path}/schedulers-localhost-")
+    announced = would.task("Say what would be in it").result["msg"]
+    assert set(announced) == {entry["file"] for entry in result["files"]} == set(files) - {"index.json", "index.md"}
     assert items(files, f"namespaces/{second}/pods.json")
     why = {entry["what"]: entry["why"] for entry in result["missing"]}
     assert 'cannot list resource "secrets"' in why[f"secrets in {second}"]

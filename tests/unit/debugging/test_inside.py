@@ -143,3 +143,15 @@ def test_openshift_s_default_scheduler():
     assert "Bad" in instance["last_error"]["line"]
     assert "cGxhbnRlZC1rZXk=" not in str(instance)
     assert entry["leader"]["acquired_seconds"] > 0
+
+
+def test_metrics_of_what_does_not_run():
+    server = Server(["", ""])
+    survey = Survey(server, ["kube-system"])
+    (entry,) = survey.schedulers()
+    look = Inside(server, survey)
+    assert look.target(entry).name == "openshift-kube-scheduler-m1"
+    nobody = {"kind": "default", "namespace": "kube-system", "name": "kube-scheduler", "leader": None, "scheduler_names": []}
+    assert look.metrics(nobody) == {"metrics": None, "metrics_message": "nothing that runs it can be seen, so its metrics can't be reached"}
+    assert look.instances(nobody) == {"instances": None}
+    assert look.profiles(nobody) == {"profiles": None, "profiles_message": "nothing that runs it can be seen"}
