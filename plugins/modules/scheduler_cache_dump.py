@@ -21,6 +21,7 @@ author:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - osso.scheduler.cluster
+  - osso.scheduler.instance
   - osso.scheduler.attributes
   - osso.scheduler.attributes.actiongroup_scheduler
 attributes:
@@ -39,32 +40,6 @@ attributes:
     details:
       - Each run sends a signal. With an ephemeral container each run adds one to the pod.
 options:
-  scheduler_name:
-    description:
-      - Looks for the scheduler that serves this name, as M(osso.scheduler.scheduler_info) does, and takes the instance that leads.
-      - With O(pod) or O(log_path), it is the name that this scheduler serves. Pods that wait for it are then expected in its queue.
-      - Either this or O(pod) is required.
-    type: str
-  namespaces:
-    description: Namespaces in which to look for Deployments that run C(kube-scheduler), besides those of SecondaryScheduler resources.
-    type: list
-    elements: str
-    default: [kube-system]
-  pod:
-    description: The pod that runs the scheduler, in place of looking for one.
-    type: dict
-    suboptions:
-      namespace:
-        description: Namespace of the pod.
-        type: str
-        required: true
-      name:
-        description: Name of the pod.
-        type: str
-        required: true
-      container:
-        description: Name of the container, needed where none of several starts C(kube-scheduler).
-        type: str
   method:
     description:
       - How the signal gets to the process.
@@ -100,7 +75,9 @@ options:
     type: int
     default: 60
   compare:
-    description: Whether to read all nodes and pods of the API server and compare the dump with them.
+    description:
+      - Whether to read all nodes and pods of the API server and compare the dump with them.
+      - With O(pod) or O(log_path), O(scheduler_name) says which name this scheduler serves. Pods that wait for it are then expected in its queue.
     type: bool
     default: true
 notes:
@@ -274,18 +251,10 @@ msg:
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import cache_dump
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import INSTANCE_SPEC
 
 OPTIONS = dict(
-    scheduler_name=dict(type="str"),
-    namespaces=dict(type="list", elements="str", default=["kube-system"]),
-    pod=dict(
-        type="dict",
-        options=dict(
-            namespace=dict(type="str", required=True),
-            name=dict(type="str", required=True),
-            container=dict(type="str"),
-        ),
-    ),
+    **INSTANCE_SPEC,
     method=dict(type="str", choices=["auto", "exec", "ephemeral_container", "host"], default="auto"),
     debug_image=dict(type="str", default="registry.k8s.io/e2e-test-images/busybox:1.29-4"),
     process=dict(type="str", default="kube-scheduler"),

@@ -46,16 +46,40 @@ options:
       - What to look for. Less needs fewer requests.
       - V(schedulers) fills RV(schedulers), V(pods) fills RV(unserved_pods), V(pending) fills RV(pending_pods), V(operators) fills
         RV(operators), V(platform) fills RV(openshift), RV(monitoring), RV(olm) and RV(kubernetes_version).
+      - Three look into each of the RV(schedulers), and bring these with them. V(profiles) fills RV(schedulers[].profiles) and asks for
+        nothing more. V(instances) fills RV(schedulers[].instances), with one request for the pods of each scheduler and one or two for
+        the log of each pod. V(metrics) fills RV(schedulers[].metrics), with a connection to one pod of each scheduler.
     type: list
     elements: str
-    choices: [schedulers, pods, pending, operators, platform]
+    choices: [schedulers, pods, pending, operators, platform, profiles, instances, metrics]
     default: [schedulers, pods]
+  metrics_account:
+    description:
+      - ServiceAccount with whose token metrics are read, for V(metrics) in O(gather). It needs a ClusterRole for C(GET /metrics). A token of
+        it is requested that lives for ten minutes.
+      - Without it the client certificate of the user is shown, where the connection to the API server has one. The user's token is never
+        sent to a scheduler.
+      - The scheduler's certificate, which it signs itself as a rule, is not verified. The way to the pod is the API server's and the
+        kubelet's, both authenticated. So give an account that may do little else.
+    type: dict
+    suboptions:
+      namespace:
+        description: Namespace of the ServiceAccount.
+        type: str
+        required: true
+      name:
+        description: Name of the ServiceAccount.
+        type: str
+        required: true
 notes:
   - The names that a scheduler serves are read from the ConfigMap of its configuration. Those of the cluster's own scheduler can't be
     read through the API, so it is taken to serve C(default-scheduler).
   - The age of a Lease is measured with the clock of the host that the module runs on, with a tolerance of 10 seconds.
   - To see everything it needs the permission to list SecondaryScheduler resources, Deployments and pods, and to get Leases and
     ConfigMaps, in all namespaces.
+  - V(instances) in O(gather) needs the permission to get C(pods/log) besides, V(metrics) to get and create C(pods/portforward), and to create
+    C(serviceaccounts/token) for O(metrics_account).
+  - RV(schedulers[].profiles) goes by the configuration as it is in the ConfigMap now. A scheduler reads it when it starts.
   - What can't be read for lack of permission is named in RV(unknown) and is no failure.
 seealso:
   - module: osso.scheduler.scheduler_probe
@@ -76,6 +100,22 @@ EXAMPLES = r"""
     gather: [pending]
   register: info
 
+- name: See which plugins run, how often each instance was restarted and what it complained of last
+  osso.scheduler.scheduler_info:
+    gather: [profiles, instances]
+  register: info
+
+- name: Show the plugins that score nodes for pods of the scheduler secondary-scheduler
+  ansible.builtin.debug:
+    msg: >-
+      {{ info.schedulers | map(attribute='profiles') | select | flatten | selectattr('scheduler_name', 'equalto', 'secondary-scheduler')
+         | map(attribute='weights') }}
+
+- name: See how often and how fast they place pods
+  osso.scheduler.scheduler_info:
+    gather: [metrics]
+  register: info
+
 - name: Find out who serves the name secondary-scheduler
   osso.scheduler.scheduler_info:
     scheduler_name: secondary-scheduler
@@ -93,7 +133,7 @@ EXAMPLES = r"""
 RETURN = r"""
 schedulers:
   description: The schedulers that were found, the cluster's own first.
-  returned: success and V(schedulers) in O(gather)
+  returned: success and V(schedulers), V(profiles), V(instances) or V(metrics) in O(gather)
   type: list
   elements: dict
   contains:
@@ -156,6 +196,10 @@ schedulers:
           description: Who holds it, that is the name of the pod or host and a number. Empty if nobody does.
           type: str
           sample: secondary-scheduler-7c9b7f6d5-x2x7k_0e0e8c8a-8f0e-4a6e-9e6b-4a3c7c9d2f10
+        acquired_seconds:
+          description: For how long its holder has been the leader, in seconds. Null if nobody is.
+          type: int
+          sample: 86400
         renewed_seconds:
           description: How long ago it was renewed, in seconds. Null if never.
           type: int
@@ -173,6 +217,124 @@ schedulers:
       description: In words why it serves or does not.
       type: str
       sample: 1 instance ready, secondary-scheduler-7c9b7f6d5-x2x7k_0e0e8c8a-8f0e-4a6e-9e6b-4a3c7c9d2f10 leads
+    profiles:
+      description:
+        - The profiles of its configuration and the plugins that run in each, defaults and flags included, as its release has them.
+        - Null if the configuration can't be read or is not valid. RV(schedulers[].profiles_message) says why.
+      returned: V(profiles) in O(gather)
+      type: list
+      elements: dict
+      contains:
+        scheduler_name:
+          description: The name that the profile places pods under.
+          type: str
+          sample: secondary-scheduler
+        plugins:
+          description: >-
+            The plugins at each extension point, in the order in which they run. Null if the name of the image does not tell which release
+            and which plugins it holds.
+          type: dict
+          sample: {queueSort: [PrioritySort], filter: [NodeUnschedulable, NodeName], score: [TaintToleration, NodeAffinity], bind: [DefaultBinder]}
+        weights:
+          description: The weights of the plugins at C(score).
+          type: dict
+          sample: {TaintToleration: 3, NodeAffinity: 2}
+    profiles_message:
+      description: Why profiles or plugins are not known, empty if they are.
+      returned: V(profiles) in O(gather)
+      type: str
+      sample: ""
+    instances:
+      description: Its pods. Null if none can be seen.
+      returned: V(instances) in O(gather)
+      type: list
+      elements: dict
+      contains:
+        pod:
+          description: Name of the pod.
+          type: str
+          sample: secondary-scheduler-7c9b7f6d5-x2x7k
+        node:
+          description: The node that it is on, empty if none.
+          type: str
+          sample: worker-1
+        container:
+          description: The container that runs kube-scheduler.
+          type: str
+          sample: secondary-scheduler
+        image_id:
+          description: The image that it runs, as the node names it. Empty as long as it does not run.
+          type: str
+          sample: registry.k8s.io/scheduler-plugins/kube-scheduler@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+        ready:
+          description: Whether it is ready.
+          type: bool
+          sample: true
+        leads:
+          description: Whether it holds the Lease by which they elect a leader.
+          type: bool
+          sample: true
+        running_seconds:
+          description: How long the container has been running, in seconds. Null if it is not.
+          type: int
+          sample: 3600
+        restarts:
+          description: How often the container was started again.
+          type: int
+          sample: 1
+        last_end:
+          description: How the container ended the last time. Null if it never did.
+          type: dict
+          sample: {reason: Error, exit_code: 1, at: "2026-11-22T05:26:55Z"}
+        last_error:
+          description: >-
+            The last error in the last 1000 lines of its log or, where that has none, in the log from before its last restart. Null if there
+            is none. C(time) is the scheduler's, C(line) goes up to the first thing that may be a credential, C(previous) says whether it is
+            from before the restart.
+          type: dict
+          sample:
+            time: "1122 05:26:55.123456"
+            line: 'E1122 05:26:55.123456       1 leaderelection.go:441] "Failed to update lock" err="context deadline exceeded"'
+            previous: false
+    metrics:
+      description:
+        - What the leading instance has counted since its process began.
+        - Null if that can't be reached. RV(schedulers[].metrics_message) says why.
+      returned: V(metrics) in O(gather)
+      type: dict
+      contains:
+        pod:
+          description: The pod that was asked.
+          type: str
+          sample: secondary-scheduler-7c9b7f6d5-x2x7k
+        counted_seconds:
+          description: How long ago its process began, in seconds. Null if it does not say.
+          type: int
+          sample: 3600
+        profiles:
+          description: >-
+            For each C(scheduler_name) that it has tried to place pods for, how many attempts had which result, and what they took in seconds. The
+            quantiles are interpolated within the buckets of a histogram.
+          type: list
+          elements: dict
+          sample:
+            - scheduler_name: secondary-scheduler
+              attempts: {scheduled: 120, unschedulable: 3}
+              attempt_seconds: {count: 123, p50: 0.001021, p90: 0.003405, p99: 0.007822}
+        pod_seconds:
+          description: >-
+            What pods took from when they came into its queue until they were bound, in the same form, over all profiles. Null if there was none.
+          type: dict
+          sample: {count: 120, p50: 0.005, p90: 0.009, p99: 0.0198}
+        pending:
+          description: How many pods are in each of its queues.
+          type: dict
+          sample: {active: 0, backoff: 1, gated: 0, unschedulable: 2}
+    metrics_message:
+      description: Why there are no metrics, empty if there are.
+      returned: V(metrics) in O(gather)
+      type: str
+      sample: ""
 unserved_pods:
   description:
     - Pods without a node that no scheduler looks after, because none serves the name that they ask for, because the one that does is
@@ -313,21 +475,28 @@ unknown:
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging import inside
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey
 
 
 def run(module):
-    wanted, gather = module.params["scheduler_name"], module.params["gather"]
-    survey = Survey(Client.from_module(module), module.params["namespaces"])
+    wanted, gather = module.params["scheduler_name"], set(module.params["gather"])
+    client = Client.from_module(module)
+    survey = Survey(client, module.params["namespaces"])
+    facts = [find for name, find in inside.FACTS.items() if name in gather]
     result = {"changed": False}
     try:
         # Whether a pod is served depends on the schedulers, asked for or not.
-        schedulers = survey.schedulers() if {"schedulers", "pods", "pending"} & set(gather) else []
+        schedulers = survey.schedulers() if facts or {"schedulers", "pods", "pending"} & gather else []
     except ImportError as error:
         raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
-    if "schedulers" in gather:
+    if facts or "schedulers" in gather:
+        look = inside.Inside(client, survey, module.params["metrics_account"])
         result["schedulers"] = [entry for entry in schedulers if not wanted or wanted in entry["scheduler_names"]]
-    pods = survey.pending_pods(wanted) if {"pods", "pending"} & set(gather) else []
+        for entry in result["schedulers"]:
+            for find in facts:
+                entry.update(find(look, entry))
+    pods = survey.pending_pods(wanted) if {"pods", "pending"} & gather else []
     if "pods" in gather:
         result["unserved_pods"] = survey.unserved(pods, schedulers)
     if "pending" in gather:
@@ -348,8 +517,11 @@ def main():
             gather=dict(
                 type="list",
                 elements="str",
-                choices=["schedulers", "pods", "pending", "operators", "platform"],
+                choices=["schedulers", "pods", "pending", "operators", "platform", "profiles", "instances", "metrics"],
                 default=["schedulers", "pods"],
+            ),
+            metrics_account=dict(
+                type="dict", options=dict(namespace=dict(type="str", required=True), name=dict(type="str", required=True))
             ),
         ),
         supports_check_mode=True,

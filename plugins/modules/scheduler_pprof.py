@@ -20,6 +20,7 @@ author:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - osso.scheduler.cluster
+  - osso.scheduler.instance
   - osso.scheduler.attributes
   - osso.scheduler.attributes.actiongroup_scheduler
 attributes:
@@ -37,31 +38,6 @@ attributes:
     details:
       - Each run fetches new profiles, so it always reports a change, of the files.
 options:
-  scheduler_name:
-    description:
-      - Looks for the scheduler that serves this name, as M(osso.scheduler.scheduler_info) does, and takes the instance that leads.
-      - Either this or O(pod) is required.
-    type: str
-  namespaces:
-    description: Namespaces in which to look for Deployments that run C(kube-scheduler), besides those of SecondaryScheduler resources.
-    type: list
-    elements: str
-    default: [kube-system]
-  pod:
-    description: The pod that runs the scheduler, in place of looking for one.
-    type: dict
-    suboptions:
-      namespace:
-        description: Namespace of the pod.
-        type: str
-        required: true
-      name:
-        description: Name of the pod.
-        type: str
-        required: true
-      container:
-        description: Name of the container, needed where none of several starts C(kube-scheduler).
-        type: str
   profiles:
     description:
       - What to fetch, one after the other.
@@ -196,18 +172,10 @@ msg:
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import profiles
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import INSTANCE_SPEC
 
 OPTIONS = dict(
-    scheduler_name=dict(type="str"),
-    namespaces=dict(type="list", elements="str", default=["kube-system"]),
-    pod=dict(
-        type="dict",
-        options=dict(
-            namespace=dict(type="str", required=True),
-            name=dict(type="str", required=True),
-            container=dict(type="str"),
-        ),
-    ),
+    **INSTANCE_SPEC,
     profiles=dict(
         type="list",
         elements="str",

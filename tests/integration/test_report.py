@@ -30,6 +30,10 @@ def test_the_page_shows_who_serves_and_who_waits(play, kubectl, namespace, tmp_p
         rf"<td>nobody</td><td>{namespace}/lonely</td><td class=\"number\">[^<]+</td><td>no scheduler serves the name nobody</td>", text
     )
     assert "<h3>default-scheduler</h3>" in text
+    assert f"<summary>Plugins of {second}-packing</summary>" in text
+    assert "NodeResourcesFit (1)" in text
+    assert re.search(r"<dt>instance</dt><dd>second-\S+ on \S+: <span class=\"well\">ready</span>.*<span>0 restarts</span>", text)
+    assert "extension-apiserver-authentication" in text, "its last error"
     look(path, tmp_path)
 
 

@@ -248,3 +248,94 @@ def test_all_pending_pods_with_those_first_that_nobody_looks_after(run_module, w
     assert {name: pod["served"] for name, pod in found.items()} == {alone: False, refused: True, gated: True}
     assert found[alone]["reason"] == "no scheduler serves the name nobody"
     assert found[gated]["reason"] == "it waits at the scheduling gates example.com/wait"
+
+
+@pytest.fixture(scope="module")
+def metrics_account(kubectl, second):
+    """A ServiceAccount that may GET /metrics and nothing else."""
+    name = f"{second}-reader"
+    kubectl("create", "serviceaccount", "metrics", f"--namespace={second}")
+    kubectl("create", "clusterrole", name, "--verb=get", "--non-resource-url=/metrics")
+    kubectl("create", "clusterrolebinding", name, f"--clusterrole={name}", f"--serviceaccount={second}:metrics")
+    yield {"namespace": second, "name": "metrics"}
+    kubectl("delete", "clusterrole,clusterrolebinding", name)
+
+
+def test_plugins_and_instances(run_module, kubectl, second, seen, audit):
+    """F124. Plugins cost no request, instances two for each pod; nothing is written."""
+    eventually(lambda: seen()["serving"])
+    options = {"namespaces": [second], "scheduler_name": second}
+    with audit:
+        run_module(MODULE, {**options, "gather": ["schedulers"]})
+    cheap = len(audit.requests(agent="python"))
+    assert cheap
+    with audit:
+        (entry,) = run_module(MODULE, {**options, "gather": ["profiles"]})["schedulers"]
+    assert len(audit.requests(agent="python")) == cheap
+    assert [profile["scheduler_name"] for profile in entry["profiles"]] == [second, f"{second}-packing"]
+    assert entry["profiles"][0]["plugins"]["queueSort"] == ["PrioritySort"]
+    assert entry["profiles"][0]["weights"]["TaintToleration"] == 3
+    assert entry["leader"]["acquired_seconds"] >= entry["leader"]["renewed_seconds"]
+    with audit:
+        (entry,) = run_module(MODULE, {**options, "gather": ["instances"]})["schedulers"]
+    assert len(audit.requests(agent="python")) <= cheap + 3
+    assert audit.writes(agent="python") == []
+    (pod,) = (pod for pod in kubectl.json("get", "pods", f"--namespace={second}")["items"] if "deletionTimestamp" not in pod["metadata"])
+    (instance,) = entry["instances"]
+    assert (instance["pod"], instance["node"]) == (pod["metadata"]["name"], pod["spec"]["nodeName"])
+    assert (instance["ready"], instance["leads"], instance["restarts"], instance["last_end"]) == (True, True, 0, None)
+    # It may not read what tells it who asks, and says so (--authentication-tolerate-lookup-failure).
+    assert "extension-apiserver-authentication" in instance["last_error"]["line"]
+    assert "profiles" not in entry
+
+
+def test_metrics_of_a_scheduler_that_knows_who_asks(run_module, kubectl, second, seen, waiting, namespace, metrics_account):
+    eventually(lambda: seen()["serving"])
+    placed, refused = waiting(second), waiting(second, nodeSelector={"osso.scheduler/test": "no-node-has-this"})
+    options = {"namespaces": [second], "scheduler_name": second, "gather": ["metrics"]}
+
+    def counted():
+        """both pods were tried, one waits"""
+        (entry,) = run_module(MODULE, {**options, "metrics_account": metrics_account})["schedulers"]
+        assert entry["metrics_message"] == ""
+        found = {profile["scheduler_name"]: profile for profile in entry["metrics"]["profiles"]}.get(second)
+        return found and {"scheduled", "unschedulable"} <= set(found["attempts"]) and entry["metrics"]["pod_seconds"] and entry
+
+    entry = eventually(counted)
+    (profile,) = (profile for profile in entry["metrics"]["profiles"] if profile["scheduler_name"] == second)
+    took = profile["attempt_seconds"]
+    assert took["count"] == sum(profile["attempts"].values())
+    assert 0 < took["p50"] <= took["p90"] <= took["p99"]
+    assert entry["metrics"]["pending"]["unschedulable"] == 1, (placed, refused, namespace)
+    assert entry["metrics"]["counted_seconds"] >= 0
+    # It does not know the user's certificate, and says what to do.
+    (entry,) = run_module(MODULE, options)["schedulers"]
+    assert entry["metrics"] is None
+    assert "give a ServiceAccount as metrics_account that may GET /metrics" in entry["metrics_message"]
+
+
+def test_last_error_and_restarts_of_one_that_ended(run_module, kubectl, second, seen):
+    """A scheduler with a broken configuration: it is started again and again, and its last words are told."""
+    text = CONFIG.format(namespace=second)
+    kubectl.apply(config_map(second, text.replace("leaderElect: true", "leaderElect: true\n  leaseDuration: never")))
+    kubectl("delete", "pods", "--all", f"--namespace={second}", "--wait=false")
+    try:
+
+        def ended():
+            """its container has ended and was started again"""
+            (entry,) = (
+                entry
+                for entry in run_module(MODULE, {"namespaces": [second], "gather": ["instances"]})["schedulers"]
+                if entry["namespace"] == second
+            )
+            return next((one for one in entry["instances"] if one["restarts"] and one["last_error"]), None)
+
+        instance = eventually(ended, within=180)
+        assert instance["last_end"]["exit_code"] == 1
+        assert "leaseDuration" in instance["last_error"]["line"] or "time: invalid duration" in instance["last_error"]["line"]
+        assert instance["ready"] is False
+    finally:
+        kubectl.apply(config_map(second, text))
+        kubectl("delete", "pods", "--all", f"--namespace={second}", "--wait=false")
+        kubectl("rollout", "status", "deployment/second", f"--namespace={second}", "--timeout=120s")
+    eventually(lambda: seen()["serving"], within=120)

@@ -28,6 +28,7 @@ CONNECT_TIMEOUT = 10
 READ_TIMEOUT = 15
 WRITE_TIMEOUT = 35
 PAGE = 500
+_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 # The operator's proxy answers a list out of its cache, which knows no pages, with everything and this (controller-runtime).
 _ALL_AT_ONCE = "continue-not-supported"
 
@@ -76,15 +77,17 @@ class Client:
         """The ``kubernetes.client.ApiClient``, for what is no plain request."""
         return self._http.client
 
-    def request(self, method, path, query=None, body=None, content_type=None):
+    def request(self, method, path, query=None, body=None, content_type=None, accept=None):
         """Send one request and return the decoded JSON answer.
 
-        ``query`` is a dict. What is safe is asked again for up to ``retry_seconds``: a connection that was never made, an
+        ``query`` is a dict, ``accept`` the form of the answer where plain JSON is not enough.
+
+        What is safe is asked again for up to ``retry_seconds``: a connection that was never made, an
         overloaded (429) or unavailable (503) server, and for everything but POST also a broken connection and 504.
         Raises `ApiError`.
         """
         timeout = READ_TIMEOUT if method == "GET" else WRITE_TIMEOUT
-        response = self._send(method, path, query, body, content_type, timeout)
+        response = self._send(method, path, query, body, content_type, timeout, accept=accept)
         try:
             return json.loads(response.data)
         except ValueError:
@@ -133,12 +136,16 @@ class Client:
                 return None
             raise
 
-    def list(self, resource, namespace=None, label_selector=None, field_selector=None):
-        """All matching objects, each with apiVersion and kind. Reads page by page."""
+    def list(self, resource, namespace=None, label_selector=None, field_selector=None, metadata_only=False):
+        """All matching objects, each with apiVersion and kind. Reads page by page.
+
+        With ``metadata_only`` the server sends nothing else of them, such as no values of Secrets.
+        """
         objects = []
         query = {"limit": PAGE, "labelSelector": label_selector, "fieldSelector": field_selector}
+        accept = _METADATA if metadata_only else None
         while True:
-            page = self.request("GET", resource.path(namespace), query=query)
+            page = self.request("GET", resource.path(namespace), query=query, accept=accept)
             for item in page.get("items") or []:
                 objects.append(dict(item, apiVersion=resource.api_version, kind=resource.kind))
             query["continue"] = (page.get("metadata") or {}).get("continue")
@@ -241,7 +248,7 @@ class Client:
         finally:
             response.close()
 
-    def _send(self, method, path, query, body, content_type, read_timeout, stream=False):
+    def _send(self, method, path, query, body, content_type, read_timeout, stream=False, accept=None):
         """The answer (a urllib3 response, read unless ``stream``) to one request, after the retries that are safe."""
         from kubernetes.client.exceptions import ApiException
         from urllib3.exceptions import HTTPError
@@ -259,6 +266,7 @@ class Client:
                     query_params=list(query_params),
                     content_type=content_type,
                     serialize=False,
+                    header_params={"Accept": accept} if accept else {},
                     _request_timeout=(CONNECT_TIMEOUT, read_timeout),
                 )
                 if not stream:

@@ -10,14 +10,15 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.secrets import is_secret
+
 MASK = "********"
 NOT_SHOWN = "(not shown, for it is no YAML and may hold a credential)\n"
-_KEY = re.compile(r"token|password|secret|credential|keydata", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\$\{[A-Z_]+\}")
 
 
 def secret_texts(value: Any) -> set[str]:
-    """Every text below a key that sounds like a credential."""
+    """Every text below a key that names a credential (``kube_scheduler.secrets``)."""
     found: set[str] = set()
 
     def keep(text):
@@ -46,7 +47,7 @@ def masked(before: str, after: str) -> tuple[str, str]:
             found.append((document, secret_texts(document)))
         except (yaml.YAMLError, RecursionError):
             found.append((None, set()))
-            texts[index] = NOT_SHOWN if _KEY.search(text) else text
+            texts[index] = NOT_SHOWN if is_secret(text) else text
     if any(secrets for _document, secrets in found):
         for index, word in enumerate((" (before)", " (after)")):
             document, other = found[index][0], found[1 - index]
@@ -62,7 +63,7 @@ def masked(before: str, after: str) -> tuple[str, str]:
 def _mapped(value: Any, change: Callable[[str], str], secret: bool = False) -> Any:
     """The value with each secret text changed."""
     if isinstance(value, dict):
-        return {key: _mapped(item, change, secret or bool(_KEY.search(str(key)))) for key, item in value.items()}
+        return {key: _mapped(item, change, secret or is_secret(str(key))) for key, item in value.items()}
     if isinstance(value, list):
         return [_mapped(item, change, secret) for item in value]
     # Shorter ones are no credentials, and would hide half of every message. A placeholder says that there is none yet.

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 _HEADER = re.compile(r"(?P<severity>[IWEF])(?P<time>\d{4} \d\d:\d\d:\d\d\.\d{6})\s+\d+ (?P<source>[^\s\]]+:\d+)\] ?")
+# How the Go runtime begins when a program ends by itself
+_PANICS = ("panic: ", "fatal error: ")
 _SEVERITIES = {"I": "info", "W": "warning", "E": "error", "F": "fatal"}
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _MESSAGE = re.compile(rf"({_STRING})(?= |$)")
@@ -41,23 +43,37 @@ class Entry(NamedTuple):
 
 def entries(text: str) -> Iterator[Entry]:
     """The entries of a log, oldest first. Lines that belong to none, such as a panic's, are left out."""
+    for entry, _lines in _located(text):
+        if entry is not None:
+            yield entry
+
+
+def last_error(text: str) -> tuple[str, str] | None:
+    """Time and lines of the last error in a log, be it an entry or a panic, which has no time; None if there is none."""
+    found = None
+    for entry, lines in _located(text):
+        if entry is None and lines[0].startswith(_PANICS):
+            found = ("", lines[0])
+        elif entry is not None and entry.severity in ("error", "fatal"):
+            found = (entry.time, "\n".join(lines))
+    return found
+
+
+def _located(text: str) -> Iterator[tuple[Entry | None, list[str]]]:
+    """Each entry with its lines, and each line that belongs to none."""
     lines = text.split("\n")
     # What comes after the last line break is not finished.
     if lines[-1]:
         lines.pop()
     position = 0
     while position < len(lines):
-        line = lines[position]
-        if line.startswith("{"):
-            entry = _from_json(line)
-            position += 1
-        elif _HEADER.match(line):
+        start, line = position, lines[position]
+        if not line.startswith("{") and _HEADER.match(line):
             entry, position = _from_text(lines, position)
         else:
-            entry = None
+            entry = _from_json(line) if line.startswith("{") else None
             position += 1
-        if entry is not None:
-            yield entry
+        yield entry, lines[start:position]
 
 
 def _from_json(line: str) -> Entry | None:

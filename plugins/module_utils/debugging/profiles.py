@@ -6,20 +6,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import http.client
 import os
 import ssl
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import streams
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging import https
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.access import ANONYMOUS, Access
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging.files import save
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target, named, serving
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.signals import ended_by_signals, uninterrupted
 
@@ -86,14 +84,6 @@ class Options:
         return os.path.join(self.dest, f"{target.name}.{profile}.{KINDS[profile].suffix}")
 
 
-class Answer(NamedTuple):
-    """fingerprint: SHA-256 of the certificate in hexadecimal."""
-
-    status: int
-    body: bytes
-    fingerprint: str
-
-
 def plan(client: Client, options: Options) -> dict[str, Any]:
     """What would be fetched, in the module's form. Reads only."""
     target = _target(client, options)
@@ -123,7 +113,7 @@ def run(client: Client, options: Options) -> dict[str, Any]:
                     answer = _patiently(client, options, target, context, token, profile)
                     fingerprint = answer.fingerprint
                     path = options.path(target, profile)
-                    _save(path, answer.body)
+                    save(path, answer.body)
                     files.append({"profile": profile, "path": path, "size": len(answer.body)})
         except ClusterError as error:
             failure = error
@@ -147,10 +137,10 @@ def _target(client: Client, options: Options) -> Target:
 
 
 def _context(options: Options) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = bool(options.serving_name)
-    context.verify_mode = ssl.CERT_REQUIRED if options.serving_ca else ssl.CERT_NONE
+    context = https.unverified()
     if options.serving_ca:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.check_hostname = bool(options.serving_name)
         try:
             context.load_verify_locations(cafile=options.serving_ca)
         except (OSError, ssl.SSLError) as error:
@@ -158,7 +148,7 @@ def _context(options: Options) -> ssl.SSLContext:
     return context
 
 
-def _patiently(client: Client, options: Options, target: Target, context: ssl.SSLContext, token: str, profile: str) -> Answer:
+def _patiently(client: Client, options: Options, target: Target, context: ssl.SSLContext, token: str, profile: str) -> https.Answer:
     """The profile. A refusal is asked again for a while, as the scheduler may not have heard of the right yet."""
     deadline = time.monotonic() + _REFUSED_SECONDS
     while True:
@@ -175,43 +165,16 @@ def _patiently(client: Client, options: Options, target: Target, context: ssl.SS
     return answer
 
 
-def _fetch(client: Client, options: Options, target: Target, context: ssl.SSLContext, token: str, profile: str) -> Answer:
+def _fetch(client: Client, options: Options, target: Target, context: ssl.SSLContext, token: str, profile: str) -> https.Answer:
     kind, port = KINDS[profile], options.port or target.secure_port
     query = f"?seconds={options.seconds}" if kind.timed else ""
     patience = _ANSWER_SECONDS + (options.seconds if kind.timed else 0)
-    with streams.forwarded(client, target.namespace, target.name, port, patience) as plain:
-        try:
-            connection = context.wrap_socket(plain, server_hostname=options.serving_name or None)
-        except ssl.SSLCertVerificationError as error:
-            raise ClusterError(
-                f"The certificate of the scheduler in {target} is not as serving_ca or serving_name want it: {error.verify_message}."
-            ) from None
-        except ssl.SSLEOFError:
-            raise  # nothing listens there, or it has hung up
-        except ssl.SSLError as error:
-            raise ClusterError(
-                f"Port {port} of the pod {target} does not speak TLS ({error.reason}). Give the scheduler's --secure-port as port."
-            ) from None
-        fingerprint = hashlib.sha256(connection.getpeercert(binary_form=True)).hexdigest()
-        if options.certificate_sha256 and _plain(options.certificate_sha256) != fingerprint:
-            # Before the token is sent
-            raise ClusterError(
-                f"certificate_sha256: the certificate of the scheduler in {target} is another one, with the fingerprint {fingerprint}."
-            )
-        session = http.client.HTTPConnection("localhost", timeout=patience)
-        session.sock = connection
-        headers = {"Connection": "close", **({"Authorization": f"Bearer {token}"} if token else {})}
-        try:
-            session.request("GET", f"/debug/pprof/{kind.path}{query}", headers=headers)
-            response = session.getresponse()
-            return Answer(response.status, response.read(), fingerprint)
-        except http.client.HTTPException as error:
-            raise ClusterError(f"Port {port} of the pod {target} does not speak HTTP: {error!r}.") from None
-        finally:
-            session.close()
+    fingerprint = _plain(options.certificate_sha256) if options.certificate_sha256 else None
+    peer = https.Peer(context, options.serving_name, fingerprint, token)
+    return https.get(client, target, port, f"/debug/pprof/{kind.path}{query}", peer, patience)
 
 
-def _refusal(options: Options, target: Target, profile: str, answer: Answer) -> str:
+def _refusal(options: Options, target: Target, profile: str, answer: https.Answer) -> str:
     if answer.status == 404:
         return (
             f"The scheduler in {target} serves no profiles: they are switched off. Set enableProfiling: true in its configuration, or "
@@ -227,17 +190,6 @@ def _refusal(options: Options, target: Target, profile: str, answer: Answer) -> 
         return f"The scheduler in {target} does not let everybody read its profiles (HTTP {answer.status}). Use access: token."
     said = answer.body[:200].decode("utf-8", "replace").strip()
     return f"The scheduler in {target} answered the question for the {profile} profile with HTTP {answer.status}: {said}"
-
-
-def _save(path: str, body: bytes) -> None:
-    directory, name = os.path.split(path)
-    try:
-        number, temporary = tempfile.mkstemp(dir=directory, prefix=f".{name}.")
-        with os.fdopen(number, "wb") as file:
-            file.write(body)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise ClusterError(f"{path} could not be written: {error.strerror}.") from None
 
 
 def _plain(fingerprint: str) -> str:

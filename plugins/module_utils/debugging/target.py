@@ -15,6 +15,20 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import MIRROR_ANNOTATION, Survey
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import Command, find_command
 
+INSTANCE_SPEC: dict[str, Any] = dict(
+    scheduler_name=dict(type="str"),
+    namespaces=dict(type="list", elements="str", default=["kube-system"]),
+    pod=dict(
+        type="dict",
+        options=dict(
+            namespace=dict(type="str", required=True),
+            name=dict(type="str", required=True),
+            container=dict(type="str"),
+        ),
+    ),
+)
+"""The options of the doc fragment ``osso.scheduler.instance``."""
+
 SECURE_PORT = 10259
 """Where kube-scheduler serves unless ``--secure-port`` says otherwise."""
 
@@ -107,7 +121,7 @@ def serving(client: Client, scheduler_name: str, namespaces: list[str]) -> Targe
             f"{entry['message']}. If it is a process of a host, scheduler_cache_dump can be run on that host, with method: host and log_path."
         )
     holder = (entry["leader"] or {}).get("holder", "")
-    pod = max(pods, key=lambda pod: (_leads(pod, holder), _is_ready(pod), pod["metadata"]["name"]))
+    pod = max(pods, key=lambda pod: (leads(pod, holder), is_ready(pod), pod["metadata"]["name"]))
     command = _command(pod)
     target = Target(pod, command.container, command.flags, tuple(entry["scheduler_names"]))
     if not target.container_id:
@@ -138,12 +152,12 @@ def _command(pod: Mapping[str, Any]) -> Command | None:
     return find_command(pod["spec"])
 
 
-def _leads(pod: Mapping[str, Any], holder: str) -> bool:
+def leads(pod: Mapping[str, Any], holder: str) -> bool:
     """Whether the pod's name, or on the host's network the node's, is that of the holder of a Lease: NAME_UUID."""
     name = pod["spec"].get("nodeName") if pod["spec"].get("hostNetwork") else pod["metadata"]["name"]
     return bool(holder) and holder.rpartition("_")[0] == name
 
 
-def _is_ready(pod: Mapping[str, Any]) -> bool:
+def is_ready(pod: Mapping[str, Any]) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or []
     return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 from .check import check
 from .document import join
 from .result import Finding, Result
+from .secrets import is_secret
 from .tables.plugins import POINTS
 from .target import IN_TREE
 
 ADDED, REMOVED, CHANGED, REORDERED = "added", "removed", "changed", "reordered"
 HIDDEN = "(not shown)"
-_SECRET = ("token", "keydata", "certdata", "password", "secret")
 
 
 class Difference(NamedTuple):
@@ -148,29 +148,30 @@ def _args(profile: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _fields(profile: str, path: str, before: Any, after: Any) -> Iterator[Difference]:
+def _fields(profile: str, path: str, before: Any, after: Any, secret: bool = False) -> Iterator[Difference]:
+    """secret: whether the field is one, or is below one."""
     if before == after:
         return
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in [*before, *(key for key in after if key not in before)]:
-            yield from _fields(profile, join(path, key), before.get(key), after.get(key))
+            yield from _fields(profile, join(path, key), before.get(key), after.get(key), secret or is_secret(str(key)))
         return
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (old, new) in enumerate(zip(before, after)):
-            yield from _fields(profile, join(path, index), old, new)
+            yield from _fields(profile, join(path, index), old, new, secret)
         return
     what = ADDED if before is None else REMOVED if after is None else CHANGED
-    yield Difference(profile, path, what, "", _shown(path, before), _shown(path, after))
+    yield Difference(profile, path, what, "", _shown(before, secret), _shown(after, secret))
 
 
-def _shown(path: str, value: Any) -> Any:
+def _shown(value: Any, secret: bool = False) -> Any:
     """A value as it may be shown: nothing that is, or holds, a secret."""
     if value is None:
         return None
-    if path.rpartition(".")[2].lower() in _SECRET:
+    if secret:
         return HIDDEN
     if isinstance(value, Mapping):
-        return {key: _shown(join(path, key), item) for key, item in value.items()}
+        return {key: _shown(item, is_secret(str(key))) for key, item in value.items()}
     if isinstance(value, list):
-        return [_shown(path, item) for item in value]
+        return [_shown(item) for item in value]
     return value

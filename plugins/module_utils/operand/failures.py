@@ -15,6 +15,8 @@ import json
 import re
 from typing import NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.secrets import WORDS
+
 REVISION = "deployment.kubernetes.io/revision"
 
 # A failing container goes through several states: these have the name of the one that lasts, so that the reason stays the same.
@@ -45,7 +47,7 @@ _TOLD_TO_END = ("finished without leader elect", "lost lease", "context canceled
 _ERROR, _USAGE, _FATAL, _PANICKED, _FAILED = range(5)
 
 _SECRET_KEY = re.compile(
-    r"""(?:token|passw(?:or)?d|passphrase|secret|credential|authorization|api[-_]?key|private[-_]?key|(?:key|cert|ca)[-_]?data)\w*
+    rf"""(?:{WORDS}|ca[-_]?data)\w*
         (?:["'`\s\\]|\\[nrt])* [:=]
       | \bbearer\b
       | is\ missing\ in\ '  # apimachinery: "Object 'Kind' is missing in '", and then the whole text of the configuration
@@ -232,8 +234,13 @@ def _of_json(line):
 
 def redacted(text):
     """Words of a scheduler in one line, up to the first thing that may be a secret, and not longer than a message should be."""
-    found = _SECRET_KEY.search(text)
-    return _told(text[: found.end()] + " " + _MASK if found else text)
+    return _told(cut(text))
+
+
+def cut(line):
+    """The line up to the first word after which a credential may stand."""
+    found = _SECRET_KEY.search(line)
+    return line[: found.end()] + " " + _MASK if found else line
 
 
 def _told(text):

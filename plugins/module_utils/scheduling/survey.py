@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
@@ -24,10 +24,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload
     watched_namespaces,
 )
 
+OPENSHIFT_NAMESPACE = "openshift-kube-scheduler"
 # Where a default scheduler keeps its Lease and its static pods, with the label of those: kubeadm and most others, OpenShift.
 DEFAULT_SCHEDULERS = (
     (*DEFAULT_LEASE, "component=kube-scheduler"),
-    ("openshift-kube-scheduler", "kube-scheduler", "app=openshift-kube-scheduler"),
+    (OPENSHIFT_NAMESPACE, "kube-scheduler", "app=openshift-kube-scheduler"),
 )
 # Name of the Deployment of an operator for SecondaryScheduler resources -> whose operator it is.
 OPERATORS = {"osso-scheduler-operator": "osso", "secondary-scheduler-operator": "upstream"}
@@ -42,14 +43,28 @@ CLOCK_TOLERANCE = 10
 PATIENCE = 30
 
 
+class Running(NamedTuple):
+    """What runs a scheduler, beyond what is told of it. command: None where nothing does.
+
+    config: the text of its configuration; None if it has none, or none that can be read. selector: the labels of its pods, empty where
+    ``pods`` has them.
+    """
+
+    command: Command | None
+    config: str | None
+    selector: str = ""
+    pods: tuple[dict[str, Any], ...] = ()
+
+
 class Survey:
     """One look at a cluster. ``unknown`` collects what could not be read for lack of permission."""
 
     def __init__(self, client: Client, namespaces: list[str], now: datetime | None = None):
         self._client = client
         self._namespaces = namespaces
-        self._now = now or datetime.now(timezone.utc)
+        self.now = now or datetime.now(timezone.utc)
         self._leases: dict[tuple[str, str], dict[str, Any] | None] = {}
+        self._running: dict[tuple[str, str, str], Running] = {}
         self.unknown: list[str] = []
 
     def schedulers(self) -> list[dict[str, Any]]:
@@ -62,6 +77,40 @@ class Survey:
             found += self._in_namespace(namespace, owned)
         default = self._default_scheduler(found)
         return [*([default] if default else []), *found]
+
+    def running(self, entry: dict[str, Any]) -> Running:
+        """What runs an entry of `schedulers`."""
+        return self._running.get(_key(entry), Running(None, None))
+
+    def configuration(self, entry: dict[str, Any]) -> str | None:
+        """The text of the configuration of an entry of `schedulers`, None if it has none or none that can be read."""
+        running = self.running(entry)
+        if running.config is None and entry["kind"] == "StaticPod" and entry["namespace"] == OPENSHIFT_NAMESPACE:
+            # What OpenShift's installer wrote on the node is the ConfigMap of the pod's revision.
+            revisions = [(pod["metadata"].get("labels") or {}).get("revision") for pod in running.pods]
+            name = f"config-{revisions[0]}" if revisions and revisions[0] else "config"
+            return self._read_config(OPENSHIFT_NAMESPACE, ConfigMapKey(name, "config.yaml"))[3]
+        return running.config
+
+    def pods(self, entry: dict[str, Any]) -> list[dict[str, Any]]:
+        """The pods of an entry of `schedulers` that are not about to go."""
+        running = self.running(entry)
+        found = list(running.pods) or (
+            self._list("v1", "Pod", entry["namespace"], label_selector=running.selector) if running.selector else []
+        )
+        return [pod for pod in found if not pod["metadata"].get("deletionTimestamp")]
+
+    def log(self, pod: dict[str, Any], container: str, lines: int, previous: bool = False) -> str | None:
+        """The end of a container's log; None if it can't be read, or if there is none of an earlier run."""
+        metadata = pod["metadata"]
+        path = self._client.resource("v1", "Pod").path(metadata["namespace"], metadata["name"], "log")
+        query = {"container": container, "tailLines": lines, **({"previous": "true"} if previous else {})}
+        try:
+            return self._allowed(f"the log of {metadata['namespace']}/{metadata['name']}", lambda: self._client.text(path, query))
+        except ApiError as error:
+            if error.status != 400:
+                raise
+            return None  # it has not begun, or the node has not kept it
 
     def operators(self) -> list[dict[str, Any]]:
         """The operators for SecondaryScheduler resources, in the form that the module returns."""
@@ -132,7 +181,7 @@ class Survey:
         """Those of the pods that no scheduler looks after, each with the reason."""
         found = []
         for pod in pods:
-            seconds = self._age(pod["metadata"]["creationTimestamp"])
+            seconds = self.age(pod["metadata"]["creationTimestamp"])
             reason = why_unserved(pod, schedulers, seconds)
             if reason:
                 entry = {key: pod["metadata"][key] for key in ("namespace", "name")}
@@ -150,7 +199,7 @@ class Survey:
         """All of the pods with the reason why each waits: first those that no scheduler looks after, then by schedulerName, the oldest first."""
         found = []
         for pod in pods:
-            seconds = self._age(pod["metadata"]["creationTimestamp"])
+            seconds = self.age(pod["metadata"]["creationTimestamp"])
             unserved = why_unserved(pod, schedulers, seconds)
             found.append(
                 {
@@ -188,7 +237,7 @@ class Survey:
         }
         command = find_command(deployment["spec"]["template"]["spec"]) if deployment else None
         if command is None:
-            names, problem, _config = self._read_config(about["namespace"], config_map)
+            names, problem, _config, _text = self._read_config(about["namespace"], config_map)
             degraded = next(
                 (c.get("message") for c in about["conditions"] if c["type"] == "Degraded" and c["status"] == "True"),
                 None,
@@ -211,9 +260,10 @@ class Survey:
         self, about: dict[str, Any], deployment: dict[str, Any], command: Command, config_map: ConfigMapKey | None
     ) -> dict[str, Any]:
         if config_map is None and command.config_path is None:
-            names, problem, config = [DEFAULT_SCHEDULER_NAME], "", None
+            names, problem, config, text = [DEFAULT_SCHEDULER_NAME], "", None, None
         else:
-            names, problem, config = self._read_config(about["namespace"], config_map)
+            names, problem, config, text = self._read_config(about["namespace"], config_map)
+        self._running[_key(about)] = Running(command, text, _selector(deployment))
         name = deployment["metadata"]["name"]
         ready = (deployment.get("status") or {}).get("readyReplicas") or 0
         elected = election(config, command.flags)
@@ -238,8 +288,7 @@ class Survey:
 
     def _troubles(self, deployment: dict[str, Any]) -> list[str]:
         """Why a Deployment has no ready pod, as far as its pods and conditions say so."""
-        selector = ",".join(f"{key}={value}" for key, value in (deployment["spec"]["selector"].get("matchLabels") or {}).items())
-        pods = self._list("v1", "Pod", deployment["metadata"]["namespace"], label_selector=selector)
+        pods = self._list("v1", "Pod", deployment["metadata"]["namespace"], label_selector=_selector(deployment))
         conditions = (deployment.get("status") or {}).get("conditions") or []
         refused = [entry.get("message", "") for entry in conditions if entry["type"] == "ReplicaFailure" and entry["status"] == "True"]
         return list(dict.fromkeys(filter(None, [*refused, *map(trouble, pods)])))
@@ -262,8 +311,10 @@ class Survey:
             return None  # a Deployment that was found already is the default scheduler
         ready = sum(1 for pod in pods if _is_ready(pod))
         serving, message = self._serves(ready if pods else None, elected, lease, "")
+        about = {"kind": "StaticPod" if pods else "default", "namespace": namespace, "name": name, "conditions": []}
+        self._running[_key(about)] = Running(command, None, pods=tuple(pods))
         return _entry(
-            {"kind": "StaticPod" if pods else "default", "namespace": namespace, "name": name, "conditions": []},
+            about,
             names=[DEFAULT_SCHEDULER_NAME],
             workload=", ".join(f"Pod/{pod['metadata']['name']}" for pod in pods) or None,
             image=command.image if command else None,
@@ -303,29 +354,30 @@ class Survey:
         if lease is None:
             return None
         spec = lease.get("spec") or {}
-        renewed = spec.get("renewTime")
+        renewed, acquired = spec.get("renewTime"), spec.get("acquireTime")
         return {
             "namespace": elected.namespace,
             "lease": elected.name,
             "holder": spec.get("holderIdentity") or "",
-            "renewed_seconds": self._age(renewed) if renewed else None,
+            "acquired_seconds": self.age(acquired) if acquired else None,
+            "renewed_seconds": self.age(renewed) if renewed else None,
             "duration_seconds": spec.get("leaseDurationSeconds") or 0,
         }
 
-    def _read_config(self, namespace: str, config_map: ConfigMapKey | None) -> tuple[list[str], str, dict[str, Any] | None]:
-        """The scheduler names in a configuration, what is wrong with it, and the configuration."""
+    def _read_config(self, namespace: str, config_map: ConfigMapKey | None) -> tuple[list[str], str, dict[str, Any] | None, str | None]:
+        """The scheduler names in a configuration, what is wrong with it, the configuration and its text."""
         if config_map is None:
-            return [], "its configuration is not in a ConfigMap, so the names that it serves are unknown", None
+            return [], "its configuration is not in a ConfigMap, so the names that it serves are unknown", None, None
         where = f"ConfigMap {namespace}/{config_map.name}"
         found = self._allowed(where, lambda: self._client.get(self._client.resource("v1", "ConfigMap"), config_map.name, namespace))
         if found is None:
-            return [], f"its {where} does not exist or can't be read", None
+            return [], f"its {where} does not exist or can't be read", None, None
         text = (found.get("data") or {}).get(config_map.key)
         if text is None:
-            return [], f"its {where} has no key {config_map.key}", None
+            return [], f"its {where} has no key {config_map.key}", None, None
         result = check(text, None)
         problem = "" if result.valid else f"its {where} is not valid: {result.errors[0].format()}"
-        return list(result.scheduler_names), problem, result.config
+        return list(result.scheduler_names), problem, result.config, text
 
     def _lease(self, elected: Election) -> dict[str, Any] | None:
         key = (elected.namespace, elected.name)
@@ -373,10 +425,10 @@ class Survey:
         if finding not in self.unknown:
             self.unknown.append(finding)
 
-    def _age(self, timestamp: str) -> int:
+    def age(self, timestamp: str) -> int:
         """Whole seconds since an RFC 3339 time of the API server."""
         then = datetime.strptime(timestamp[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
-        return max(0, int((self._now - then).total_seconds()))
+        return max(0, int((self.now - then).total_seconds()))
 
 
 def why_unserved(pod: dict[str, Any], schedulers: list[dict[str, Any]], seconds: int) -> str:
@@ -410,6 +462,15 @@ def why_pending(pod: dict[str, Any]) -> str:
     conditions = (pod.get("status") or {}).get("conditions") or []
     said = next((condition for condition in conditions if condition["type"] == "PodScheduled"), {})
     return ": ".join(filter(None, [said.get("reason"), said.get("message")])) or "its scheduler has not looked at it yet"
+
+
+def _key(entry: dict[str, Any]) -> tuple[str, str, str]:
+    return entry["kind"], entry["namespace"], entry["name"]
+
+
+def _selector(deployment: dict[str, Any]) -> str:
+    """The labels of its pods, as a query has them."""
+    return ",".join(f"{key}={value}" for key, value in (deployment["spec"]["selector"].get("matchLabels") or {}).items())
 
 
 def _urgency(entry: dict[str, Any]) -> tuple[bool, str, int]:

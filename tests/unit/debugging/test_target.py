@@ -13,7 +13,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import stre
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import signalling
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target, _leads, named
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target, leads, named
 
 
 class Server:
@@ -77,10 +77,10 @@ def test_a_container_that_does_not_run():
 
 def test_the_leader_is_told_by_the_name_before_the_number():
     one = {"metadata": {"name": "second-a"}, "spec": {"nodeName": "node-1"}}
-    assert _leads(one, "second-a_0e0e8c8a")
-    assert not _leads(one, "second-ab_0e0e8c8a")
-    assert not _leads(one, "")
-    assert _leads({**one, "spec": {"nodeName": "node-1", "hostNetwork": True}}, "node-1_0e0e8c8a")
+    assert leads(one, "second-a_0e0e8c8a")
+    assert not leads(one, "second-ab_0e0e8c8a")
+    assert not leads(one, "")
+    assert leads({**one, "spec": {"nodeName": "node-1", "hostNetwork": True}}, "node-1_0e0e8c8a")
 
 
 def test_no_container_is_added_to_a_static_pod():

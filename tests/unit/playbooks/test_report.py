@@ -47,7 +47,8 @@ def page(**found) -> str:
 
 
 def scheduler(serving=True, **about):
-    leader = {"namespace": "n", "lease": "l", "holder": EVIL, "renewed_seconds": 200, "duration_seconds": 15}
+    leader = {"namespace": "n", "lease": "l", "holder": EVIL, "acquired_seconds": 7300, "renewed_seconds": 200, "duration_seconds": 15}
+    latency = {"count": 9, "p50": 0.00123, "p90": 0.5, "p99": 2.5}
     return {
         "scheduler_names": [EVIL],
         "kind": "Deployment",
@@ -62,6 +63,28 @@ def scheduler(serving=True, **about):
         "leader": leader,
         "conditions": [],
         "message": EVIL,
+        "profiles": [
+            {"scheduler_name": EVIL, "plugins": {"score": [EVIL, "A"], "bind": ["B"]}, "weights": {"A": 7}},
+            {"scheduler_name": "opaque", "plugins": None, "weights": None},
+        ],
+        "profiles_message": EVIL,
+        "instances": [
+            {
+                "pod": EVIL,
+                "node": "",
+                "ready": False,
+                "running_seconds": None,
+                "restarts": 3,
+                "last_end": {"reason": EVIL, "exit_code": 1, "at": ""},
+                "last_error": {"time": "", "line": EVIL, "previous": True},
+            }
+        ],
+        "metrics": {
+            "profiles": [{"scheduler_name": EVIL, "attempts": {"scheduled": 8, "error": 1}, "attempt_seconds": latency}],
+            "pod_seconds": latency,
+            "pending": {"active": 4, "backoff": 5},
+        },
+        "metrics_message": "",
         **about,
     }
 
@@ -73,6 +96,7 @@ def pending(served=True, seconds=5):
 def everything():
     operator = {"namespace": "n", "name": "o", "variant": "osso", "watches": [EVIL], "image": EVIL, "replicas": 1, "ready": 1}
     nothing = {"scheduler_names": [], "workload": None, "image": None, "replicas": None, "ready": None, "leader": None}
+    nothing.update({"instances": None, "profiles": None, "metrics": None, "metrics_message": EVIL})
     return page(
         schedulers=[scheduler(), scheduler(False), scheduler(None, **nothing)],
         pending_pods=[pending(False, 90), pending(True, 90 * 3600)],
@@ -104,6 +128,20 @@ def test_it_says_how_many_serve_and_wait():
     assert "not known whether it serves" in seen
     assert "names unknown" in seen
     assert {"90 s", "3 d"} <= set(seen)
+
+
+def test_it_shows_what_runs_inside():
+    text = " ".join(Page(page(schedulers=[scheduler()])).texts)
+    for shown in (
+        "for 2 h, renewed 3 min ago",
+        "3 restarts",
+        "(before the restart)",
+        "1 error, 8 scheduled; half of 9 within 1.2 ms, 99 % within 2.5 s",
+    ):
+        assert shown in text
+    assert "4 active, 5 backoff" in text
+    assert "A (7)" in text
+    assert "Plugins of opaque" not in text
 
 
 def test_headings_of_what_is_not_there_are_left_out():

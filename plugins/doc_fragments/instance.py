@@ -1,0 +1,38 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    """Options by which a module finds the instance of a scheduler to look into: those of ``debugging.target.INSTANCE_SPEC``."""
+
+    DOCUMENTATION = r"""
+options:
+  scheduler_name:
+    description:
+      - Looks for the scheduler that serves this name, as M(osso.scheduler.scheduler_info) does, and takes the instance that leads.
+      - Either this or O(pod) is required.
+    type: str
+  namespaces:
+    description: Namespaces in which to look for Deployments that run C(kube-scheduler), besides those of SecondaryScheduler resources.
+    type: list
+    elements: str
+    default: [kube-system]
+  pod:
+    description: The pod that runs the scheduler, in place of looking for one.
+    type: dict
+    suboptions:
+      namespace:
+        description: Namespace of the pod.
+        type: str
+        required: true
+      name:
+        description: Name of the pod.
+        type: str
+        required: true
+      container:
+        description: Name of the container, needed where none of several starts C(kube-scheduler).
+        type: str
+"""
