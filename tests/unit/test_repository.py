@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-SPDX = "SPDX-License-Identifier: GPL-3.0-or-later"
+SPDX = "SPDX-License-Identifier" + ": GPL-3.0-or-later"
 GALAXY = yaml.safe_load((ROOT / "galaxy.yml").read_text())
 RUNTIME = yaml.safe_load((ROOT / "meta/runtime.yml").read_text())
 MODULES = sorted((ROOT / "plugins/modules").glob("*.py"))
@@ -121,7 +121,7 @@ def test_tarball_holds_what_users_need_and_nothing_else(tmp_path):
     assert (collection["namespace"], collection["name"]) == ("osso", "scheduler")
 
     shipped = {"plugins", "roles", "playbooks", "meta", "docs", "changelogs", "operator"}
-    at_top = {"README.md", "LICENSE", "CHANGELOG.md", "MANIFEST.json", "FILES.json"}
+    at_top = {"README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "MANIFEST.json", "FILES.json"}
     assert [name for name in names if name.partition("/")[0] not in shipped | at_top] == []
     in_use = {relative(path) for path in files() if relative(path).startswith(("plugins/", "roles/", "playbooks/", "meta/"))}
     assert sorted(in_use - names) == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import os
+import shutil
 import subprocess
 from xml.etree import ElementTree
 
@@ -69,6 +70,57 @@ def test_another_cluster_needs_a_registry(root):
     done = run("make", "--no-print-directory", "-C", root, "ready", KUBECONFIG="/some/kubeconfig", REGISTRY="")
     assert done.returncode == 2
     assert "REGISTRY is needed too" in done.stderr
+
+
+@pytest.fixture
+def checkout(tmp_path, root):
+    """A repository with a page of each kind."""
+    shutil.copytree(root / "docs/site", tmp_path / "docs/site")
+    texts = {
+        "README.md": "[in](docs/install.md#probe) [out](https://example.org/r/blob/main/LICENSE)\n",
+        "LICENSE": "",
+        "docs/install.md": "[back](../README.md) [why](decisions) [licence](../LICENSE) [here](#probe)\n```\n[no](link)\n```\n",
+        "docs/decisions/README.md": "",
+        "docs/decisions/0001-first.md": "[install](../install.md) [other](https://example.com/x.md)\n",
+        "docs/picture.svg": "<svg/>",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_docs_keep_links_between_pages_and_lead_others_to_the_repository(root, checkout, tmp_path):
+    site = tmp_path / "source"
+    load(root / "tests/tools/docs").stage(checkout, site, "https://example.org/r")
+    assert (site / "index.md").read_text().splitlines()[0] == "[in](docs/install.md#probe) [out](https://example.org/r/blob/main/LICENSE)"
+    assert (site / "docs/install.md").read_text().splitlines() == [
+        "[back](../index.md) [why](../docs/decisions/index.md) [licence](https://example.org/r/blob/main/LICENSE) [here](#probe)",
+        "```",
+        "[no](link)",
+        "```",
+    ]
+    assert (site / "docs/decisions/0001-first.md").read_text() == "[install](../../docs/install.md) [other](https://example.com/x.md)\n"
+    assert (site / "docs/picture.svg").exists()
+
+
+@pytest.mark.parametrize("link", ["nowhere.md", "https://example.org/r/tree/main/docs/nowhere.md"])
+def test_docs_refuse_a_link_to_a_file_that_is_not_there(root, checkout, tmp_path, link):
+    docs = load(root / "tests/tools/docs")
+    (checkout / "docs/install.md").write_text(f"# Install\n\nsee [this]({link})\n")
+    with pytest.raises(docs.BadLinks) as refused:
+        docs.stage(checkout, tmp_path / "source", "https://example.org/r")
+    assert str(refused.value) == f"docs/install.md:3: {link}: there is no docs/nowhere.md"
+
+
+def test_docs_find_dead_links_of_the_site(root, tmp_path):
+    (tmp_path / "a.html").write_text('<a href="b.html#here"></a><a href="b.html#gone"></a><a href="c.html"></a><a href="https://x/y"></a>')
+    (tmp_path / "b.html").write_text('<p id="here"></p><img src="none.svg">')
+    assert load(root / "tests/tools/docs").dead_links(tmp_path) == [
+        "a.html: b.html#gone: there is no such place on that page",
+        "a.html: c.html: there is no such file",
+        "b.html: none.svg: there is no such file",
+    ]
 
 
 def test_env_of_another_throwaway_cluster(root, tmp_path):
