@@ -81,6 +81,9 @@ reference: collections  ## Generate docs/schema and the tables of docs/kube-sche
 docs: collections  ## The documentation as a site in .cache/docs/html; part of make lint
 	@$(ENV) tests/tools/docs
 
+release: collections  ## All of a release but publishing it (docs/releases.md); VERSION=1.2.3, SIGNING_KEY=a key of gpg
+	@$(if $(VERSION),,$(error VERSION is missing, for example: make release VERSION=1.0.0))$(ENV) tests/tools/release $(VERSION)
+
 clean:  ## Remove what tests and tools have written; .venv and downloads stay
 	@rm -rf .ansible .cache/ansible .cache/dist .cache/docs .cache/pytest .cache/ruff .cache/sanity/*/tree tests/output
 	@find . -path './.cluster*' -prune -o -path ./.venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
