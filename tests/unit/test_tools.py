@@ -123,6 +123,75 @@ def test_docs_find_dead_links_of_the_site(root, tmp_path):
     ]
 
 
+@pytest.fixture
+def release(root):
+    return load(root / "tests/tools/release")
+
+
+def test_release_of_a_good_checkout(release):
+    assert release.problems("1.1.0", "1.1.0", ["1.0.0"], []) == []
+    assert release.problems("1.0.0", "1.0.0", ["1.0.0-rc.1"], []) == []
+
+
+@pytest.mark.parametrize("version", ["1.0", "v1.0.0", "01.0.0", "1.0.0+build", "1.0.0-", ""])
+def test_release_wants_a_semantic_version(release, version):
+    assert release.problems(version, "1.0.0", [], []) == [f"VERSION={version} is not a semantic version such as 1.0.0"]
+
+
+def test_release_says_everything_that_is_wrong(release):
+    found = release.problems("1.0.0", "1.2.0", ["1.1.0"], [" M galaxy.yml", "?? notes"])
+    assert found == [
+        "galaxy.yml says version 1.2.0, not 1.0.0: change it there, and where `make unit` then says so, and commit that",
+        "1.1.0 is released already and newer than 1.0.0: take a newer one than that",
+        "the tree is not clean, commit or put aside: galaxy.yml, notes",
+    ]
+    assert release.problems("1.1.0", "1.1.0", ["1.1.0"], []) == [
+        "1.1.0 is in the changelog already: a version is released once; take a newer one"
+    ]
+
+
+def test_release_orders_versions_as_semver_does(release):
+    ordered = [
+        "1.0.0-alpha",
+        "1.0.0-alpha.1",
+        "1.0.0-alpha.beta",
+        "1.0.0-beta.2",
+        "1.0.0-beta.11",
+        "1.0.0-rc.1",
+        "1.0.0",
+        "1.2.0",
+        "1.10.0",
+    ]
+    assert sorted(ordered[::-1], key=release.precedence) == ordered
+
+
+def test_release_that_is_refused_writes_nothing(root):
+    done = run(root / "tests/tools/release", "999.0.0")
+    assert done.returncode == 1
+    assert done.stderr.startswith("release: galaxy.yml says version ")
+    assert not (root / ".cache/release/999.0.0").exists()
+
+
+def test_release_lists_packages_and_modules(release):
+    made = {
+        "bomFormat": "CycloneDX",
+        "components": [{"bom-ref": "requirements-L1", "name": "kubernetes", "version": "33.1.0"}],
+        "metadata": {"tools": {}},
+    }
+    go_mod = (
+        "module m\n\ngo 1.25\n\nrequire a.example/b v1.2.3\n\nrequire (\n\tc.example/d/v2 v2.0.0 // indirect\n)\n\nreplace x => y v9.9.9\n"
+    )
+    bill = release.bill(made, go_mod, "6.6.0", "1.0.0")
+    assert [f"{part['name']} {part['version']}" for part in bill["components"]] == [
+        "kubernetes.core 6.6.0",
+        "kubernetes 33.1.0",
+        "a.example/b v1.2.3",
+        "c.example/d/v2 v2.0.0",
+    ]
+    assert bill["metadata"]["component"]["purl"] == "pkg:generic/osso.scheduler@1.0.0"
+    assert set(bill["dependencies"][0]["dependsOn"]) == {part["bom-ref"] for part in bill["components"]}
+
+
 def test_env_of_another_throwaway_cluster(root, tmp_path):
     """Kubeconfig, registry, programs and image all go with the folder; a worker of pytest-xdist differs in nothing else."""
     folder = tmp_path / "second"
