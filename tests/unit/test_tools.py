@@ -162,7 +162,8 @@ def test_release_orders_versions_as_semver_does(release):
         "1.2.0",
         "1.10.0",
     ]
-    assert sorted(ordered[::-1], key=release.precedence) == ordered
+    shuffled = ordered[5:] + ordered[:5]
+    assert sorted(shuffled, key=release.precedence) == ordered
 
 
 def test_release_that_is_refused_writes_nothing(root):
