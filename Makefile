@@ -85,7 +85,7 @@ release: collections  ## All of a release but publishing it (docs/releases.md); 
 	@$(if $(VERSION),,$(error VERSION is missing, for example: make release VERSION=1.0.0))$(ENV) tests/tools/release $(VERSION)
 
 clean:  ## Remove what tests and tools have written; .venv and downloads stay
-	@rm -rf .ansible .cache/ansible .cache/dist .cache/docs .cache/pytest .cache/ruff .cache/sanity/*/tree tests/output
+	@rm -rf .ansible .cache/ansible .cache/dist .cache/docs .cache/release .cache/pytest .cache/ruff .cache/sanity/*/tree tests/output
 	@find . -path './.cluster*' -prune -o -path ./.venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: $(if $(wildcard .cluster*),cluster-clean) clean  ## Remove everything that is not in git, the cluster included
