@@ -56,7 +56,7 @@ all-on-clusters: lint molecule olm
 	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm tests/unit || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
 
 ##@ The development ground
-.PHONY: env collections requirements dist format bundle aap ee reference clean distclean
+.PHONY: env collections requirements dist format bundle aap ee reference docs release clean distclean
 env:  ## The Python environment .venv
 	@tests/tools/environment
 
@@ -84,8 +84,14 @@ ee: collections  ## Build the execution environment for Automation Platform; wit
 reference: collections  ## Generate docs/schema and the tables of docs/kube-scheduler-configuration.md, docs/olm.md, docs/plugins.md and docs/presets.md
 	@PYTHONPATH=.cache/collections $(ENV) tests/tools/reference-page write
 
+docs: collections  ## The documentation as a site in .cache/docs/html; part of make lint
+	@$(ENV) tests/tools/docs
+
+release: collections  ## All of a release but publishing it (docs/releases.md); VERSION=1.2.3, SIGNING_KEY=a key of gpg
+	@$(if $(VERSION),,$(error VERSION is missing, for example: make release VERSION=1.0.0))$(ENV) tests/tools/release $(VERSION)
+
 clean:  ## Remove what tests and tools have written; .venv and downloads stay
-	@rm -rf .ansible .cache/ansible .cache/dist .cache/pytest .cache/ruff .cache/sanity/*/tree tests/output
+	@rm -rf .ansible .cache/ansible .cache/dist .cache/docs .cache/release .cache/pytest .cache/ruff .cache/sanity/*/tree tests/output
 	@find . -path './.cluster*' -prune -o -path ./.venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: $(if $(wildcard .cluster*),cluster-clean) clean  ## Remove everything that is not in git, the cluster included

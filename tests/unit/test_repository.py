@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-SPDX = "SPDX-License-Identifier: GPL-3.0-or-later"
+SPDX = "SPDX-License-Identifier" + ": GPL-3.0-or-later"
 GALAXY = yaml.safe_load((ROOT / "galaxy.yml").read_text())
 RUNTIME = yaml.safe_load((ROOT / "meta/runtime.yml").read_text())
 MODULES = sorted((ROOT / "plugins/modules").glob("*.py"))
@@ -121,10 +121,25 @@ def test_tarball_holds_what_users_need_and_nothing_else(tmp_path):
     assert (collection["namespace"], collection["name"]) == ("osso", "scheduler")
 
     shipped = {"plugins", "roles", "playbooks", "meta", "docs", "changelogs", "operator", "extensions"}
-    at_top = {"README.md", "LICENSE", "CHANGELOG.md", "MANIFEST.json", "FILES.json"}
+    at_top = {"README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "MANIFEST.json", "FILES.json"}
     assert [name for name in names if name.partition("/")[0] not in shipped | at_top] == []
     in_use = {relative(path) for path in files() if relative(path).startswith(("plugins/", "roles/", "playbooks/", "meta/", "extensions/"))}
     assert sorted(in_use - names) == []
+
+
+def test_galaxy_takes_the_names_of_plugins():
+    """It refuses the whole collection for one file with another name (galaxy-importer: NAME_REGEXP)."""
+    taken = re.compile(r"(?!.*__)[a-z_][0-9a-z_]*|__init__")
+    names = [path for path in files() if relative(path).startswith("plugins/") and path.suffix == ".py"]
+    assert len(names) > 100
+    assert [relative(path) for path in names if not taken.fullmatch(path.stem)] == []
+
+
+def test_readme_can_be_read_anywhere():
+    """Galaxy and Automation Hub show it, where a relative link leads nowhere."""
+    links = re.findall(r"\]\(([^)\s]+)\)", (ROOT / "README.md").read_text())
+    assert len(links) > 20
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
 
 
 def test_sanity_has_nothing_to_ignore():

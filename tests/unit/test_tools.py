@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import os
+import shutil
 import subprocess
 from xml.etree import ElementTree
 
@@ -69,6 +70,127 @@ def test_another_cluster_needs_a_registry(root):
     done = run("make", "--no-print-directory", "-C", root, "ready", KUBECONFIG="/some/kubeconfig", REGISTRY="")
     assert done.returncode == 2
     assert "REGISTRY is needed too" in done.stderr
+
+
+@pytest.fixture
+def checkout(tmp_path, root):
+    """A repository with a page of each kind."""
+    shutil.copytree(root / "docs/site", tmp_path / "docs/site")
+    texts = {
+        "README.md": "[in](docs/install.md#probe) [out](https://example.org/r/blob/main/LICENSE)\n",
+        "LICENSE": "",
+        "docs/install.md": "[back](../README.md) [why](decisions) [licence](../LICENSE) [here](#probe)\n```\n[no](link)\n```\n",
+        "docs/decisions/README.md": "",
+        "docs/decisions/0001-first.md": "[install](../install.md) [other](https://example.com/x.md)\n",
+        "docs/picture.svg": "<svg/>",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_docs_keep_links_between_pages_and_lead_others_to_the_repository(root, checkout, tmp_path):
+    site = tmp_path / "source"
+    load(root / "tests/tools/docs").stage(checkout, site, "https://example.org/r")
+    assert (site / "index.md").read_text().splitlines()[0] == "[in](docs/install.md#probe) [out](https://example.org/r/blob/main/LICENSE)"
+    assert (site / "docs/install.md").read_text().splitlines() == [
+        "[back](../index.md) [why](../docs/decisions/index.md) [licence](https://example.org/r/blob/main/LICENSE) [here](#probe)",
+        "```",
+        "[no](link)",
+        "```",
+    ]
+    assert (site / "docs/decisions/0001-first.md").read_text() == "[install](../../docs/install.md) [other](https://example.com/x.md)\n"
+    assert (site / "docs/picture.svg").exists()
+
+
+@pytest.mark.parametrize("link", ["nowhere.md", "https://example.org/r/tree/main/docs/nowhere.md"])
+def test_docs_refuse_a_link_to_a_file_that_is_not_there(root, checkout, tmp_path, link):
+    docs = load(root / "tests/tools/docs")
+    (checkout / "docs/install.md").write_text(f"# Install\n\nsee [this]({link})\n")
+    with pytest.raises(docs.BadLinks) as refused:
+        docs.stage(checkout, tmp_path / "source", "https://example.org/r")
+    assert str(refused.value) == f"docs/install.md:3: {link}: there is no docs/nowhere.md"
+
+
+def test_docs_find_dead_links_of_the_site(root, tmp_path):
+    (tmp_path / "a.html").write_text('<a href="b.html#here"></a><a href="b.html#gone"></a><a href="c.html"></a><a href="https://x/y"></a>')
+    (tmp_path / "b.html").write_text('<p id="here"></p><img src="none.svg">')
+    assert load(root / "tests/tools/docs").dead_links(tmp_path) == [
+        "a.html: b.html#gone: there is no such place on that page",
+        "a.html: c.html: there is no such file",
+        "b.html: none.svg: there is no such file",
+    ]
+
+
+@pytest.fixture
+def release(root):
+    return load(root / "tests/tools/release")
+
+
+def test_release_of_a_good_checkout(release):
+    assert release.problems("1.1.0", "1.1.0", ["1.0.0"], []) == []
+    assert release.problems("1.0.0", "1.0.0", ["1.0.0-rc.1"], []) == []
+
+
+@pytest.mark.parametrize("version", ["1.0", "v1.0.0", "01.0.0", "1.0.0+build", "1.0.0-", ""])
+def test_release_wants_a_semantic_version(release, version):
+    assert release.problems(version, "1.0.0", [], []) == [f"VERSION={version} is not a semantic version such as 1.0.0"]
+
+
+def test_release_says_everything_that_is_wrong(release):
+    found = release.problems("1.0.0", "1.2.0", ["1.1.0"], [" M galaxy.yml", "?? notes"])
+    assert found == [
+        "galaxy.yml says version 1.2.0, not 1.0.0: change it there, and where `make unit` then says so, and commit that",
+        "1.1.0 is released already and newer than 1.0.0: take a newer one than that",
+        "the tree is not clean, commit or put aside: galaxy.yml, notes",
+    ]
+    assert release.problems("1.1.0", "1.1.0", ["1.1.0"], []) == [
+        "1.1.0 is in the changelog already: a version is released once; take a newer one"
+    ]
+
+
+def test_release_orders_versions_as_semver_does(release):
+    ordered = [
+        "1.0.0-alpha",
+        "1.0.0-alpha.1",
+        "1.0.0-alpha.beta",
+        "1.0.0-beta.2",
+        "1.0.0-beta.11",
+        "1.0.0-rc.1",
+        "1.0.0",
+        "1.2.0",
+        "1.10.0",
+    ]
+    shuffled = ordered[5:] + ordered[:5]
+    assert sorted(shuffled, key=release.precedence) == ordered
+
+
+def test_release_that_is_refused_writes_nothing(root):
+    done = run(root / "tests/tools/release", "999.0.0")
+    assert done.returncode == 1
+    assert done.stderr.startswith("release: galaxy.yml says version ")
+    assert not (root / ".cache/release/999.0.0").exists()
+
+
+def test_release_lists_packages_and_modules(release):
+    made = {
+        "bomFormat": "CycloneDX",
+        "components": [{"bom-ref": "requirements-L1", "name": "kubernetes", "version": "33.1.0"}],
+        "metadata": {"tools": {}},
+    }
+    go_mod = (
+        "module m\n\ngo 1.25\n\nrequire a.example/b v1.2.3\n\nrequire (\n\tc.example/d/v2 v2.0.0 // indirect\n)\n\nreplace x => y v9.9.9\n"
+    )
+    bill = release.bill(made, go_mod, "6.6.0", "1.0.0")
+    assert [f"{part['name']} {part['version']}" for part in bill["components"]] == [
+        "kubernetes.core 6.6.0",
+        "kubernetes 33.1.0",
+        "a.example/b v1.2.3",
+        "c.example/d/v2 v2.0.0",
+    ]
+    assert bill["metadata"]["component"]["purl"] == "pkg:generic/osso.scheduler@1.0.0"
+    assert set(bill["dependencies"][0]["dependsOn"]) == {part["bom-ref"] for part in bill["components"]}
 
 
 def test_env_of_another_throwaway_cluster(root, tmp_path):

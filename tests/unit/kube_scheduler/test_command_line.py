@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The check on the command line (__main__.py)."""
+"""The check on the command line (command_line.py)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.__main__ import main
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.command_line import main
 
 PROFILE = "profiles:\n- schedulerName: a\n  plugins:\n    score:\n      enabled:\n      - name: {0}\n"
 V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n"
@@ -160,7 +160,7 @@ def test_needs_no_ansible(root, tmp_path):
     (tmp_path / "ansible_collections.py").write_text("raise ImportError('there is no Ansible')")
     (tmp_path / "config.yaml").write_text(MISSPELT)
     done = subprocess.run(
-        [sys.executable, "-m", "osso_kube_scheduler", "config.yaml", "--kubernetes=1.31", "--plugins=scheduler-plugins"],
+        [sys.executable, "-m", "osso_kube_scheduler.command_line", "config.yaml", "--kubernetes=1.31", "--plugins=scheduler-plugins"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
@@ -173,7 +173,7 @@ def test_needs_no_ansible(root, tmp_path):
 def test_precommit_installs_this_package(root):
     project = (root / "pyproject.toml").read_text()
     (hook,) = yaml.safe_load((root / ".pre-commit-hooks.yaml").read_text())
-    assert f'{hook["entry"]} = "osso_kube_scheduler.__main__:run"' in project
+    assert f'{hook["entry"]} = "osso_kube_scheduler.command_line:run"' in project
     folders = {path.parent.relative_to(root / "plugins/module_utils") for path in root.glob("plugins/module_utils/kube_scheduler/**/*.py")}
     assert {f'"{str(folder).replace("/", ".")}"'.replace('"kube_', '"osso_kube_') for folder in folders} <= set(
         project.partition("packages = [")[2].partition("]")[0].split(", ")

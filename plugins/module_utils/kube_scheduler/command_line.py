@@ -4,7 +4,7 @@
 
 """Check KubeSchedulerConfigurations on the command line, for editors and pre-commit; needs Python and PyYAML, no Ansible.
 
-    python -m ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler config.yaml --kubernetes 1.31
+    python -m ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.command_line config.yaml --kubernetes 1.31
 
 Findings go to stdout as ``file:line:column: severity: field: message (hint)``; with --complete, --convert or --diff, whose output
 is on stdout, to stderr. Exit status: 0 nothing wrong (warnings allowed), 1 errors found, 2 wrong usage or unreadable file.
