@@ -87,8 +87,25 @@ options:
       - SHA-256 fingerprint that the certificate must have, for example the RV(certificate.sha256) of an earlier run of the same container. With
         another one the token is not sent.
     type: str
+  binary:
+    description:
+      - Also copies the scheduler's program out of its image, as C(POD.kube-scheduler). V({}) is enough.
+      - Profiles hold the names of functions, so most of C(go tool pprof) does without. It is needed to see instructions, with C(-disasm)
+        or C(-weblist), and is then named before the profile.
+    type: dict
+    suboptions:
+      auth_file:
+        description: File with the credentials for the registry, as C(podman login) and C(skopeo login) write it. By default the one that they use.
+        type: path
+      validate_certs:
+        description: Whether the registry must show a certificate that is to be trusted.
+        type: bool
+        default: true
+      skopeo:
+        description: The program skopeo, which reads the image, on the host that the task runs on.
+        type: str
+        default: skopeo
 notes:
-  - The files hold the names of functions, so the scheduler's program is not needed to read them.
   - Needs the permission to get pods, to get and create C(pods/portforward), to create and delete ServiceAccounts in the pod's namespace and to
     create C(serviceaccounts/token) there, and to create and delete ClusterRoles and ClusterRoleBindings. The API server lets a user grant only
     what the user may do, so GET C(/debug/pprof/*) is needed, too.
@@ -162,6 +179,23 @@ certificate:
       description: Whether O(serving_ca) or O(certificate_sha256) vouches for it.
       type: bool
       sample: false
+binary:
+  description: The scheduler's program. Null unless O(binary) asks for it.
+  returned: success
+  type: dict
+  contains:
+    path:
+      description: Where it is.
+      type: str
+      sample: /tmp/secondary-scheduler-7c9b7f6d5-x2x7k.kube-scheduler
+    size:
+      description: How many bytes it has. Null in check mode.
+      type: int
+      sample: 73422000
+    image:
+      description: The image that it is from.
+      type: str
+      sample: registry.example.com/scheduler-plugins/kube-scheduler@sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824
 msg:
   description: The outcome in one sentence.
   returned: always
@@ -189,6 +223,14 @@ OPTIONS = dict(
     serving_ca=dict(type="path"),
     serving_name=dict(type="str"),
     certificate_sha256=dict(type="str"),
+    binary=dict(
+        type="dict",
+        options=dict(
+            auth_file=dict(type="path"),
+            validate_certs=dict(type="bool", default=True),
+            skopeo=dict(type="str", default="skopeo"),
+        ),
+    ),
 )
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""scheduler_pprof on a real scheduler: profiles that Go's own tools open, and nothing left in the cluster (F151, F152, F154)."""
+"""scheduler_pprof on a real scheduler: profiles that Go's own tools open, and nothing left in the cluster (F151-F154)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from support.access import service_account
+from support.debian import program
 from support.inventory import everything
 from support.plain_scheduler import CONFIG, config_map, plain_scheduler
 from support.processes import descendants
@@ -78,6 +79,31 @@ def test_all_profiles_are_opened_by_go(fetch, tmp_path, kubectl):
     assert "k8s.io/" in tops["heap"]
     assert "Duration: " in tops["cpu"], tops["cpu"]
     go("trace", "-pprof=sched", paths["trace"])
+
+
+def test_f153_the_program_out_of_the_image(fetch, tmp_path):
+    """shows what profiles lack"""
+    skopeo = {"skopeo": str(program("skopeo", "skopeo")), "validate_certs": False}
+    asked = {"profiles": ["cpu"], "seconds": 1, "binary": skopeo}
+    foretold = fetch(check=True, **asked)["binary"]
+    assert list(tmp_path.iterdir()) == []
+    result = fetch(**asked)
+    assert not result["failed"], result["msg"]
+    told, path = result["binary"], Path(result["binary"]["path"])
+    assert foretold == {**told, "size": None}
+    assert "@sha256:" in told["image"]
+    assert path.stat().st_size == told["size"]
+    assert sorted(tmp_path.iterdir()) == sorted([path, Path(result["files"][0]["path"])])
+    assert "scheduler-plugins" in subprocess.run(["go", "version", "-m", path], capture_output=True, text=True, check=True).stdout
+    go("pprof", "-top", path, result["files"][0]["path"])
+
+
+def test_a_registry_that_is_not_trusted(fetch, tmp_path):
+    """Its certificate is asked for unless told otherwise. The profiles are there all the same."""
+    result = fetch(profiles=["goroutine"], binary={"skopeo": str(program("skopeo", "skopeo"))})
+    assert result["failed"]
+    assert "binary.auth_file and binary.validate_certs say how" in result["msg"]
+    assert [str(path) for path in tmp_path.iterdir()] == [result["files"][0]["path"]]
 
 
 def test_check_mode_names_the_files_and_does_nothing(fetch, audit, tmp_path):

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging import https
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging import binary, https
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.access import ANONYMOUS, Access
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.files import save
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target, named, serving
@@ -65,6 +65,7 @@ class Options:
     serving_ca: str | None
     serving_name: str | None
     certificate_sha256: str | None
+    binary: Mapping[str, Any] | None
 
     def __post_init__(self):
         if not self.profiles:
@@ -83,6 +84,12 @@ class Options:
     def path(self, target: Target, profile: str) -> str:
         return os.path.join(self.dest, f"{target.name}.{profile}.{KINDS[profile].suffix}")
 
+    def program(self, target: Target, size: int | None = None) -> dict[str, Any] | None:
+        """What is told of the program; None where it is not asked for."""
+        if self.binary is None:
+            return None
+        return {"path": os.path.join(self.dest, f"{target.name}.{binary.PROGRAM}"), "size": size, "image": binary.image_of(target)}
+
 
 def plan(client: Client, options: Options) -> dict[str, Any]:
     """What would be fetched, in the module's form. Reads only."""
@@ -93,6 +100,7 @@ def plan(client: Client, options: Options) -> dict[str, Any]:
         "target": target.as_dict(),
         "files": files,
         "certificate": None,
+        "binary": options.program(target),
         "msg": f"Would fetch {', '.join(options.profiles)} from the pod {target}.",
     }
 
@@ -122,14 +130,34 @@ def run(client: Client, options: Options) -> dict[str, Any]:
     if failure or leftover:
         message = " ".join(filter(None, [failure.message if failure else "", leftover]))
         raise ClusterError(message, files=files)
+    program = _program(client, options, target, files)
     verified = "fingerprint" if options.certificate_sha256 else "ca" if options.serving_ca else ""
     return {
         "changed": True,
         "target": target.as_dict(),
         "files": files,
         "certificate": {"sha256": fingerprint, "verified": bool(verified)},
+        "binary": program,
         "msg": f"Fetched {', '.join(options.profiles)} from the pod {target}; its certificate was {_CERTIFICATE[verified]}.",
     }
+
+
+def _program(client: Client, options: Options, target: Target, files: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """What is told of the program, once it is there. After a failure the profiles stay."""
+    told = options.program(target)
+    if not told:
+        return None
+    try:
+        node = client.get(client.resource("v1", "Node"), target.node)
+        architecture = ((node or {}).get("status") or {}).get("nodeInfo", {}).get("architecture", "")
+    except ApiError:
+        architecture = ""
+    try:
+        with ended_by_signals("The copying of the program"):
+            size = binary.extract(told["image"], architecture, told["path"], binary.Source(**options.binary))
+    except ClusterError as error:
+        raise ClusterError(error.message, files=files) from None
+    return {**told, "size": size}
 
 
 def _target(client: Client, options: Options) -> Target:

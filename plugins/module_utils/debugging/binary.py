@@ -1,0 +1,98 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The scheduler's program, out of the image that it runs from: what ``go tool pprof`` needs to show its instructions."""
+
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+import re
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging.files import save
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target
+
+PROGRAM = "kube-scheduler"
+_DIGEST = re.compile(r"[^@]+@sha256:[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Source:
+    """How to reach the registry; the names and meanings are those of the module's option ``binary``."""
+
+    auth_file: str | None
+    validate_certs: bool
+    skopeo: str
+
+
+def image_of(target: Target) -> str:
+    """The image that the container runs, by digest where its runtime tells one."""
+    status = _of_container((target.pod.get("status") or {}).get("containerStatuses") or [], target)
+    pulled = (status.get("imageID") or "").rpartition("//")[2]
+    return pulled if _DIGEST.fullmatch(pulled) else _of_container(target.pod["spec"]["containers"], target)["image"]
+
+
+def extract(image: str, architecture: str, path: str, source: Source) -> int:
+    """Save the program that an image holds below ``bin``; how many bytes it has.
+
+    architecture: of the node, as Kubernetes calls it; "" for that of the host. Raises ClusterError with the reason and the remedy.
+    """
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(path), prefix=".image.") as folder:
+        _copy(image, architecture, folder, source)
+        body = _found(image, folder)
+    save(path, body)
+    return len(body)
+
+
+def _of_container(entries: list[Mapping[str, Any]], target: Target) -> Mapping[str, Any]:
+    return next((entry for entry in entries if entry["name"] == target.container), {})
+
+
+def _copy(image: str, architecture: str, folder: str, source: Source) -> None:
+    command = [source.skopeo, "--override-os=linux"]
+    command += [f"--override-arch={architecture}"] if architecture else []
+    command += ["copy", "--quiet", f"--src-tls-verify={str(source.validate_certs).lower()}"]
+    command += [f"--src-authfile={source.auth_file}"] if source.auth_file else []
+    try:
+        done = subprocess.run([*command, f"docker://{image}", f"dir:{folder}"], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise ClusterError(
+            f"binary.skopeo: {source.skopeo} could not be started: {error.strerror}. Install skopeo on the host that the task runs on, or say "
+            "where it is."
+        ) from None
+    if done.returncode:
+        raise ClusterError(
+            f"binary: the image {image} could not be copied: {done.stderr.strip()}. The host that the task runs on has to reach its registry; "
+            "binary.auth_file and binary.validate_certs say how."
+        )
+
+
+def _found(image: str, folder: str) -> bytes:
+    """The program in a folder that skopeo has copied an image to. What a later layer holds goes before what is below it."""
+    with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
+        layers = [layer["digest"].partition(":")[2] for layer in json.load(file)["layers"]]
+    for layer in reversed(layers):
+        try:
+            with tarfile.open(os.path.join(folder, layer)) as archive:
+                for member in archive:
+                    if member.isreg() and _is_program(member.name):
+                        return archive.extractfile(member).read()
+        except tarfile.ReadError:
+            raise ClusterError(
+                f"binary: a layer of {image} is compressed in a way that Python's tarfile does not read, such as zstd."
+            ) from None
+    raise ClusterError(f"binary: the image {image} has no file {PROGRAM} in a folder bin.")
+
+
+def _is_program(name: str) -> bool:
+    folder, base = posixpath.split(name)
+    return base == PROGRAM and posixpath.basename(folder) in ("bin", "sbin")
