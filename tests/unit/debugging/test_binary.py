@@ -56,8 +56,10 @@ def test_the_last_layer_goes_first(skopeo, tmp_path, name, compression):
     assert binary.extract(DIGEST, "arm64", str(dest / "program"), source) == 7
     assert (dest / "program").read_bytes() == b"new one"
     assert [path.name for path in dest.iterdir()] == ["program"]
-    assert (tmp_path / "told").read_text().startswith(
-        f"--override-os=linux --override-arch=arm64 copy --quiet --src-tls-verify=true docker://{DIGEST} dir:{dest}/.image."
+    assert (
+        (tmp_path / "told")
+        .read_text()
+        .startswith(f"--override-os=linux --override-arch=arm64 copy --quiet --src-tls-verify=true docker://{DIGEST} dir:{dest}/.image.")
     )
 
 
@@ -90,7 +92,7 @@ def test_a_layer_that_cannot_be_read(skopeo, tmp_path):
 
 
 def test_without_skopeo(tmp_path):
-    with pytest.raises(ClusterError, match="binary.skopeo: no-such could not be started: No such file or directory. Install skopeo"):
+    with pytest.raises(ClusterError, match=r"binary\.skopeo: no-such could not be started: No such file or directory\. Install skopeo"):
         binary.extract(DIGEST, "", str(tmp_path / "program"), binary.Source(None, True, "no-such"))
 
 
