@@ -55,6 +55,7 @@ class Reporting:
             resource=self._resource,
             decision=decision,
             deployment=deployment,
+            decided_on=operand["deployment"],
             failure=Failure(**operand["failure"]) if operand["failure"] and seen else None,
             error=error,
             names=tuple(operand["scheduler_names"]),

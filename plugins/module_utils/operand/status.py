@@ -23,14 +23,16 @@ _OWN_LOOK = 600
 class Outcome(NamedTuple):
     """What a reconcile came to.
 
-    deployment: the live one or None. failure: of its newest pods. error: why the apply failed, "" otherwise. names: scheduler names that are
-    served. unique: the condition SchedulerNamesUnique. missing: what plugins lack, see operand/needs.py; None where they need nothing.
-    metrics: findings of the module prometheus_info, None where no plugin asks Prometheus. renew: seconds until a token has to be renewed.
+    deployment: the live one or None; decided_on: as it was when the decision was made. failure: of its newest pods. error: why the apply
+    failed, "" otherwise. names: scheduler names that are served. unique: the condition SchedulerNamesUnique. missing: what plugins lack, see
+    operand/needs.py; None where they need nothing. metrics: findings of the module prometheus_info, None where no plugin asks Prometheus.
+    renew: seconds until a token has to be renewed.
     """
 
     resource: dict
     decision: Decision
     deployment: dict | None = None
+    decided_on: dict | None = None
     failure: Any = None
     error: str = ""
     names: tuple = ()
@@ -92,6 +94,8 @@ def next_look(outcome: Outcome, status: dict[str, Any]) -> str:
         return "10s"  # nothing tells that it was created
     if decision.reason in ("PrometheusUnknown", "MetricsUnavailable"):
         return "30s"  # nothing tells that they are there
+    if rollouts.is_overdue(outcome.deployment) and not rollouts.is_overdue(outcome.decided_on):
+        return "1s"  # the deadline has passed since the decision: the next one may go back
     if condition(status, "Progressing").get("status") == "True":
         return "5s"  # pods that cannot start change no object that the operator watches
     if condition(status, "PluginsReady").get("status") == "False":

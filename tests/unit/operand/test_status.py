@@ -96,6 +96,16 @@ def test_failed_rollout_is_degraded(condition, reason):
     )
 
 
+def test_deadline_that_passes_during_a_reconcile_is_acted_on_at_once():
+    """Nothing else would start a reconcile: the change of a condition's value is no event for the operator."""
+    late = {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "m"}
+    overdue = deployment(NEW, conditions=[late], updatedReplicas=1)
+    for decided_on, again in ((deployment(NEW, updatedReplicas=1), "1s"), (overdue, "")):
+        seen = outcome(deployment=overdue, decided_on=decided_on)
+        assert conditions(report(seen))["Progressing"] == ("False", "ProgressDeadlineExceeded")
+        assert next_look(seen, report(seen)) == again
+
+
 def test_last_words_of_a_pod_stand_in_the_status():
     failure = SimpleNamespace(reason="ImagePullBackOff", message="pod p: no such image", crashes=0, pod="p")
     (degraded,) = (c for c in report(outcome(deployment=deployment(NEW), failure=failure))["conditions"] if c["type"] == "Degraded")
