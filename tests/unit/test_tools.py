@@ -72,6 +72,29 @@ def test_another_cluster_needs_a_registry(root):
     assert "REGISTRY is needed too" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("command", "environment", "given"),
+    [
+        (["ee", "REGISTRY=hub.example.com"], "", "hub.example.com"),
+        (["ee"], "hub.example.com", "hub.example.com"),
+        (["ee"], "", ""),
+        (["images", "ee", "REGISTRY=hub.example.com"], "", "hub.example.com"),
+        (["images", "REGISTRY=hub.example.com"], "", "hub.example.com"),
+        # That of a shell, while the throwaway cluster has one of its own.
+        (["images"], "hub.example.com", ""),
+    ],
+)
+def test_registry_that_images_are_pushed_to(root, tmp_path, command, environment, given):
+    """What the recipes of make get to see; these here stand in for the builds."""
+    recipes = tmp_path / "recipes.mk"
+    recipes.write_text('collections env which-cluster ready:\n\t@:\nimages ee:\n\t@echo "$@ [$$REGISTRY]"\n')
+    variables = {"KUBECONFIG": "", "REGISTRY": environment, "MAKEFLAGS": "", "MAKELEVEL": "0"}
+    done = run("make", "--no-print-directory", "-C", root, "-f", "Makefile", "-f", recipes, *command, **variables)
+    assert done.returncode == 0, done.stderr
+    goals = [goal for goal in command if "=" not in goal]
+    assert done.stdout.splitlines() == [f"{goal} [{given}]" for goal in goals]
+
+
 @pytest.fixture
 def checkout(tmp_path, root):
     """A repository with a page of each kind."""
