@@ -13,7 +13,7 @@ MAKEFLAGS += --no-print-directory
 # make VARIABLE=value ... :
 #   PYTHON      interpreter of .venv, 3.11 or newer (default: python3)
 #   KUBECONFIG  use that cluster and build none; needs REGISTRY
-#   REGISTRY    where images are pushed to and that cluster pulls them from; `make images REGISTRY=...` needs no cluster
+#   REGISTRY    where images are pushed to and that cluster pulls them from; `make images REGISTRY=...` and `make ee` need none
 #   TAG         tag of these images (default: the version); ENGINE=podman builds them with podman instead of buildah
 #   NODES       nodes of the throwaway cluster
 #   CLUSTERS    throwaway clusters, which share the tests (default: 2 where all of them run, else 1)
@@ -28,8 +28,8 @@ export CLUSTER_DIR ?= $(CURDIR)/.cluster
 export CLUSTERS ?= $(if $(TESTS),1,$(if $(filter test test-integration,$(MAKECMDGOALS)),2,1))
 CLUSTER_DIRS = $(CLUSTER_DIR) $(addprefix $(CLUSTER_DIR)-,$(shell seq 2 $(CLUSTERS)))
 
-# Is `make images` for a registry outside of any cluster?
-OUTSIDE := $(if $(KUBECONFIG),,$(if $(filter images,$(MAKECMDGOALS)),$(filter command,$(origin REGISTRY))))
+# Is it a registry outside of any cluster? `make images` is told so by REGISTRY on the command line; `make ee` knows no other one.
+OUTSIDE := $(if $(KUBECONFIG),,$(if $(filter images,$(MAKECMDGOALS)),$(filter command,$(origin REGISTRY)),$(and $(filter ee,$(MAKECMDGOALS)),$(REGISTRY))))
 
 ##@ Start here
 .PHONY: help demo demo-load-aware site test

@@ -21,7 +21,8 @@ from surveys import ROOT, Question, questions
 
 HERE = Path(__file__).resolve().parent
 GENERATED = "# Made by `make aap` of automation_platform/definition.yml and of the specifications of roles and modules.\n"
-AT_LAUNCH = ("job_type", "diff_mode", "limit", "variables", "verbosity", "inventory", "credential", "instance_groups", "job_slice_count")
+# Not the count of slices: one without a host of the group clusters would go to the cluster of the credential.
+AT_LAUNCH = ("job_type", "diff_mode", "limit", "variables", "verbosity", "inventory", "credential", "instance_groups", "forks")
 
 
 def definition() -> dict[str, Any]:

@@ -107,6 +107,8 @@ def question(variable: str, option: str, spec: Mapping[str, Any], told: Mapping[
     way = told.get("as")
     if way and AS[way] != spec.get("type", "str"):
         raise ValueError(f"{variable}: as {way} is for the type {AS[way]}, and {option} is {spec.get('type', 'str')}")
+    if way and spec.get("no_log"):
+        raise ValueError(f"{variable}: as {way} shows the answer, and {option} is a secret")
     choices = CHOICES.get(told["choices"], told["choices"]) if "choices" in told else spec.get("choices", [])
     choices = [choice for choice in choices if choice != ""]
     if way:

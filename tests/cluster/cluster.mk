@@ -1,3 +1,7 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
 # The throwaway clusters; docs/cluster.md tells how one is made.
 
 # Also those that were made with a higher number of CLUSTERS.

@@ -9,11 +9,14 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
+import tempfile
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 from cluster.throwaway import layout
 
 
@@ -70,6 +73,29 @@ def test_another_cluster_needs_a_registry(root):
     done = run("make", "--no-print-directory", "-C", root, "ready", KUBECONFIG="/some/kubeconfig", REGISTRY="")
     assert done.returncode == 2
     assert "REGISTRY is needed too" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "environment", "given"),
+    [
+        (["ee", "REGISTRY=hub.example.com"], "", "hub.example.com"),
+        (["ee"], "hub.example.com", "hub.example.com"),
+        (["ee"], "", ""),
+        (["images", "ee", "REGISTRY=hub.example.com"], "", "hub.example.com"),
+        (["images", "REGISTRY=hub.example.com"], "", "hub.example.com"),
+        # That of a shell, while the throwaway cluster has one of its own.
+        (["images"], "hub.example.com", ""),
+    ],
+)
+def test_registry_that_images_are_pushed_to(root, tmp_path, command, environment, given):
+    """What the recipes of make get to see; these here stand in for the builds."""
+    recipes = tmp_path / "recipes.mk"
+    recipes.write_text('collections env which-cluster ready:\n\t@:\nimages ee:\n\t@echo "$@ [$$REGISTRY]"\n')
+    variables = {"KUBECONFIG": "", "REGISTRY": environment, "MAKEFLAGS": "", "MAKELEVEL": "0"}
+    done = run("make", "--no-print-directory", "-C", root, "-f", "Makefile", "-f", recipes, *command, **variables)
+    assert done.returncode == 0, done.stderr
+    goals = [goal for goal in command if "=" not in goal]
+    assert done.stdout.splitlines() == [f"{goal} [{given}]" for goal in goals]
 
 
 @pytest.fixture
@@ -171,6 +197,61 @@ def test_release_that_is_refused_writes_nothing(root):
     assert done.returncode == 1
     assert done.stderr.startswith("release: galaxy.yml says version ")
     assert not (root / ".cache/release/999.0.0").exists()
+
+
+def test_release_without_gpg_says_so_before_any_work(release, tmp_path, monkeypatch):
+    (tmp_path / "gpg").symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert release.unable_to_sign("") == ["gpgconf is missing, to sign with; on Debian: apt-get install gnupg"]
+    (tmp_path / "gpg").unlink()
+    assert release.unable_to_sign("key") == ["gpg and gpgconf are missing, to sign with; on Debian: apt-get install gnupg"]
+
+
+@pytest.mark.skipif(not shutil.which("gpg"), reason="gpg is missing: apt-get install gnupg")
+def test_release_with_a_key_that_is_not_there_says_so_before_any_work(root, release, monkeypatch):
+    with tempfile.TemporaryDirectory() as home:  # with a short path: an agent's socket is in there
+        monkeypatch.setenv("GNUPGHOME", home)
+        try:
+            assert release.unable_to_sign("") == []
+            (said,) = release.unable_to_sign("nobody@example.com")
+            assert said.startswith("SIGNING_KEY=nobody@example.com names no secret key of gpg here")
+            # And it is asked
+            done = run(root / "tests/tools/release", "999.0.0", SIGNING_KEY="nobody@example.com")
+            assert f"release: {said}" in done.stderr.splitlines()
+            make = ["gpg", "--batch", "--passphrase=", "--quick-generate-key", "nobody@example.com", "ed25519", "sign", "1d"]
+            subprocess.run(make, check=True, capture_output=True)
+            assert release.unable_to_sign("nobody@example.com") == []
+        finally:
+            subprocess.run(["gpgconf", "--kill", "all"], check=False)
+
+
+def test_release_checks_every_playbook(root, release):
+    found = release.playbooks(root)
+    assert {"osso.scheduler.site", "osso.scheduler.aap.configure_platform"} <= set(found)
+    assert str(root / "extensions/patterns/secondary_schedulers/playbooks/install.yml") in found
+    at_top = {f"osso.scheduler.{path.stem}" for path in (root / "playbooks").glob("*.yml")}
+    others = [name for name in found if name not in at_top]
+    # Neither tasks nor variables.
+    assert at_top <= set(found)
+    assert [name for name in others if "tasks" in name or "vars" in name or "meta" in name] == []
+
+
+def test_release_is_tagged_as_others_look_for_it(root, release):
+    """The project of Automation Platform follows the tag, and pre-commit's users name it."""
+    to_do = release.Release("1.0.0").to_do()
+    assert "git tag --sign 1.0.0 && git push origin main 1.0.0\n" in to_do
+    variables = yaml.safe_load((root / "playbooks/aap/vars.yml").read_text())
+    version = yaml.safe_load((root / "galaxy.yml").read_text())["version"]
+    (project,) = variables["controller_projects"]
+    assert f"default('{version}')" in project["scm_branch"]
+    for page in (".pre-commit-hooks.yaml", "docs/install.md"):
+        assert re.findall(r"^#? +rev: (\S+)$", (root / page).read_text(), re.MULTILINE) == [version]
+
+
+def test_release_names_all_images_that_are_to_be_pushed(release):
+    assert {"make images REGISTRY=...", "make ee REGISTRY=..."} <= set(
+        re.findall(r"make \w+ REGISTRY=\.\.\.", release.Release("1.0.0").to_do())
+    )
 
 
 def test_release_lists_packages_and_modules(release):

@@ -11,11 +11,12 @@ rolling control plane) is asked again; every other refusal is an `ApiError`.
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from urllib.parse import urlsplit, urlunsplit
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN, Resource, group_version_path
 
 __all__ = ["FIELD_MANAGER", "ApiError", "Client", "Resource"]
@@ -315,6 +316,7 @@ def _authenticate(module):
         ) from None
     from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client as core
 
+    _refuse_two_clusters(module.params)
     try:
         try:
             # The steps of get_api_client up to where it makes its dynamic client, whose discovery costs two requests
@@ -333,6 +335,23 @@ def _authenticate(module):
             "K8S_AUTH_HOST with K8S_AUTH_API_KEY.".format(str(error).rstrip("."))
         ) from None
     return api_client
+
+
+def _refuse_two_clusters(options):
+    """Raise `InputError` where kubernetes.core would go to the environment's cluster although the options name another one.
+
+    It takes each option that is not given from the environment; host and token then go before a kubeconfig, a host alone is mixed with it.
+    """
+    named = [name for name in ("kubeconfig", "context") if options.get(name)]
+    host = os.environ.get("K8S_AUTH_HOST")
+    if not named or not host or options.get("host"):
+        return
+    told = " and ".join(f"{name}: {options[name]}" if isinstance(options[name], str) else name for name in named)
+    raise InputError(
+        f"Two clusters are named: one by the options ({told}), another one by K8S_AUTH_HOST={_without_userinfo(host)} in the environment, which "
+        "would be taken. Give host, api_key and ca_cert as options instead, or run without K8S_AUTH_HOST: on Automation Platform, launch the "
+        "job without the cluster's credential."
+    )
 
 
 def _interpreter():

@@ -114,12 +114,11 @@ def test_what_is_in_the_repository_is_up_to_date():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_survey_that_drifted_from_its_role_would_be_found(surveys, resources, monkeypatch):
+def test_a_survey_that_drifted_from_its_role_would_be_found(surveys, monkeypatch):
     options = surveys.role_options("operator")
     options["operator_method"]["choices"].remove("auto")
     options["operator_wait_timeout"]["default"] = 301
-    monkeypatch.setattr(surveys, "role_options", lambda role: options if role == "operator" else surveys.role_options(role))
-    monkeypatch.setattr(surveys, "options_of", lambda source: options if source.get("role") == "operator" else {})
+    monkeypatch.setattr(surveys, "role_options", {"operator": options}.get)
     changed = surveys.questions(TEMPLATES["Install schedulers"]["survey"])
     committed = {entry["variable"]: entry for entry in CONTROLLER["Install schedulers"]["survey_spec"]["spec"]}
     drifted = [question.variable for question in changed if question.controller() != committed[question.variable]]
@@ -132,6 +131,7 @@ def test_a_survey_that_drifted_from_its_role_would_be_found(surveys, resources, 
         ({}, {"type": "dict", "description": "d"}, "a survey has no answers of the type dict"),
         ({"as": "yaml"}, {"type": "str", "description": "d"}, "as yaml is for the type dict, and option is str"),
         ({"default": "c"}, {"type": "str", "description": "d", "choices": ["a", "b"]}, "the default c is none of the choices a, b"),
+        ({"as": "textarea"}, {"type": "str", "description": "d", "no_log": True}, "as textarea shows the answer, and option is a secret"),
     ],
 )
 def test_what_no_survey_can_ask_is_refused(surveys, told, spec, said):
@@ -179,14 +179,19 @@ def test_default_answers_pass_the_syntax_check(name):
     assert done.rc == 0, done.output()
 
 
-@every_template
+def of_role(source: dict) -> bool:
+    """Whether a source of questions asks for variables of a role."""
+    return "role" in source and "within" not in source
+
+
+@pytest.mark.parametrize("name", [name for name, template in TEMPLATES.items() if any(map(of_role, template["survey"]))])
 def test_roles_take_the_default_answers(surveys, name):
     """Types and choices, as the roles' own check has them."""
     answers = defaults(name)
-    asked = [source for source in TEMPLATES[name]["survey"] if "role" in source and "within" not in source]
-    for source in asked:
+    for source in filter(of_role, TEMPLATES[name]["survey"]):
         options = surveys.role_options(source["role"])
         given = {variable: value for variable, value in answers.items() if variable in options}
+        assert given
         result = ArgumentSpecValidator(options).validate(given)
         assert result.error_messages == []
         # A role goes on with what it was given, not with what its check makes of it.
@@ -256,6 +261,57 @@ def test_the_pattern_is_one():
     assert playbooks == {template["playbook"] for template in PATTERNS.values()}
 
 
+@every_template
+def test_pages_name_every_job_template(name):
+    for page in (PATTERN / "README.md", ROOT / "docs/automation-platform.md"):
+        assert f"| {name} |" in page.read_text()
+
+
+def test_whose_operator_it_is_can_be_said_of_every_one_that_is_brought_or_served():
+    """Who installed the one of upstream by a survey removes it by a survey, too, and has schedulers run by it."""
+    asked = {name: [entry["variable"] for entry in template["survey_spec"]["spec"]] for name, template in CONTROLLER.items()}
+    assert {name for name, variables in asked.items() if "operator_namespace" in variables} == {
+        name for name, variables in asked.items() if "operator_variant" in variables
+    }
+    assert {name for name, variables in asked.items() if "scheduler_name" in variables} == {
+        name for name, variables in asked.items() if "secondary_scheduler_operator_variant" in variables
+    }
+
+
+@pytest.mark.parametrize(
+    ("variables", "secret"),
+    [
+        ({}, ""),
+        ({"operator_variant": "upstream"}, "metrics-reader-token"),
+        ({"secondary_scheduler_operator_variant": "upstream"}, "metrics-reader-token"),
+        ({"secondary_scheduler_operator_variant": "osso", "operator_variant": "upstream"}, ""),
+    ],
+)
+def test_the_token_is_one_that_the_operator_of_the_survey_can_use(variables, secret):
+    """That of upstream cannot renew one. Role monitoring"""
+    tasks = [
+        {"name": "Defaults", "ansible.builtin.include_vars": str(ROOT / "roles/monitoring/defaults/main.yml")},
+        {"name": "Show", "ansible.builtin.debug": {"msg": "[{{ monitoring_token_secret }}]"}},
+    ]
+    assert play(tasks, variables=variables).task("Show").result["msg"] == f"[{secret}]"
+
+
+def test_no_job_is_sliced():
+    """A slice without a host of the group clusters would go to the cluster of the credential, as an inventory without that group does."""
+    for template in CONTROLLER.values():
+        assert [key for key in template if "slice" in key] == []
+
+
+def test_the_execution_environment_has_the_packages_of_the_operators_image():
+    """Jobs and operator run the same, besides the container's first process."""
+    pins = [
+        dict(re.findall(r"^([\w.-]+)==(\S+)", (folder / "requirements.txt").read_text(), re.MULTILINE))
+        for folder in (HERE / "execution_environment", ROOT / "operator/image")
+    ]
+    assert pins[0].pop("dumb-init")
+    assert pins[0] == pins[1] != {}
+
+
 def test_the_workflow_holds_together():
     (workflow,) = VARIABLES["controller_workflows"]
     nodes = {node["identifier"]: node for node in workflow["simplified_workflow_nodes"]}
@@ -282,6 +338,16 @@ def test_names_refer_to_what_is_there():
         assert template["inventory"] in names["inventories"]
         assert set(template["credentials"]) <= names["credentials"]
         assert template["execution_environment"] in environments
+
+
+def test_a_platform_that_is_not_fully_told_is_refused():
+    run = play("osso.scheduler.aap.configure_platform", variables={"aap_hostname": "p", "osso_cluster_token": "t"}, succeed=False)
+    (failure,) = run.failures
+    assert failure.result["msg"] == (
+        "aap_token, osso_execution_environment_registry, osso_cluster_host, osso_cluster_ca missing. docs/automation-platform.md says what belongs "
+        "there; give it in a file: -e @platform.yml."
+    )
+    assert "DEPRECATION" not in run.stderr
 
 
 def test_no_secret_stands_in_the_variables():

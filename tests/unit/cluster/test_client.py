@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.kubernetes.core.plugins.module_utils import k8s
 from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client as kubernetes_core
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN
 from kubernetes.client import Configuration
 from support.api_server import HANG_UP, HANG_UP_IN_THE_ANSWER, ApiServer, connect, status
@@ -242,6 +242,51 @@ class TestAuthentication:
         server.answers = [(200, OBJECT)]
         connect(None, api_key=None).get(CONFIG_MAP, "a", "b")
         assert server.seen[0].headers["Authorization"] == "Bearer from-environment"
+
+    @pytest.mark.parametrize(
+        ("options", "named"),
+        [
+            ({"kubeconfig": "FILE", "context": "x"}, "(kubeconfig: FILE and context: x)"),
+            ({"kubeconfig": "INLINE"}, "(kubeconfig)"),
+            ({"context": "x"}, "(context: x)"),
+        ],
+    )
+    @pytest.mark.parametrize("token", ["from-environment", None])
+    def test_a_kubeconfig_beside_a_host_in_the_environment(self, server, monkeypatch, tmp_path, options, named, token):
+        """kubernetes.core would go to the host, with its token or the kubeconfig's: on a Platform, to the credential's cluster."""
+        path = tmp_path / "kubeconfig"
+        path.write_text(json.dumps(self.kubeconfig(server.url, token="of-kubeconfig")))
+        monkeypatch.setenv("KUBECONFIG", str(path))
+        monkeypatch.setenv("K8S_AUTH_HOST", "https://user:pass@credential.example.com:6443")
+        if token:
+            monkeypatch.setenv("K8S_AUTH_API_KEY", token)
+        given = {"FILE": str(path), "INLINE": self.kubeconfig(server.url, token="of-kubeconfig")}
+        options = {name: given.get(value, value) for name, value in options.items()}
+        with pytest.raises(InputError) as raised:
+            connect(None, api_key=None, **options)
+        said = raised.value.message
+        assert named.replace("FILE", str(path)) in said
+        assert "K8S_AUTH_HOST=https://credential.example.com:6443 in the environment" in said
+        assert "Give host, api_key and ca_cert" in said
+        assert "launch the job without the cluster's credential" in said
+        assert [secret for secret in ("pass@", "of-kubeconfig", "from-environment") if secret in said] == []
+
+    def test_a_host_among_the_options_goes_before_one_in_the_environment(self, server, monkeypatch):
+        monkeypatch.setenv("K8S_AUTH_HOST", "https://credential.example.com:6443")
+        monkeypatch.setenv("K8S_AUTH_API_KEY", "from-environment")
+        server.answers = [(200, OBJECT)]
+        connect(server.url, kubeconfig="/nowhere", context="x").get(CONFIG_MAP, "a", "b")
+        assert server.seen[0].headers["Authorization"] == "Bearer token"
+
+    def test_a_kubeconfig_without_a_host_in_the_environment(self, server, monkeypatch, tmp_path):
+        """K8S_AUTH_KUBECONFIG, as the operator's jobs have it, and other variables are no other cluster."""
+        path = tmp_path / "kubeconfig"
+        path.write_text(json.dumps(self.kubeconfig(server.url, token="of-kubeconfig")))
+        monkeypatch.setenv("K8S_AUTH_KUBECONFIG", "/somewhere/else")
+        monkeypatch.setenv("K8S_AUTH_HOST", "")
+        server.answers = [(200, OBJECT)]
+        connect(None, api_key=None, kubeconfig=str(path), context="x").get(CONFIG_MAP, "a", "b")
+        assert server.seen[0].headers["Authorization"] == "Bearer of-kubeconfig"
 
     def test_impersonation(self, server):
         server.answers = [(200, OBJECT)]
