@@ -32,8 +32,7 @@ class ActionModule(ActionBase):
             self._execute_module(
                 module_name="osso.scheduler.apply",
                 module_args=dict(args, manifests=manifests),
-                # Manifests may hold Secrets: keep the module from writing its arguments to the system log.
-                task_vars=dict(task_vars, ansible_no_target_syslog=True),
+                task_vars=task_vars,
                 wrap_async=self._task.async_val,
             )
         )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What every module that talks to a cluster has in common: its authentication options and how it fails."""
+"""What every module has in common: authentication options, how it fails, and that it writes nothing to the system log."""
 
 from __future__ import annotations
 
@@ -18,12 +18,19 @@ def argument_spec(**own):
     return dict(copy.deepcopy(AUTH_ARG_SPEC), retry_seconds=dict(type="int", default=30), **own)
 
 
+class _Unlogged(AnsibleModule):
+    """One whose arguments do not go to the system log of its host: manifests and configurations hold credentials, which no option's name tells."""
+
+    def _log_invocation(self):
+        """In the place of what AnsibleModule does before a module can do anything."""
+
+
 def cluster_module(run, **module_args):
     """Make an AnsibleModule of ``module_args``, call ``run(module)``, and exit with the dict that it returns.
 
     A `ClusterError` becomes one readable failure.
     """
-    module = AnsibleModule(**module_args)
+    module = _Unlogged(**module_args)
     kubeconfig = module.params.get("kubeconfig")
     if isinstance(kubeconfig, dict):
         module.no_log_values.update(_credentials(kubeconfig))

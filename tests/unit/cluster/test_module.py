@@ -1,0 +1,63 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What all modules have from cluster_module: their arguments are in no system log, where other users of the host may read them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.direct_module import COLLECTIONS
+
+PLUGINS = Path(__file__).parents[3] / "plugins"
+OURS = "ansible_collections.osso.scheduler.plugins.modules."
+SECRET = "c2VjcmV0LWtleQ=="
+WATCHED = """
+import os, runpy, sys
+from ansible.module_utils import basic
+def log(module, message, log_args=None):
+    print("to the system log:", message, log_args, file=sys.stderr)
+basic.AnsibleModule.log = log
+runpy.run_module(os.environ["MODULE"], run_name="__main__")
+"""
+
+
+def logged(module, arguments):
+    """What a module writes to the system log."""
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED],
+        input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}),
+        env={**os.environ, "PYTHONPATH": str(COLLECTIONS), "MODULE": module},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert json.loads(done.stdout)["invocation"]
+    return done.stderr
+
+
+def test_what_others_log_is_seen():
+    assert SECRET in logged("ansible.modules.ping", {"data": SECRET})
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("apply", {"manifests": [SECRET]}),
+        ("kube_scheduler_config", {"content": f"keyData: {SECRET}", "kubernetes_version": "1.34"}),
+        ("static_pod_scheduler", {"content": f"keyData: {SECRET}", "manifest": "/no/such/manifest"}),
+    ],
+)
+def test_arguments_are_in_no_system_log(name, arguments):
+    assert logged(OURS + name, arguments) == ""
+
+
+def test_every_module_goes_through_cluster_module():
+    making = [path for path in PLUGINS.rglob("*.py") if "AnsibleModule" in path.read_text()]
+    assert making == [PLUGINS / "module_utils/cluster/module.py"]
