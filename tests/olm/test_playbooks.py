@@ -81,7 +81,7 @@ def mirroring(registry, skopeo, operator_image, **more) -> dict:
 
 
 def folders_with_logins() -> set[Path]:
-    return set(Path("/tmp").glob("osso-registry-*"))
+    return {*Path("/tmp").glob("osso-registry-*"), *Path(os.environ["ANSIBLE_HOME"]).glob("tmp/ansible-local-*/osso-registry-*")}
 
 
 def test_check_copies_nothing(play, audit, new_private, skopeo, operator_image):

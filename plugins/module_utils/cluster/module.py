@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What every module has in common: authentication options, how it fails, and that it writes nothing to the system log."""
+"""What every module has in common: authentication options, how it fails, and that its arguments are not logged."""
 
 from __future__ import annotations
 
