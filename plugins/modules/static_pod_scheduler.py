@@ -17,7 +17,7 @@ description:
   - The configuration becomes a file outside of the folder of manifests, named by its content, so that replacing the manifest is the one step that counts.
     Nothing else is ever in the folder of manifests, where kubelet takes every file for a pod.
   - Waits until kubelet has started the new process and that is alive and ready for some seconds. If that does not happen in time, or kubelet has started it
-    twice and it ended each time, the manifest of before is put back and waited for, and the task fails. The same happens
+    three times and it ended each time, the manifest of before is put back and waited for, and the task fails. The same happens
     when the task is asked to end meanwhile, by SIGINT, SIGTERM or SIGHUP.
   - Where nothing is to be changed, the process has to be well, too, or the task fails, for the manifest may be what a killed run left.
   - Configurations that it has written and that the manifest does not name any more are deleted; a file that is not named by its content is somebody's own.

@@ -163,7 +163,7 @@ def test_broken_configuration_is_rolled_back(plane, host, configure, kubectl, na
     (failure,) = run.failures
     assert failure.result["rolled_back"] is True
     # It is not tried until the time is over: meanwhile nothing is placed.
-    assert "kubelet started it 2 times, and it ended each time" in failure.result["msg"]
+    assert "kubelet started it 3 times, and it ended each time" in failure.result["msg"]
     assert "The manifest of before is in its place again, and the scheduler is well." in failure.result["msg"]
     assert re.search(r"Its last words: E\d{4} .*/no/such/file: no such file or directory", failure.result["msg"])
     assert {name: text for name, (text, _time) in host.files().items()} == before

@@ -19,8 +19,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 
 STABLE_SECONDS = 5
 """So long one process has to be well: one that ends on its configuration does so at once, and kubelet starts it again."""
-VAIN_STARTS = 2
-"""So many times it is started before it is given up. Before the second start kubelet waits ten seconds or more, before each further one twice as long."""
+VAIN_STARTS = 3
+"""So many times it is started before it is given up. kubelet starts again at once what has ended for the first time; before the third start it waits ten
+seconds or more, before each further one twice as long. So what fails for a moment gets another chance after that moment."""
 LOGS = "/var/log/pods/kube-system_kube-scheduler-*/kube-scheduler/*.log"
 _PATHS = (("/livez", "/readyz"), ("/healthz",))
 
