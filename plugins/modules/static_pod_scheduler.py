@@ -19,8 +19,11 @@ description:
   - Waits until kubelet has started the new process and that is alive and ready for some seconds. If that does not happen in time, or kubelet has started it
     three times and it ended each time, the manifest of before is put back and waited for, and the task fails. The same happens
     when the task is asked to end meanwhile, by SIGINT, SIGTERM or SIGHUP.
+  - Where the file of the configuration is all that differs, because somebody edited it in its place, kubelet sees no change. The process is asked to end
+    by SIGTERM then, and kubelet starts it with the right file. The way back is the edited file then, as long as a process ran beside it.
   - Where nothing is to be changed, the process has to be well, too, or the task fails, for the manifest may be what a killed run left.
-  - Configurations that it has written and that the manifest does not name any more are deleted; a file that is not named by its content is somebody's own.
+  - Configurations that it has written and that the manifest does not name any more are deleted, or named in a warning where that fails; a file that is not
+    named by its content is somebody's own.
   - One host at a time; run it with C(serial=1), so that another host's scheduler can take over meanwhile.
 extends_documentation_fragment:
   - osso.scheduler.attributes
@@ -113,7 +116,7 @@ hostname:
   type: str
   sample: control-plane-1
 rolled_back:
-  description: Whether the manifest of before is in its place again and its process well.
+  description: Whether the manifest of before, or the edited configuration, is in its place again and its process well.
   returned: when the new process did not come up, or the task was asked to end
   type: bool
   sample: true

@@ -10,12 +10,13 @@ import glob
 import http.client
 import os
 import re
+import signal
 import ssl
 import time
 from collections.abc import Collection
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 
 STABLE_SECONDS = 5
 """So long one process has to be well: one that ends on its configuration does so at once, and kubelet starts it again."""
@@ -38,6 +39,17 @@ def processes(argv: list[str], proc: str = "/proc") -> list[int]:
         except OSError:
             continue  # it has ended meanwhile
     return found
+
+
+def end(pids: Collection[int]) -> None:
+    """Ask processes to end. Raises ClusterError where that is not allowed."""
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGTERM)
+        except ProcessLookupError:
+            continue  # it has ended meanwhile
+        except OSError as error:
+            raise ClusterError(f"kube-scheduler's process {pid} cannot be ended: {error.strerror}. Run the task as root.") from None
 
 
 def await_one(

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -15,13 +16,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables import openshift
 from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import manifest as manifests
 from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import process
+from ansible_collections.osso.scheduler.plugins.module_utils.static_pod.change import change
 from support import kubelet
 from support.ansible_runs import play
 from support.api_server import ApiServer, status
@@ -179,6 +182,113 @@ def test_what_does_not_come_up_is_rolled_back(host):
         assert "The manifest of before is in its place again, and the scheduler is well" in failed.message
         assert (host.path.read_text(), host.configurations()) == (before, configurations)
     assert stand_in.seen == {"kube-scheduler.yaml"}
+
+
+def test_a_configuration_that_was_edited_in_its_place_is_put_right(host):
+    """The manifest stays, so kubelet sees no change: the process is ended"""
+    with kubelet.Kubelet(host.manifests):
+        path = Path(host.run(content=CONFIG).result["config_path"])
+        manifest, right = host.path.read_text(), path.read_text()
+        (before,) = process.processes(read(manifest).argv)
+        path.write_text(right + "parallelism: 1\n")
+        assert host.run(content=CONFIG, check=True).result["changed"]
+        assert host.run(content=CONFIG).result["changed"]
+        (after,) = process.processes(read(manifest).argv)
+        assert (path.read_text(), host.path.read_text(), after == before) == (right, manifest, False)
+        assert not host.run(content=CONFIG).result["changed"]
+
+
+@pytest.fixture
+def step(host, monkeypatch):
+    """The module's work here, where no process ever comes up; what `meanwhile` does happens while it waits for the new one."""
+
+    def run(meanwhile=None, running=(), check_mode=False, **options):
+        ended, waits = [], []
+
+        def await_one(*asked):
+            waits.append(asked)
+            if len(waits) == 1 and meanwhile:
+                meanwhile()
+            return "it is broken" if len(waits) == 1 else ""
+
+        monkeypatch.setattr(process, "await_one", await_one)
+        monkeypatch.setattr(process, "processes", lambda _argv: list(running))
+        monkeypatch.setattr(process, "end", ended.extend)
+        usual = {"state": "present", "content": CONFIG, "flags": {}, "health_host": None, "wait_timeout": 60}
+        with pytest.raises(ClusterError) as failure:
+            change({**usual, "manifest": str(host.path), "config_folder": str(host.config_folder), **options}, check_mode)
+        return failure.value, ended
+
+    return run
+
+
+def test_what_was_edited_in_its_place_and_served_is_put_back(host, step):
+    text = manifests.with_kubeconfig(CONFIG, "/etc/kubernetes/scheduler.conf")
+    edited, right = host.config_folder / manifests.config_name(text), text
+    host.config_folder.mkdir()
+    edited.write_text("edited")
+    host.path.write_text(manifests.edited(read(host.path.read_text()), str(edited), {}).text)
+    failure, ended = step(running=[7])
+    assert "it is broken. The configuration of before is in its place again, and the scheduler is well." in failure.message
+    assert (failure.result["rolled_back"], edited.read_text(), ended) == (True, "edited", [7, 7])
+    # Nothing is gone back to that did not serve.
+    failure, ended = step()
+    assert "No other configuration served before, so nothing was put back." in failure.message
+    assert (failure.result["rolled_back"], edited.read_text(), ended) == (False, right, [])
+
+
+def test_a_manifest_that_was_moved_away_meanwhile(host, step):
+    failure, _ended = step(meanwhile=lambda: host.path.rename(host.config_folder / "away"))
+    assert "it is broken. The manifest of before could not be put back: " in failure.message
+    assert f"{host.path} cannot be read: No such file or directory" in failure.message
+    assert failure.result["rolled_back"] is False
+
+
+@pytest.mark.parametrize("which", [1, 2])
+def test_a_disk_that_is_full(host, step, monkeypatch, which):
+    """Nothing was ended: the configuration is written first, then the manifest"""
+    before, written = host.path.read_text(), []
+
+    def fsync(handle):
+        written.append(handle)
+        if len(written) >= which:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    failure, ended = step(running=[7])
+    path = host.path if which == 2 else host.config_folder / "kube-scheduler-"
+    assert failure.message.startswith(str(path))
+    assert "cannot be written: No space left on device" in failure.message
+    assert (failure.result, ended, len(written)) == ({}, [], which)
+    assert (host.path.read_text(), host.configurations(), list(host.path.parent.parent.glob(".osso-*"))) == (before, [], [])
+
+
+def test_a_disk_that_is_full_on_the_way_back(host, step, monkeypatch):
+    def full(_handle):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    failure, _ended = step(meanwhile=lambda: monkeypatch.setattr(os, "fsync", full))
+    assert f"The manifest of before could not be put back: {host.path} cannot be written: No space left on device." in failure.message
+    assert failure.result["rolled_back"] is False
+
+
+def test_file_systems_are_looked_at_in_check_mode_too(host, step, monkeypatch):
+    stat = os.stat
+
+    def apart(path, **options):
+        found = stat(path, **options)
+        return SimpleNamespace(st_dev=1) if path == str(host.manifests) else found
+
+    monkeypatch.setattr(os, "stat", apart)
+    failure, _ended = step(check_mode=True)
+    assert "are on different file systems" in failure.message
+
+
+def test_a_folder_that_cannot_be_made(host, step):
+    file = host.manifests.parent / "file"
+    file.touch()
+    failure, _ended = step(config_folder=str(file / "folder"))
+    assert failure.message.startswith(f"{file}/folder cannot be written: Not a directory.")
 
 
 def test_what_ends_again_and_again_is_in_vain(tmp_path):
