@@ -12,6 +12,7 @@ import re
 import pytest
 import yaml
 from cluster.throwaway.layout import STATE_IN_NODE
+from support import control_plane
 from support.control_plane import ControlPlane
 from support.pod_stream import PAUSE, PodStream
 from support.scheduler import eventually
@@ -129,6 +130,17 @@ def test_second_run_changes_nothing(plane, host, configure):
     assert (host.files(), container_id(plane, host)) == (before, process)
 
 
+def test_configuration_edited_in_its_place_is_put_right(plane, host, configure):
+    """The manifest stays as it is; kubelet starts what was ended"""
+    (path,) = (host.folder / "kube-scheduler").iterdir()
+    right, manifest, process = path.read_text(), host.manifest.read_text(), container_id(plane, host)
+    path.write_text(right + "# edited\n")
+    run = configure(profile="HighNodeUtilization", log_level="Debug", profiling=True)
+    assert run.task(CHANGE).changed
+    assert (path.read_text(), host.manifest.read_text()) == (right, manifest)
+    eventually(lambda: container_id(plane, host) != process)
+
+
 def test_what_the_default_scheduler_believes(plane, host, play, kubectl):
     """F155: on its host, for its image has no shell"""
     tasks = [
@@ -195,5 +207,5 @@ def test_with_two_hosts_one_always_serves(plane, configure, kubectl, namespace, 
 def test_absent_leaves_all_as_it_was(host, configure):
     run = configure(f"--limit={host.name}", state="absent")
     assert run.task(CHANGE).changed
-    assert [flag for flag in command(host) if flag.startswith(("--v=", "--config="))] == []
+    assert yaml.safe_load(host.manifest.read_text()) == control_plane.manifest(host.inside / "scheduler.conf")
     assert host.files().keys() == {"manifests/kube-scheduler.yaml", "scheduler.conf"}
