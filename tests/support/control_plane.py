@@ -71,6 +71,11 @@ class ControlPlane:
         self.hosts: dict[str, Host] = {}
 
     def __enter__(self) -> ControlPlane:
+        # A run that was killed may have left the cluster without its scheduler, and nodes with one.
+        self._outages.repair()
+        for folder in self._layout.state.glob("nodes/*/kubernetes"):
+            (folder / "manifests/kube-scheduler.yaml").unlink(missing_ok=True)
+            shutil.rmtree(folder / "kube-scheduler", ignore_errors=True)
         self._outages.stop(control_plane.SCHEDULER)
         return self
 
@@ -132,7 +137,7 @@ class ControlPlane:
     @contextlib.contextmanager
     def watched(self) -> Iterator[Watch]:
         """Ask all hosts for their health meanwhile."""
-        watch = Watch(self.hosts)
+        watch = Watch(self.hosts, self._own)
         try:
             yield watch
         finally:
@@ -183,23 +188,26 @@ def manifest(kubeconfig: Path) -> dict:
 
 
 class Watch:
-    """What the schedulers of hosts answer, several times a second."""
+    """What the schedulers of hosts answer, several times a second. It is kept in `folder` meanwhile: a pipe would be full after minutes."""
 
-    def __init__(self, hosts: dict[str, Host]):
-        self._watchers = {
-            name: subprocess.Popen(
-                [*host.enter("net"), sys.executable, health_watch.__file__, *map(str, ADDRESS)], stdout=subprocess.PIPE, text=True
-            )
-            for name, host in hosts.items()
-        }
+    def __init__(self, hosts: dict[str, Host], folder: Path, address: tuple[str, int] = ADDRESS):
+        self._files = {name: folder / f"{name}.health" for name in hosts}
+        self._watchers = {}
+        for name, host in hosts.items():
+            with self._files[name].open("w") as file:
+                watcher = subprocess.Popen([*host.enter("net"), sys.executable, health_watch.__file__, *map(str, address)], stdout=file)
+            self._watchers[name] = watcher
         self._answers: list[tuple[float, str, bool]] = []
 
     def end(self) -> None:
         for name, watcher in self._watchers.items():
             watcher.terminate()
-            for line in watcher.communicate()[0].splitlines():
-                at, answer = line.split(" ", 1)
-                self._answers.append((float(at), name, answer == "1"))
+            watcher.wait()
+            # What was being written when it ended is no line.
+            for line in self._files[name].read_text().splitlines(keepends=True):
+                at, _space, answer = line.partition(" ")
+                if line.endswith("\n"):
+                    self._answers.append((float(at), name, answer.strip() == "1"))
         self._answers.sort()
 
     def seconds_unserved(self) -> float:

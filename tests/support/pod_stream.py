@@ -17,7 +17,7 @@ class PodStream:
     """`with PodStream(...) as stream:` a pod every `seconds` for `scheduler_name`; then `stream.waits()`.
 
     The pods go to a node without a kubelet, so that they cost nothing but their placing. `also` is called each time, too, and
-    what it returned is in `seen`.
+    what it returned is in `seen`. What fails meanwhile is raised at the end.
     """
 
     def __init__(self, kubectl, namespace, scheduler_name, also=None, seconds=1.0):
@@ -28,6 +28,7 @@ class PodStream:
         self._seconds = seconds
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run)
+        self._failure: Exception | None = None
         self.created = 0
         self.seen = []
 
@@ -44,9 +45,11 @@ class PodStream:
         self._thread.start()
         return self
 
-    def __exit__(self, *_exception) -> None:
+    def __exit__(self, kind, *_exception) -> None:
         self._end.set()
         self._thread.join()
+        if self._failure and kind is None:
+            raise self._failure
 
     def close(self) -> None:
         """Take the pods and their node away: nobody confirms their end there."""
@@ -66,6 +69,12 @@ class PodStream:
         return max((after - before).total_seconds() for before, after in itertools.pairwise(times))
 
     def _run(self) -> None:
+        try:
+            self._create()
+        except Exception as failure:
+            self._failure = failure
+
+    def _create(self) -> None:
         while True:
             self._kubectl.create("pod", self._pod(), self._namespace)
             self.created += 1

@@ -2,9 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The way from a test to Ansible and back, which all other tests rely on."""
+"""What tests rely on: the way to Ansible and back, and that what they look at is not missed."""
 
 from __future__ import annotations
+
+import socket
+from types import SimpleNamespace
+
+import pytest
+from support.control_plane import Watch
+from support.pod_stream import PodStream
+from support.scheduler import eventually
 
 
 def test_module_result_comes_back(run_module):
@@ -30,3 +38,36 @@ def test_play_reports_each_task(play):
     assert run.task("Quiet").result["msg"] == "spoken"
     assert run.failures[0].result["msg"] == "because"
     assert run.changed == []
+
+
+class NoMorePods:
+    """A kubectl that can create one pod."""
+
+    def __init__(self):
+        self.pods = 0
+
+    def __call__(self, *_arguments, **_options):
+        pass
+
+    def create(self, *_arguments):
+        self.pods += 1
+        if self.pods > 1:
+            raise AssertionError("no more pods")
+
+
+def test_a_stream_of_pods_that_ended_is_told():
+    kubectl = NoMorePods()
+    with pytest.raises(AssertionError, match="no more pods"), PodStream(kubectl, "n", "s", seconds=0):
+        eventually(lambda: kubectl.pods > 1)
+
+
+def test_a_scheduler_that_does_not_answer_is_not_ready(tmp_path):
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        watch = Watch({"one": SimpleNamespace(enter=lambda *_namespaces: [])}, tmp_path, silent.getsockname())
+        try:
+            eventually(lambda: any(path.stat().st_size for path in tmp_path.iterdir()))
+        finally:
+            watch.end()
+    assert watch.interrupted() == {"one"}

@@ -38,6 +38,8 @@ def ensure(layout: Layout, record: Record, switch: int, node: str) -> int:
         remove(layout, switch, node)
         for name in ("run", "containerd", "kubelet", "log"):
             (layout.node(node) / name).mkdir(parents=True, exist_ok=True)
+        # Tests that were killed may have left manifests there.
+        shutil.rmtree(layout.static_pods(node), ignore_errors=True)
         cgroups.create(layout, node)
 
     return ensure_holder(layout, f"node-init.{node}", argv, inputs, before=prepare)
