@@ -52,7 +52,9 @@ test: which-cluster forget-times collections  ## Everything that has to pass: al
 	@$(MAKE) --jobs=2 --output-sync=line sanity all-on-clusters
 
 # OLM stays in the cluster that its tests run on: they come after the tests of clusters without, before those that need none.
+# Only what fails this time counts for tests/tools/again.
 all-on-clusters: lint molecule olm
+	@rm -f .cache/pytest/v/cache/lastfailed
 	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm tests/unit || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
 
 ##@ The development ground
