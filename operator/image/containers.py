@@ -69,7 +69,8 @@ def build(options: argparse.Namespace, folder: Path, image: str, *flags: str) ->
 def run_in(options: argparse.Namespace, image: str, user: str, command: Iterable[str]) -> str:
     """Run a command in a container of an image, which is gone afterwards, and return its output. The image's entrypoint is not run."""
     if options.engine == "podman":
-        return engine(options, ["run", "--rm", f"--user={user}", "--entrypoint=", image, *command])
+        # It is here, and a network of its own would need programs that are not everywhere.
+        return engine(options, ["run", "--rm", "--pull=never", "--network=none", f"--user={user}", "--entrypoint=", image, *command])
     container = engine(options, ["from", "--pull-never", image]).strip()
     try:
         return engine(options, ["run", "--isolation=chroot", f"--user={user}", container, "--", *command])
