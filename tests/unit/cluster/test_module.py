@@ -38,7 +38,8 @@ def logged(module, arguments):
         text=True,
         check=False,
     )
-    assert json.loads(done.stdout)["invocation"]
+    assert "Traceback" not in done.stderr, done.stderr
+    assert json.loads(done.stdout)
     return done.stderr
 
 
