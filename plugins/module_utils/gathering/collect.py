@@ -21,7 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.debugging import ca
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.files import save
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.inside import FACTS, Inside, credentials
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target
-from ansible_collections.osso.scheduler.plugins.module_utils.gathering.bundle import Bundle, as_json
+from ansible_collections.osso.scheduler.plugins.module_utils.gathering.bundle import Bundle
 from ansible_collections.osso.scheduler.plugins.module_utils.gathering.masking import Masking
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import OPERATORS, Survey
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import find_command
@@ -87,7 +87,7 @@ def gather(client: Client, options: Options, dry: bool) -> dict[str, Any]:
     """The module's result. dry: write no file, and send no scheduler a signal. Raises ClusterError with the reason and the remedy."""
     version = client.request("GET", "/version")  # a cluster that does not answer is told before anything else
     collector = _Collector(client, options)
-    collector.bundle.add("cluster/version.json", "the release of the API server", "GET /version", as_json(version))
+    collector.bundle.add("cluster/version.json", "the release of the API server", "GET /version", version)
     collector.collect(dry)
     made = collector.survey.now
     folder = os.path.basename(options.path)[: -len(SUFFIX)]
@@ -156,7 +156,12 @@ class _Collector:
             "operators": operators,
             "unknown": self.survey.unknown,
         }
-        self.bundle.add("scheduler_info.json", "who serves which name, and which pods wait for what", "as scheduler_info", as_json(found))
+        self.bundle.add(
+            "scheduler_info.json",
+            "who serves which name, and which pods wait for what",
+            "as scheduler_info",
+            self.bundle.masking.shown(found),
+        )
 
     def _cluster(self, platform: Mapping[str, Any]) -> None:
         self._list("cluster", "operator.openshift.io/v1", "SecondaryScheduler")
@@ -262,7 +267,7 @@ class _Collector:
             found = self._try(what, "scheduler_cache_dump", lambda work=work, wanted=wanted: work(self._client, wanted))
             if found:
                 name = f"cache_dumps/{target.namespace}_{target.name}.json"
-                self.bundle.add(name, what, "scheduler_cache_dump", as_json(found))
+                self.bundle.add(name, what, "scheduler_cache_dump", found)
                 self.bundle.notes += [text for text in (found["leftover"], found["msg"] if dry else "") if text]
 
     def _list(
