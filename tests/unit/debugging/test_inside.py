@@ -194,3 +194,18 @@ def test_no_pods_are_no_instances():
     for pod in survey.running(entry).pods:
         pod["metadata"]["deletionTimestamp"] = "2026-11-20T12:00:00Z"
     assert Inside(server, survey).instances(entry) == {"instances": None}
+
+
+@pytest.mark.parametrize("status", [0, 401])
+def test_a_server_that_is_gone_while_a_log_is_read_is_no_finding(status):
+    class Gone(Server):
+        def text(self, path, query):
+            raise ApiError(status, "Unreachable", "gone")
+
+        def request(self, method, path):
+            raise ApiError(status, "Unreachable", f"gone at {path}")
+
+    survey = Survey(Gone([]), ["kube-system"])
+    (entry,) = survey.schedulers()
+    with pytest.raises(ApiError, match="gone at /version"):
+        Inside(Gone([]), survey).instances(entry)
