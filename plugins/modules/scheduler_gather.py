@@ -18,15 +18,18 @@ description:
   - Besides it takes SecondaryScheduler resources, nodes, PriorityClasses, the events by which schedulers say that they found no node, on
     OpenShift the objects of its own scheduler, the logs of schedulers and operators, also from before their last restart, their metrics
     where they can be reached, and everything that M(osso.scheduler.scheduler_info) can tell.
-  - It reads only, unless O(cache_dumps) is set. What may not be read is noted and does not stop the rest.
+  - It reads only, unless O(cache_dumps) is set. What may not be read, or can't be, as from a node that does not answer, is noted and does not
+    stop the rest.
   - Of Secrets the API server is asked for names and labels only. Of ConfigMaps only configurations of schedulers are shown, of all others the
-    keys and sizes. What is called like a credential is masked, in configurations, environment variables, flags and objects, and the same
-    values wherever else they stand. Lines of logs end at the first word after which a credential may follow.
+    keys and sizes, and of their annotations the keys. What is called like a credential is masked, in configurations, environment variables,
+    flags, the texts of shells and objects, and the same values wherever else they stand. Lines of logs and of messages end at the first word
+    after which a credential may follow.
 author:
   - osso.scheduler contributors (@osso-scheduler)
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - osso.scheduler.cluster
+  - osso.scheduler.metrics_account
   - osso.scheduler.attributes
   - osso.scheduler.attributes.actiongroup_scheduler
 attributes:
@@ -61,20 +64,6 @@ options:
     description: How many lines to take from the end of each log. V(0) takes no logs.
     type: int
     default: 5000
-  metrics_account:
-    description:
-      - ServiceAccount with whose token metrics are read, as for M(osso.scheduler.scheduler_info). It needs a ClusterRole for C(GET /metrics).
-      - Without it the client certificate of the user is shown, where the connection to the API server has one.
-    type: dict
-    suboptions:
-      namespace:
-        description: Namespace of the ServiceAccount.
-        type: str
-        required: true
-      name:
-        description: Name of the ServiceAccount.
-        type: str
-        required: true
   cache_dumps:
     description:
       - Also has the leading instance of each scheduler dump what it believes of nodes and pods, as M(osso.scheduler.scheduler_cache_dump)
@@ -89,6 +78,8 @@ options:
 notes:
   - Read it before you give it away. It names nodes, pods, images and addresses, and no list of what a credential is called is complete.
   - It needs the permission to get and list what it takes, to get C(pods/log), and for metrics to get and create C(pods/portforward).
+    O(metrics_account) needs the permission to create C(serviceaccounts/token) besides, O(cache_dumps) to get and create C(pods/exec) and to
+    patch C(pods/ephemeralcontainers).
 seealso:
   - module: osso.scheduler.scheduler_info
   - module: osso.scheduler.scheduler_cache_dump
@@ -165,19 +156,20 @@ msg:
   description: The outcome in one sentence.
   returned: success
   type: str
-  sample: Wrote /tmp/schedulers-localhost.tar.gz, 48 files, 81920 bytes.
+  sample: "Wrote /tmp/schedulers-localhost.tar.gz: 48 files, 81920 bytes."
 """
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging import inside
 from ansible_collections.osso.scheduler.plugins.module_utils.gathering import collect
 
 OPTIONS = dict(
     path=dict(type="path", required=True),
     namespaces=dict(type="list", elements="str", default=["kube-system"]),
     log_lines=dict(type="int", default=5000),
-    metrics_account=dict(type="dict", options=dict(namespace=dict(type="str", required=True), name=dict(type="str", required=True))),
+    **inside.METRICS_ACCOUNT_SPEC,
     cache_dumps=dict(type="bool", default=False),
     debug_image=dict(type="str"),
 )

@@ -22,6 +22,7 @@ author:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - osso.scheduler.cluster
+  - osso.scheduler.metrics_account
   - osso.scheduler.attributes
   - osso.scheduler.attributes.actiongroup_scheduler
   - osso.scheduler.attributes.info_module
@@ -53,24 +54,6 @@ options:
     elements: str
     choices: [schedulers, pods, pending, operators, platform, profiles, instances, metrics]
     default: [schedulers, pods]
-  metrics_account:
-    description:
-      - ServiceAccount with whose token metrics are read, for V(metrics) in O(gather). It needs a ClusterRole for C(GET /metrics). A token of
-        it is requested that lives for ten minutes.
-      - Without it the client certificate of the user is shown, where the connection to the API server has one. The user's token is never
-        sent to a scheduler.
-      - The scheduler's certificate, which it signs itself as a rule, is not verified. The way to the pod is the API server's and the
-        kubelet's, both authenticated. So give an account that may do little else.
-    type: dict
-    suboptions:
-      namespace:
-        description: Namespace of the ServiceAccount.
-        type: str
-        required: true
-      name:
-        description: Name of the ServiceAccount.
-        type: str
-        required: true
 notes:
   - The names that a scheduler serves are read from the ConfigMap of its configuration. Those of the cluster's own scheduler can't be
     read through the API, so it is taken to serve C(default-scheduler).
@@ -80,7 +63,8 @@ notes:
   - V(instances) in O(gather) needs the permission to get C(pods/log) besides, V(metrics) to get and create C(pods/portforward), and to create
     C(serviceaccounts/token) for O(metrics_account).
   - RV(schedulers[].profiles) goes by the configuration as it is in the ConfigMap now. A scheduler reads it when it starts.
-  - What can't be read for lack of permission is named in RV(unknown) and is no failure.
+  - What can't be read for lack of permission, and a log that can't be read because the pod's node does not answer, is named in RV(unknown)
+    and is no failure.
 seealso:
   - module: osso.scheduler.scheduler_probe
 """
@@ -214,7 +198,7 @@ schedulers:
       elements: dict
       sample: [{type: Available, status: "True", reason: AsExpected}]
     message:
-      description: In words why it serves or does not.
+      description: In words why it serves or does not. What a container said goes up to the first thing that may be a credential.
       type: str
       sample: 1 instance ready, secondary-scheduler-7c9b7f6d5-x2x7k_0e0e8c8a-8f0e-4a6e-9e6b-4a3c7c9d2f10 leads
     profiles:
@@ -465,7 +449,9 @@ kubernetes_version:
   type: str
   sample: "1.34"
 unknown:
-  description: What could not be read for lack of permission, so that schedulers or pods may be missing from the result.
+  description: >-
+    What could not be read for lack of permission, so that schedulers or pods may be missing from the result, and logs that could not be read
+    because a node did not answer.
   returned: success
   type: list
   elements: str
@@ -520,9 +506,7 @@ def main():
                 choices=["schedulers", "pods", "pending", "operators", "platform", "profiles", "instances", "metrics"],
                 default=["schedulers", "pods"],
             ),
-            metrics_account=dict(
-                type="dict", options=dict(namespace=dict(type="str", required=True), name=dict(type="str", required=True))
-            ),
+            **inside.METRICS_ACCOUNT_SPEC,
         ),
         supports_check_mode=True,
     )

@@ -22,6 +22,9 @@ MODULE = "scheduler_gather"
 TOKEN = f"pl4nted-{uuid.uuid4().hex}"
 OTHER = f"pl4nted-{uuid.uuid4().hex}"
 COMMENT = f"pl4nted-{uuid.uuid4().hex}"
+# Stands in the text of a shell and nowhere else; and in what a container said last, besides its log
+SHELL = f"pl4nted-{uuid.uuid4().hex}"
+SAID = f"pl4nted-{uuid.uuid4().hex}"
 PLANTED = f"""\
 {CONFIG}    pluginConfig:
       - name: TargetLoadPacking
@@ -38,6 +41,7 @@ def second(kubectl):
         about = {"namespace": namespace, "annotations": {"my.org/token": TOKEN}}
         secret = {"apiVersion": "v1", "kind": "Secret", "stringData": {"token": TOKEN, "other": f"user:{TOKEN}"}}
         event = {"involvedObject": {"kind": "Pod", "namespace": namespace, "name": "p"}, "reason": "Planted", "type": "Warning"}
+        say = f"echo plain words; echo got {TOKEN} here; echo and {OTHER} there; cat /said/said.txt"
         container = {
             "name": "loud",
             "image": f"{os.environ['REGISTRY']}/busybox:1",
@@ -45,21 +49,23 @@ def second(kubectl):
             "command": [
                 "sh",
                 "-c",
-                f"echo plain words; echo got {TOKEN} here; echo and {OTHER} there; test -e /state/once && sleep 3600; touch /state/once; exit 3",
+                f"export A_TOKEN={SHELL}; {say}; test -e /state/once && sleep 3600; touch /state/once; exit 3",
             ],
+            "terminationMessagePolicy": "FallbackToLogsOnError",
             "args": ["--password", TOKEN],
-            "volumeMounts": [{"name": "state", "mountPath": "/state"}],
+            "volumeMounts": [{"name": "state", "mountPath": "/state"}, {"name": "said", "mountPath": "/said"}],
         }
-        volumes = [{"name": "state", "emptyDir": {}}]
+        volumes = [{"name": "state", "emptyDir": {}}, {"name": "said", "configMap": {"name": "planted"}}]
         template = {
             "metadata": {"labels": {"app": "loud"}},
             "spec": {"terminationGracePeriodSeconds": 0, "containers": [container], "volumes": volumes},
         }
+        said = {"any.txt": f"as it is: {TOKEN}", "said.txt": f"cannot use token: {SAID}\n"}
         # The label is that of what our operator runs beside a scheduler.
         labels = {"app.kubernetes.io/managed-by": "osso.scheduler"}
         kubectl.apply(
             {**secret, "metadata": {**about, "name": "planted"}},
-            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**about, "name": "planted"}, "data": {"any.txt": f"as it is: {TOKEN}"}},
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**about, "name": "planted"}, "data": said},
             {"apiVersion": "v1", "kind": "Event", "metadata": {**about, "name": "planted"}, "message": f"told of {TOKEN}", **event},
             {
                 "apiVersion": "apps/v1",
@@ -114,7 +120,7 @@ def items(files, name) -> list[dict]:
 
 def test_no_planted_credential_is_in_it(bundle, second, kubectl):
     run, files = bundle
-    for planted in (TOKEN, OTHER, COMMENT):
+    for planted in (TOKEN, OTHER, COMMENT, SHELL, SAID):
         assert holding(planted, files) == []
     assert TOKEN not in run.stdout
     # It would be seen: the cluster is full of it.
@@ -122,8 +128,11 @@ def test_no_planted_credential_is_in_it(bundle, second, kubectl):
     assert holding(TOKEN, told) == sorted(told)
     assert holding(OTHER, told) == ["configmap", "pod"]
     assert holding(COMMENT, told) == ["configmap"]
+    assert holding(SHELL, told) == ["pod"]
+    assert holding(SAID, told) == ["configmap", "pod"]
     log = kubectl("logs", "deployment/loud", f"--namespace={second}").stdout
     assert f"got {TOKEN} here" in log
+    assert f"cannot use token: {SAID}" in log
     # And what is no credential is there.
     where = f"namespaces/{second}"
     (name,) = (name for name in files if name.startswith(f"{where}/logs/loud-") and name.endswith("/loud.log"))
@@ -132,6 +141,8 @@ def test_no_planted_credential_is_in_it(bundle, second, kubectl):
     assert "and ******** there" in files[name]
     assert "got ******** here" in files[name.replace("loud.log", "loud.previous.log")]
     (pod,) = (pod for pod in items(files, f"{where}/pods.json") if pod["metadata"]["name"].startswith("loud-"))
+    assert "export A_TOKEN=********; echo plain words; echo got" in pod["spec"]["containers"][0]["command"][2]
+    assert "plain words\ngot ******** here" in pod["status"]["containerStatuses"][0]["lastState"]["terminated"]["message"]
     assert pod["spec"]["containers"][0]["env"] == [{"name": "PROM_TOKEN", "value": "********"}, {"name": "MODE", "value": "loud"}]
     secrets = {secret["metadata"]["name"]: secret for secret in items(files, f"{where}/secrets.json")}
     assert set(secrets["planted"]) == {"apiVersion", "kind", "metadata"}

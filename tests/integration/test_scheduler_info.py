@@ -328,7 +328,7 @@ def test_last_error_and_restarts_of_one_that_ended(run_module, kubectl, second, 
                 for entry in run_module(MODULE, {"namespaces": [second], "gather": ["instances"]})["schedulers"]
                 if entry["namespace"] == second
             )
-            return next((one for one in entry["instances"] if one["restarts"] and one["last_error"]), None)
+            return next((one for one in entry["instances"] or [] if one["restarts"] and one["last_error"]), None)
 
         instance = eventually(ended, within=180)
         assert instance["last_end"]["exit_code"] == 1

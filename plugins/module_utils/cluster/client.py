@@ -19,7 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN, Resource, group_version_path
 
-__all__ = ["FIELD_MANAGER", "ApiError", "Client", "Resource"]
+__all__ = ["FIELD_MANAGER", "ApiError", "Client", "Resource", "raise_if_gone"]
 
 FIELD_MANAGER = "osso.scheduler"
 
@@ -303,6 +303,16 @@ class Client:
             kind = "write"
         with self._lock:
             self.requests[kind] += 1
+
+
+def raise_if_gone(client, error):
+    """Raise `ApiError` where there is no API server or no user any more.
+
+    ``error``: of a request that the server hands on to a node, such as one for a log. It looks the same (no answer, or 401) where only that
+    node does not answer or does not know the server.
+    """
+    if error.status in (0, 401):
+        client.request("GET", "/version")
 
 
 def _authenticate(module):

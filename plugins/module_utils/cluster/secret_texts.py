@@ -18,7 +18,7 @@ _PLACEHOLDER = re.compile(r"\$\{[A-Z_]+\}")
 
 
 def secret_texts(value: Any) -> set[str]:
-    """Every text below a key that names a credential (``kube_scheduler.secrets``)."""
+    """Every text and number below a key that names a credential (``kube_scheduler.secrets``)."""
     found: set[str] = set()
 
     def keep(text):
@@ -45,7 +45,7 @@ def masked(before: str, after: str) -> tuple[str, str]:
         try:
             document = yaml.safe_load(text)
             found.append((document, secret_texts(document)))
-        except (yaml.YAMLError, RecursionError):
+        except (yaml.YAMLError, RecursionError, ValueError):  # the last for a time or a number that is none
             found.append((None, set()))
             texts[index] = NOT_SHOWN if is_secret(text) else text
     if any(secrets for _document, secrets in found):
@@ -67,5 +67,5 @@ def _mapped(value: Any, change: Callable[[str], str], secret: bool = False) -> A
     if isinstance(value, list):
         return [_mapped(item, change, secret) for item in value]
     # Shorter ones are no credentials, and would hide half of every message. A placeholder says that there is none yet.
-    hidden = secret and isinstance(value, str) and len(value) > 3 and not _PLACEHOLDER.fullmatch(value)
-    return change(value) if hidden else value
+    text = "" if value is None or isinstance(value, bool) else str(value)
+    return change(text) if secret and len(text) > 3 and not _PLACEHOLDER.fullmatch(text) else value

@@ -18,6 +18,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.debugging import kl
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.compare import View, compare, view
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.logs import ContainerLog, FileLog, Log
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target, named, serving
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import redacted
 
 AUTO = "auto"
 _POLL_SECONDS = 0.3
@@ -52,9 +53,9 @@ class Options:
             raise InputError("process is empty: give the name of the scheduler's program, such as kube-scheduler.")
 
 
-def plan(client: Client, options: Options) -> dict[str, Any]:
-    """What would be done, in the module's form. Reads only."""
-    target = _target(client, options)
+def plan(client: Client, options: Options, target: Target | None = None) -> dict[str, Any]:
+    """What would be done, in the module's form. Reads only. target: where it is known already, it is not looked for."""
+    target = target or _target(client, options)
     if target is None:
         what = f"send SIGUSR2 to the process {options.pid or options.process} of this host and read {options.log_path}"
     elif options.method == signalling.HOST:
@@ -80,18 +81,25 @@ def plan(client: Client, options: Options) -> dict[str, Any]:
     }
 
 
-def run(client: Client, options: Options) -> dict[str, Any]:
-    """The module's result. Raises ClusterError where there is no dump, with the reason and the remedy."""
-    target = _target(client, options)
+def run(client: Client, options: Options, target: Target | None = None) -> dict[str, Any]:
+    """The module's result. Raises ClusterError where there is no dump, with the reason and the remedy, and what is left in the cluster.
+
+    target: where it is known already, it is not looked for.
+    """
+    target = target or _target(client, options)
     log: Log = ContainerLog(client, target) if target else FileLog(options.log_path)
     look = _looker(client) if options.compare else None
     before = look() if look else None
     sent = _send(client, options, target)
-    found = _wait(client, options, target, log, sent)
     comparison = None
-    if look:
-        names = target.scheduler_names if target else (options.scheduler_name,)
-        comparison = compare(found, before, look(), names)
+    try:
+        found = _wait(client, options, target, log)
+        if look:
+            names = target.scheduler_names if target else (options.scheduler_name,)
+            comparison = compare(found, before, look(), names)
+    except ClusterError as error:
+        error.message = " ".join(filter(None, [error.message, sent.leftover]))
+        raise
     return {
         "changed": bool(sent.leftover),
         "target": target.as_dict() if target else None,
@@ -138,21 +146,20 @@ def _send(client: Client, options: Options, target: Target | None) -> signalling
     return signalling.from_beside(client, target, options.process, options.debug_image, options.timeout)
 
 
-def _wait(client: Client, options: Options, target: Target | None, log: Log, sent: signalling.Sent) -> dumps.Dump:
+def _wait(client: Client, options: Options, target: Target | None, log: Log) -> dumps.Dump:
     deadline = time.monotonic() + options.timeout
-    leftover = f" {sent.leftover}" if sent.leftover else ""
     while True:
         text = log.since()
         try:
             found = dumps.find(klog.entries(text))
         except dumps.DumpError as error:
             raise ClusterError(
-                f"The scheduler's dump can't be read, {error}. What is known are the dumps of Kubernetes {' to '.join(dumps.RELEASES)}.{leftover}"
+                f"The scheduler's dump can't be read, {error}. What is known are the dumps of Kubernetes {' to '.join(dumps.RELEASES)}."
             ) from None
         if found:
             return found
         if time.monotonic() > deadline:
-            raise ClusterError(f"{_why_none(client, target, text, options.timeout)}{leftover}")
+            raise ClusterError(_why_none(client, target, text, options.timeout))
         time.sleep(_POLL_SECONDS)
 
 
@@ -164,7 +171,7 @@ def _why_none(client: Client, target: Target | None, text: str, timeout: int) ->
         if now.rpartition("//")[2] != target.container_id:
             return f"The container {target.container} of the pod {target} was restarted meanwhile, so there is no dump; repeat the task."
     last = next((line for line in reversed(text.splitlines()) if line.strip()), "")
-    said = f"its log since then ends with: {last.strip()[:300]}" if last else "its log shows nothing new"
+    said = f"its log since then ends with: {redacted(last)}" if last else "its log shows nothing new"
     return (
         f"The scheduler has dumped nothing that could be read within {timeout} s (timeout) of the signal; {said}. Does it log to the container's "
         "output, or to log_path, as klog or JSON text?"

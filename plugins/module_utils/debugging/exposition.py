@@ -69,9 +69,14 @@ def quantile(rank: float, buckets: Mapping[float, float]) -> float | None:
 
 
 def of_scheduler(found: Iterable[Sample]) -> dict[str, Any]:
-    """What a kube-scheduler has done since its process began, in the form that scheduler_info returns."""
+    """What a kube-scheduler has done since its process began, in the form that scheduler_info returns.
+
+    Samples that are no numbers, or infinite, say nothing of that.
+    """
     by_name: dict[str, list[Sample]] = {}
     for sample in found:
+        if not math.isfinite(sample.value):
+            continue
         by_name.setdefault(sample.name, []).append(sample)
     attempts: dict[str, dict[str, int]] = {}
     for sample in by_name.get(ATTEMPTS, ()):
@@ -107,6 +112,8 @@ def _latency(buckets: Iterable[Sample]) -> dict[str, Any] | None:
         try:
             bound = float(sample.labels["le"])
         except (KeyError, ValueError):
+            continue
+        if math.isnan(bound):
             continue
         together[bound] = together.get(bound, 0.0) + sample.value
     if not together or not together[max(together)]:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 
@@ -21,7 +22,10 @@ def save(path: str, body: bytes) -> None:
         with os.fdopen(number, "wb") as file:
             file.write(body)
         os.replace(temporary, path)
-    except OSError as error:
-        if temporary and os.path.exists(temporary):
-            os.unlink(temporary)
-        raise ClusterError(f"{path} could not be written: {error.strerror}.") from None
+    except BaseException as error:  # such as the end of the task by a signal
+        if temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise ClusterError(f"{path} could not be written: {error.strerror}.") from None
+        raise

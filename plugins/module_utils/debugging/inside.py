@@ -14,7 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import exposition, https, klog
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target, is_ready, leads
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target, leads
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import identify
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import KIND
@@ -22,7 +22,18 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.targ
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import tokens
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import redacted
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import Command, find_command
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import Command, find_command, is_ready
+
+METRICS_ACCOUNT_SPEC: dict[str, Any] = dict(
+    metrics_account=dict(
+        type="dict",
+        options=dict(
+            namespace=dict(type="str", required=True),
+            name=dict(type="str", required=True),
+        ),
+    ),
+)
+"""The option of the doc fragment ``osso.scheduler.metrics_account``."""
 
 # Lines from the end of a log in which the last error is looked for
 _LOG_LINES = 1000
@@ -58,7 +69,7 @@ class Inside:
         if running.command is None:
             return {"instances": None}
         secrets = credentials(self._survey.configuration(entry))
-        return {"instances": [self._instance(entry, pod, secrets) for pod in self.pods(entry)]}
+        return {"instances": [self._instance(entry, pod, secrets) for pod in self.pods(entry)] or None}
 
     def metrics(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         """``metrics`` and ``metrics_message`` of an entry."""
@@ -75,9 +86,13 @@ class Inside:
         target = self.target(entry)
         if target is None:
             return None, "", f"{_NOT_RUNNING}, so its metrics can't be reached"
-        if not target.secure_port:
+        try:
+            port = target.secure_port
+        except ClusterError as error:
+            return target, "", error.message
+        if not port:
             return target, "", "it serves no metrics: its flag --secure-port is 0"
-        return (target, *self.page_of(target, target.secure_port))
+        return (target, *self.page_of(target, port))
 
     def page_of(self, target: Target, port: int) -> tuple[str, str]:
         """The page of metrics at a port of a pod, and in words why there is none."""
@@ -97,7 +112,7 @@ class Inside:
         pods = sorted(self.pods(entry), key=lambda pod: (leads(pod, holder), is_ready(pod), pod["metadata"]["name"]), reverse=True)
         for pod in pods:
             command = find_command(pod["spec"])
-            target = Target(pod, command.container, command.flags, tuple(entry["scheduler_names"]))
+            target = Target(pod, command.container, command.flags, tuple(entry["scheduler_names"]) or None)
             if target.container_id:
                 return target
         return None
@@ -112,7 +127,7 @@ class Inside:
         container = find_command(pod["spec"]).container
         statuses = (pod.get("status") or {}).get("containerStatuses") or []
         status = next((one for one in statuses if one["name"] == container), {})
-        ended = (status.get("lastState") or {}).get("terminated") or (status.get("state") or {}).get("terminated")
+        ended = (status.get("state") or {}).get("terminated") or (status.get("lastState") or {}).get("terminated")
         began = ((status.get("state") or {}).get("running") or {}).get("startedAt")
         return {
             "pod": pod["metadata"]["name"],
@@ -179,8 +194,8 @@ def in_effect(command: Command, text: str | None) -> dict[str, Any]:
     flags = [f"--{name}={value}" for name, value in command.flags.items()]
     result = check(text, image.kubernetes, image.plugins, flags) if image.kubernetes else check(text, None)
     if not result.valid:
-        secrets = secret_texts(result.config) if result.config else set()
-        return {"profiles": None, "profiles_message": scrub(f"its configuration is not valid: {result.errors[0].format()}", secrets)}
+        said = scrub(f"its configuration is not valid: {result.errors[0].format()}", credentials(text))
+        return {"profiles": None, "profiles_message": said}
     return {"profiles": [_profile(name, result.effective.get(name)) for name in result.scheduler_names], "profiles_message": image.reason}
 
 
@@ -195,7 +210,7 @@ def _profile(name: str, effective: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def credentials(text: str | None) -> set[str]:
-    """The credentials in a configuration, which a scheduler logs."""
+    """The credentials in a configuration, which a scheduler logs and an error can name. It need not be valid, but YAML."""
     return secret_texts(check(text, None).config) if text else set()
 
 

@@ -91,8 +91,20 @@ def from_beside(client: Client, target: Target, process: str, image: str, timeou
         )
     except ApiError as error:
         error.message = f"No ephemeral container could be added to the pod {target}: {error.message}"
+        if not 400 <= error.status < 500:
+            error.message += f" If it was added all the same, it is {name}."
         raise
-    leftover = f"The ephemeral container {name} has ended; it stays listed in the pod {target} until that is replaced."
+    try:
+        _await_end(client, target, name, image, timeout)
+    except ClusterError as error:
+        error.message += f" The ephemeral container {name} stays listed in the pod {target} until that is replaced."
+        raise
+    return Sent(EPHEMERAL, f"The ephemeral container {name} has ended; it stays listed in the pod {target} until that is replaced.")
+
+
+def _await_end(client: Client, target: Target, name: str, image: str, timeout: float) -> None:
+    """Wait until an ephemeral container has done its work. Raises ClusterError where it has not."""
+    pods = client.resource("v1", "Pod")
     deadline = time.monotonic() + timeout
     while True:
         live = client.get(pods, target.name, target.namespace) or {}
@@ -100,7 +112,7 @@ def from_beside(client: Client, target: Target, process: str, image: str, timeou
         state = next((status.get("state") or {} for status in statuses if status["name"] == name), {})
         ended = state.get("terminated")
         if ended and ended.get("exitCode") == 0:
-            return Sent(EPHEMERAL, leftover)
+            return
         if ended:
             said = client.text(pods.path(target.namespace, target.name, "log"), {"container": name}).strip()
             raise ClusterError(f"In the ephemeral container {name}: {said or ended.get('message') or ended.get('reason')}. {_remedy()}")
@@ -109,7 +121,7 @@ def from_beside(client: Client, target: Target, process: str, image: str, timeou
             why = ": ".join(filter(None, [waiting.get("reason"), waiting.get("message")])) or "it has not started"
             raise ClusterError(
                 f"The ephemeral container {name} of the pod {target} did not run within {timeout:.0f} s: {why}. Give an image with a shell "
-                f"that the node {target.node} can pull as debug_image (now {image}). It stays listed in the pod until that is replaced."
+                f"that the node {target.node} can pull as debug_image (now {image})."
             )
         time.sleep(_POLL_SECONDS)
 

@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import MIRROR_ANNOTATION, Survey
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import Command, find_command
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import Command, find_command, is_ready
 
 INSTANCE_SPEC: dict[str, Any] = dict(
     scheduler_name=dict(type="str"),
@@ -68,7 +68,11 @@ class Target:
 
     @property
     def secure_port(self) -> int:
-        return int(self.flags.get("secure-port") or SECURE_PORT)
+        """Raises ClusterError where its flag does not tell."""
+        written = self.flags.get("secure-port") or str(SECURE_PORT)
+        if not written.isdecimal():
+            raise ClusterError(f"The flag --secure-port of the scheduler in {self} is {written}, which tells no port: give it as port.")
+        return int(written)
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
@@ -156,8 +160,3 @@ def leads(pod: Mapping[str, Any], holder: str) -> bool:
     """Whether the pod's name, or on the host's network the node's, is that of the holder of a Lease: NAME_UUID."""
     name = pod["spec"].get("nodeName") if pod["spec"].get("hostNetwork") else pod["metadata"]["name"]
     return bool(holder) and holder.rpartition("_")[0] == name
-
-
-def is_ready(pod: Mapping[str, Any]) -> bool:
-    conditions = (pod.get("status") or {}).get("conditions") or []
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)

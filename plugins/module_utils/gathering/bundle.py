@@ -25,17 +25,20 @@ class Bundle:
         self.files: list[dict[str, Any]] = []
         self.missing: list[dict[str, str]] = []
         self.notes: list[str] = []
-        self._texts: dict[str, str] = {}
+        self._contents: dict[str, Any] = {}
 
-    def add(self, name: str, what: str, source: str, text: str, items: int | None = None) -> None:
-        """A file of the tar. what: in words. source: where it is from, such as a request. items: how many objects are in it."""
-        self._texts[name] = text
+    def add(self, name: str, what: str, source: str, content: Any, items: int | None = None) -> None:
+        """A file of the tar. what: in words. source: where it is from, such as a request. items: how many objects are in it.
+
+        content: a text, or what becomes JSON: that can only be masked before.
+        """
+        self._contents[name] = content
         self.files.append({"file": name, "what": what, "source": source, "items": items})
 
     def objects(self, name: str, what: str, source: str, objects: list[dict[str, Any]]) -> None:
         """Objects of the cluster, cleaned, as a list that kubectl can read."""
         cleaned = [self.masking.cleaned(obj) for obj in objects]
-        self.add(name, what, source, as_json({"apiVersion": "v1", "kind": "List", "items": cleaned}), len(objects))
+        self.add(name, what, source, {"apiVersion": "v1", "kind": "List", "items": cleaned}, len(objects))
 
     def miss(self, what: str, source: str, why: str) -> None:
         """Something that could not be read."""
@@ -44,10 +47,9 @@ class Bundle:
     def packed(self, folder: str, cluster: str, made: datetime) -> bytes:
         """The tar.gz, everything in one folder. Also fills in the sizes of `files`, and masks `missing` and `notes`."""
         masks = self.masking
-        contents = {name: masks.text(text).encode() for name, text in self._texts.items()}
+        contents = {name: self._masked(content).encode() for name, content in self._contents.items()}
         self.files = [{**entry, "bytes": len(contents[entry["file"]])} for entry in self.files]
-        self.missing = [{key: masks.text(text) for key, text in entry.items()} for entry in self.missing]
-        self.notes = [masks.text(note) for note in self.notes]
+        self.missing, self.notes = masks.values(self.missing), masks.values(self.notes)
         moment = made.strftime("%Y-%m-%dT%H:%M:%SZ")
         index = {"made": moment, "cluster": cluster, "files": self.files, "missing": self.missing, "notes": self.notes}
         contents = {PAGE: self._page(cluster, moment).encode(), INDEX: as_json(index).encode(), **contents}
@@ -58,6 +60,9 @@ class Bundle:
                 member.size, member.mode, member.mtime = len(content), 0o600, int(made.timestamp())
                 archive.addfile(member, io.BytesIO(content))
         return written.getvalue()
+
+    def _masked(self, content: Any) -> str:
+        return self.masking.text(content) if isinstance(content, str) else as_json(self.masking.values(content))
 
     def _page(self, cluster: str, moment: str) -> str:
         lines = [
@@ -82,6 +87,7 @@ class Bundle:
 
 
 def as_json(value: Any) -> str:
+    """What is no JSON, such as a time, becomes a text."""
     return json.dumps(value, indent=1, default=str) + "\n"
 
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import FIELD_MANAGER, ApiError, Client, Resource
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import FIELD_MANAGER, ApiError, Client, Resource, raise_if_gone
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import cache_dump
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.files import save
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.inside import FACTS, Inside, credentials
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target
-from ansible_collections.osso.scheduler.plugins.module_utils.gathering.bundle import Bundle, as_json
+from ansible_collections.osso.scheduler.plugins.module_utils.gathering.bundle import Bundle
 from ansible_collections.osso.scheduler.plugins.module_utils.gathering.masking import Masking
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import OPERATORS, Survey
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import find_command
@@ -42,6 +42,8 @@ _OLM = (
     *(("operators.coreos.com/v1alpha1", kind) for kind in ("ClusterServiceVersion", "Subscription", "InstallPlan", "CatalogSource")),
     ("operators.coreos.com/v1", "OperatorGroup"),
 )
+# Asked for in all of the cluster, and where that is not allowed in each of the namespaces
+_CUSTOM = ("operator.openshift.io/v1", "SecondaryScheduler")
 # One object of the cluster each
 _OPENSHIFT = (
     ("config.openshift.io/v1", "Scheduler", "cluster"),
@@ -87,7 +89,7 @@ def gather(client: Client, options: Options, dry: bool) -> dict[str, Any]:
     """The module's result. dry: write no file, and send no scheduler a signal. Raises ClusterError with the reason and the remedy."""
     version = client.request("GET", "/version")  # a cluster that does not answer is told before anything else
     collector = _Collector(client, options)
-    collector.bundle.add("cluster/version.json", "the release of the API server", "GET /version", as_json(version))
+    collector.bundle.add("cluster/version.json", "the release of the API server", "GET /version", version)
     collector.collect(dry)
     made = collector.survey.now
     folder = os.path.basename(options.path)[: -len(SUFFIX)]
@@ -116,6 +118,8 @@ class _Collector:
         self.survey = Survey(client, options.namespaces, datetime.now(timezone.utc))
         self._inside = Inside(client, self.survey, options.metrics_account)
         self._pods: dict[tuple[str, str], dict[str, Any]] = {}
+        # What may not be read, by the requests for it
+        self._forbidden: set[str] = set()
         # What the operator and the roles made
         self._deployments: set[tuple[str, str]] = set()
 
@@ -156,10 +160,15 @@ class _Collector:
             "operators": operators,
             "unknown": self.survey.unknown,
         }
-        self.bundle.add("scheduler_info.json", "who serves which name, and which pods wait for what", "as scheduler_info", as_json(found))
+        self.bundle.add(
+            "scheduler_info.json",
+            "who serves which name, and which pods wait for what",
+            "as scheduler_info",
+            self.bundle.masking.shown(found),
+        )
 
     def _cluster(self, platform: Mapping[str, Any]) -> None:
-        self._list("cluster", "operator.openshift.io/v1", "SecondaryScheduler")
+        self._list("cluster", *_CUSTOM)
         self._list("cluster", "v1", "Node")
         self._list("cluster", "scheduling.k8s.io/v1", "PriorityClass")
         for reason in _REASONS:
@@ -168,7 +177,14 @@ class _Collector:
             self._get(f"cluster/{kind.lower()}-{name}.json", api_version, kind, name)
 
     def _namespace(self, namespace: str, platform: Mapping[str, Any]) -> None:
-        kinds = (*_IN_NAMESPACE, *(_MONITORING if platform.get("monitoring") else ()), *(_OLM if platform.get("olm") else ()))
+        resource = self._resource(*_CUSTOM)
+        alone = resource and f"GET {resource.path(None)}" in self._forbidden
+        kinds = (
+            *_IN_NAMESPACE,
+            *((_CUSTOM,) if alone else ()),
+            *(_MONITORING if platform.get("monitoring") else ()),
+            *(_OLM if platform.get("olm") else ()),
+        )
         for api_version, kind in kinds:
             objects = self._list(f"namespaces/{namespace}", api_version, kind, namespace, metadata_only=kind == "Secret")
             if kind == "Pod":
@@ -192,13 +208,13 @@ class _Collector:
         for entry in schedulers:
             found = self._try("the pods of a scheduler", "GET pods", lambda entry=entry: self._inside.pods(entry)) or []
             pods.update({(pod["metadata"]["namespace"], pod["metadata"]["name"]): pod for pod in found})
-        for (namespace, name), pod in sorted(pods.items()):
+        for _where, pod in sorted(pods.items()):
             status = pod.get("status") or {}
             for container in [
                 one for key in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses") for one in status.get(key) or []
             ]:
                 for previous in (False, True) if container.get("restartCount") else (False,):
-                    self._log(namespace, name, container["name"], previous)
+                    self._log(pod, container["name"], previous)
 
     def _is_ours(self, pod: Mapping[str, Any]) -> bool:
         """Whether a pod's log is worth having: a scheduler's, an operator's, and what the operator runs beside a scheduler."""
@@ -207,17 +223,18 @@ class _Collector:
             find_command(pod["spec"]) is not None or workload in OPERATORS or (pod["metadata"]["namespace"], workload) in self._deployments
         )
 
-    def _log(self, namespace: str, pod: str, container: str, previous: bool) -> None:
-        path = self._client.resource("v1", "Pod").path(namespace, pod, "log")
+    def _log(self, pod: Mapping[str, Any], container: str, previous: bool) -> None:
+        namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
+        path = self._client.resource("v1", "Pod").path(namespace, name, "log")
         query = {"container": container, "tailLines": self._options.log_lines, "timestamps": "true"}
-        what = f"log of the container {container} of the pod {namespace}/{pod}" + (" from before its last restart" if previous else "")
+        what = f"log of the container {container} of the pod {namespace}/{name}" + (" from before its last restart" if previous else "")
         if previous:
             query["previous"] = "true"
         source = f"GET {path}?container={container}" + ("&previous=true" if previous else "")
-        text = self._try(what, source, lambda: self._client.text(path, query))
+        text = self._try(what, source, lambda: self.survey.log_of(pod, query))
         if text is not None:
-            name = f"namespaces/{namespace}/logs/{pod}/{container}{'.previous' if previous else ''}.log"
-            self.bundle.add(name, what, source, self.bundle.masking.log(text))
+            file = f"namespaces/{namespace}/logs/{name}/{container}{'.previous' if previous else ''}.log"
+            self.bundle.add(file, what, source, self.bundle.masking.log(text))
 
     def _metrics(self, schedulers: list[dict[str, Any]]) -> None:
         for entry in schedulers:
@@ -241,13 +258,15 @@ class _Collector:
 
     def _cache_dumps(self, schedulers: list[dict[str, Any]], dry: bool) -> None:
         for entry in schedulers:
-            target = self._inside.target(entry)
             what = f"what {entry['kind']} {entry['namespace']}/{entry['name']} believes of nodes and pods"
+            known = len(self.bundle.missing)
+            target = self._try(what, "scheduler_cache_dump", lambda entry=entry: self._inside.target(entry))
             if target is None:
-                self.bundle.miss(what, "scheduler_cache_dump", "no instance of it that runs can be seen")
+                if len(self.bundle.missing) == known:
+                    self.bundle.miss(what, "scheduler_cache_dump", "no instance of it that runs can be seen")
                 continue
             wanted = cache_dump.Options(
-                scheduler_name=next(iter(entry["scheduler_names"]), None),
+                scheduler_name=None,
                 namespaces=[],
                 pod={"namespace": target.namespace, "name": target.name, "container": target.container},
                 method=cache_dump.AUTO,
@@ -259,10 +278,12 @@ class _Collector:
                 compare=True,
             )
             work = cache_dump.plan if dry else cache_dump.run
-            found = self._try(what, "scheduler_cache_dump", lambda work=work, wanted=wanted: work(self._client, wanted))
+            found = self._try(
+                what, "scheduler_cache_dump", lambda work=work, wanted=wanted, target=target: work(self._client, wanted, target)
+            )
             if found:
                 name = f"cache_dumps/{target.namespace}_{target.name}.json"
-                self.bundle.add(name, what, "scheduler_cache_dump", as_json(found))
+                self.bundle.add(name, what, "scheduler_cache_dump", found)
                 self.bundle.notes += [text for text in (found["leftover"], found["msg"] if dry else "") if text]
 
     def _list(
@@ -302,10 +323,11 @@ class _Collector:
         try:
             return read()
         except ApiError as error:
-            if error.status in (0, 401):
-                raise
+            raise_if_gone(self._client, error)
+            if error.status == 403:
+                self._forbidden.add(source)
             why = "the API server does not serve it" if error.reason == "NotServed" else error.message
-            self.bundle.miss(what, source, f"{why} (HTTP {error.status})")
+            self.bundle.miss(what, source, f"{why} (HTTP {error.status})" if error.status else why)
         except ClusterError as error:
             self.bundle.miss(what, source, error.message)
         return None

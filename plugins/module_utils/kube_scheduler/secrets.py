@@ -2,14 +2,42 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is a credential, by the name of the field that holds it: the one list of such names. Pure."""
+"""What is a credential, by the name of the field that holds it and by its own shape: the one list of each. Pure."""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 WORDS = r"token|passw(?:or)?d|passphrase|secret|credential|authorization|api[-_]?key|private[-_]?key|(?:key|cert)[-_]?data"
 """A regular expression, for upper and lower case alike. Certificates are no secrets, but stand beside the keys that are."""
+
+
+class Shape(NamedTuple):
+    """Regular expressions, for upper and lower case alike: what stands before a credential, how it begins, and what else is of it."""
+
+    before: str
+    begins: str
+    rest: str = ""
+
+
+SHAPES = (
+    # A JSON web token
+    Shape("", r"\beyJ[\w-]{8}", r"[\w-]*(?:\.[\w-]*){0,2}"),
+    # A token of OpenShift
+    Shape("", r"\bsha256~", r"[\w-]*"),
+    Shape(r"\bbearer\s+", r"[^\s\"'\\,;*\0]", r"[^\s\"'\\,;\0]*"),
+    Shape(r"\bbasic\s+", r"[a-z0-9+/=]{8}", r"[a-z0-9+/=]*"),
+    # A user in an address
+    Shape("://", r"(?!\*+@)(?:[^\s/@\0]|\s(?=[^\s/]*@))*(?=@)"),
+    # A private key, of which the end may be missing: then its line and those after it that hold nothing but base64, be it after a time
+    Shape(
+        "",
+        r"-----BEGIN(?! (?:CERTIFICATE|PUBLIC KEY))",
+        r"(?:[^\0]{0,20000}?-----END [A-Z0-9 ]*-----|[^\n\0]*(?:\n(?:\S+[ \t]+)?[a-z0-9+/=]{16,}[ \t\r]*(?=\n|\Z))*)",
+    ),
+)
+"""Texts that are credentials whatever they are called. None reaches beyond a NUL."""
 
 _WORDS = re.compile(WORDS, re.IGNORECASE)
 

@@ -15,7 +15,7 @@ import json
 import re
 from typing import NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.secrets import WORDS
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.secrets import SHAPES, WORDS
 
 REVISION = "deployment.kubernetes.io/revision"
 
@@ -56,7 +56,7 @@ _SECRET_KEY = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_SECRET = re.compile(r"://(?:[^\s/@]|\s(?=[^\s/]*@))*@|\bbasic\s+[a-z0-9+/=]{8}|\bsha256~|\beyJ[\w-]{8}|-----BEGIN", re.IGNORECASE)
+_SECRET = re.compile("|".join(shape.before + shape.begins for shape in SHAPES), re.IGNORECASE)
 
 
 class Failure(NamedTuple):

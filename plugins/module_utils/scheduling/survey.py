@@ -6,10 +6,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client, raise_if_gone
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import (
@@ -19,6 +22,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload
     Election,
     election,
     find_command,
+    is_ready,
     tag,
     trouble,
     watched_namespaces,
@@ -39,6 +43,8 @@ OLM_OWNER = "olm.owner"
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 # A Lease is taken as renewed for this much longer than it says, for clocks that differ.
 CLOCK_TOLERANCE = 10
+# Statuses of requests that were given up after a while: whoever is asked the same takes as long again.
+_NO_ANSWER = (0, 503, 504)
 # A pod that its scheduler has not looked at for this long is reported.
 PATIENCE = 30
 
@@ -57,7 +63,10 @@ class Running(NamedTuple):
 
 
 class Survey:
-    """One look at a cluster. ``unknown`` collects what could not be read for lack of permission."""
+    """One look at a cluster.
+
+    ``unknown`` collects what could not be read for lack of permission, or because a node did not answer. ``silent``: the names of such nodes.
+    """
 
     def __init__(self, client: Client, namespaces: list[str], now: datetime | None = None):
         self._client = client
@@ -66,6 +75,7 @@ class Survey:
         self._leases: dict[tuple[str, str], dict[str, Any] | None] = {}
         self._running: dict[tuple[str, str, str], Running] = {}
         self.unknown: list[str] = []
+        self.silent: set[str] = set()
 
     def schedulers(self) -> list[dict[str, Any]]:
         """All schedulers that were found, in the form that the module returns."""
@@ -102,15 +112,29 @@ class Survey:
 
     def log(self, pod: dict[str, Any], container: str, lines: int, previous: bool = False) -> str | None:
         """The end of a container's log; None if it can't be read, or if there is none of an earlier run."""
-        metadata = pod["metadata"]
-        path = self._client.resource("v1", "Pod").path(metadata["namespace"], metadata["name"], "log")
-        query = {"container": container, "tailLines": lines, **({"previous": "true"} if previous else {})}
+        where = f"the log of {pod['metadata']['namespace']}/{pod['metadata']['name']}"
         try:
-            return self._allowed(f"the log of {metadata['namespace']}/{metadata['name']}", lambda: self._client.text(path, query))
+            return self.log_of(pod, {"container": container, "tailLines": lines, **({"previous": "true"} if previous else {})})
         except ApiError as error:
-            if error.status != 400:
-                raise
-            return None  # it has not begun, or the node has not kept it
+            raise_if_gone(self._client, error)
+            # It has not begun, or the node has not kept it; or the pod is gone.
+            if error.status not in (400, 404):
+                self._note(f"{where}: {error.message}")
+        except ClusterError as error:
+            self._note(f"{where}: {error.message}")
+        return None
+
+    def log_of(self, pod: Mapping[str, Any], query: Mapping[str, Any]) -> str:
+        """A container's log. Raises ClusterError, at once where the pod's node has not answered before."""
+        metadata, node = pod["metadata"], pod["spec"].get("nodeName") or ""
+        if node in self.silent:
+            raise ClusterError(f"its node {node} has not answered before, so it was not asked again")
+        try:
+            return self._client.text(self._client.resource("v1", "Pod").path(metadata["namespace"], metadata["name"], "log"), dict(query))
+        except ApiError as error:
+            if error.status in _NO_ANSWER and node:
+                self.silent.add(node)
+            raise
 
     def operators(self) -> list[dict[str, Any]]:
         """The operators for SecondaryScheduler resources, in the form that the module returns."""
@@ -309,7 +333,7 @@ class Survey:
         leader = self._leader(lease, elected)
         if any(entry["leader"] and entry["leader"] == leader and entry["serving"] for entry in found):
             return None  # a Deployment that was found already is the default scheduler
-        ready = sum(1 for pod in pods if _is_ready(pod))
+        ready = sum(1 for pod in pods if is_ready(pod))
         serving, message = self._serves(ready if pods else None, elected, lease, "")
         about = {"kind": "StaticPod" if pods else "default", "namespace": namespace, "name": name, "conditions": []}
         self._running[_key(about)] = Running(command, None, pods=tuple(pods))
@@ -376,7 +400,7 @@ class Survey:
         if text is None:
             return [], f"its {where} has no key {config_map.key}", None, None
         result = check(text, None)
-        problem = "" if result.valid else f"its {where} is not valid: {result.errors[0].format()}"
+        problem = "" if result.valid else scrub(f"its {where} is not valid: {result.errors[0].format()}", secret_texts(result.config))
         return list(result.scheduler_names), problem, result.config, text
 
     def _lease(self, elected: Election) -> dict[str, Any] | None:
@@ -492,11 +516,6 @@ def is_operand(deployment: dict[str, Any], resource: dict[str, Any]) -> bool:
 
 def _is_static(pod: dict[str, Any]) -> bool:
     return MIRROR_ANNOTATION in (pod["metadata"].get("annotations") or {})
-
-
-def _is_ready(pod: dict[str, Any]) -> bool:
-    conditions = (pod.get("status") or {}).get("conditions") or []
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def _entry(

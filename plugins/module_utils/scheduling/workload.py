@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import posixpath
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import last_error, redacted
 
 BINARY = "kube-scheduler"
 # What kube-scheduler uses if neither configuration nor flags name a lease.
@@ -138,12 +141,18 @@ def trouble(pod: dict[str, Any]) -> str:
         ended = (container.get("lastState") or {}).get("terminated") or {}
         if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
             # What the container said last explains a CrashLoopBackOff better than the kubelet does.
-            said = (ended.get("message") or waiting.get("message") or "").strip()
+            last = ended.get("message") or ""
+            said = redacted(last_error(last) or last or waiting.get("message") or "")
             return f"{waiting['reason']}: {said}" if said else waiting["reason"]
     for condition in status.get("conditions") or []:
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             return f"{condition.get('reason', 'not scheduled')}: {condition.get('message', '')}"
     return ""
+
+
+def is_ready(pod: Mapping[str, Any]) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def watched_namespaces(template: dict[str, Any]) -> list[str]:

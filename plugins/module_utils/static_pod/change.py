@@ -235,6 +235,6 @@ def _last_words(*configurations: str | None) -> str:
     for text in configurations:
         try:
             words = scrub(words, secret_texts(yaml.safe_load(text or "")))
-        except yaml.YAMLError:
+        except (yaml.YAMLError, ValueError):
             continue  # of that one the scheduler reads nothing either
     return f" Its last words: {words}" if words else ""

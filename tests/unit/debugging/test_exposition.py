@@ -71,6 +71,15 @@ def test_what_a_scheduler_has_done():
     }
 
 
+def test_samples_that_are_no_numbers_say_nothing():
+    more = (
+        'scheduler_pending_pods{queue="gated"} NaN\nprocess_start_time_seconds +Inf\nscheduler_schedule_attempts_total{profile="a"} -Inf\n'
+        'scheduler_pod_scheduling_sli_duration_seconds_bucket{le="NaN"} 3\n'
+        'scheduler_scheduling_attempt_duration_seconds_bucket{profile="a",le="+Inf"} NaN\n'
+    )
+    assert of_scheduler(samples(more + PAGE)) == of_scheduler(samples(PAGE))
+
+
 def test_histograms_of_older_releases():
     old = PAGE.replace("scheduler_scheduling_attempt_duration", "scheduler_e2e_scheduling_duration")
     assert of_scheduler(samples(old)) == of_scheduler(samples(PAGE))

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.inside import Inside, in_effect
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.klog import last_error
@@ -23,6 +24,9 @@ profiles:
         disabled: [{name: "*"}]
         enabled: [{name: ImageLocality, weight: 7}]
 """
+
+
+REFUSED = "leaderElection: {resourceLock: pl4nted-key}\nextenders: [{urlPrefix: https://x, tlsConfig: {keyData: pl4nted-key}}]\n"
 
 
 def command(image=IN_TREE, **flags):
@@ -58,6 +62,8 @@ def test_an_image_that_nobody_knows():
         (command("registry.example.com/mine:1"), None, "it has no configuration, and the image"),
         (command(), TEXT + "parallelism: many\n", "not valid: 3:14: parallelism"),
         (command(), "kind: [", "not valid"),
+        # An error that quotes what is a credential elsewhere in the document, which is refused as a whole
+        (command(), TEXT + REFUSED, "resourceLock: ********"),
     ],
 )
 def test_why_nothing_is_known(one, text, why):
@@ -155,3 +161,51 @@ def test_metrics_of_what_does_not_run():
     assert look.metrics(nobody) == {"metrics": None, "metrics_message": "nothing that runs it can be seen, so its metrics can't be reached"}
     assert look.instances(nobody) == {"instances": None}
     assert look.profiles(nobody) == {"profiles": None, "profiles_message": "nothing that runs it can be seen"}
+
+
+def test_how_it_ended_the_last_time_and_a_log_that_cannot_be_read():
+    """A container that has ended and was not started again says more than its end before; and no log is no failure (F124)."""
+    broken = ApiError(500, "InternalError", "dial tcp 10.0.0.1:10250: connect: no route to host")
+
+    class Broken(Server):
+        def list(self, resource, namespace=None, **selectors):
+            pods = super().list(resource, namespace, **selectors)
+            for pod in pods:
+                (status,) = pod["status"]["containerStatuses"]
+                status.update(
+                    state={"terminated": {"reason": "Error", "exitCode": 2}}, lastState={"terminated": {"reason": "Error", "exitCode": 1}}
+                )
+            return pods
+
+        def text(self, path, query):
+            raise broken
+
+    survey = Survey(Broken([]), ["kube-system"])
+    (entry,) = survey.schedulers()
+    (instance,) = Inside(Broken([]), survey).instances(entry)["instances"]
+    assert (instance["last_end"]["exit_code"], instance["last_error"]) == (2, None)
+    assert survey.unknown == ["the log of openshift-kube-scheduler/openshift-kube-scheduler-m1: " + broken.message]
+
+
+def test_no_pods_are_no_instances():
+    server = Server(["", ""])
+    survey = Survey(server, ["kube-system"])
+    (entry,) = survey.schedulers()
+    for pod in survey.running(entry).pods:
+        pod["metadata"]["deletionTimestamp"] = "2026-11-20T12:00:00Z"
+    assert Inside(server, survey).instances(entry) == {"instances": None}
+
+
+@pytest.mark.parametrize("status", [0, 401])
+def test_a_server_that_is_gone_while_a_log_is_read_is_no_finding(status):
+    class Gone(Server):
+        def text(self, path, query):
+            raise ApiError(status, "Unreachable", "gone")
+
+        def request(self, method, path):
+            raise ApiError(status, "Unreachable", f"gone at {path}")
+
+    survey = Survey(Gone([]), ["kube-system"])
+    (entry,) = survey.schedulers()
+    with pytest.raises(ApiError, match="gone at /version"):
+        Inside(Gone([]), survey).instances(entry)

@@ -83,6 +83,49 @@ def test_the_leader_is_told_by_the_name_before_the_number():
     assert leads({**one, "spec": {"nodeName": "node-1", "hostNetwork": True}}, "node-1_0e0e8c8a")
 
 
+@pytest.mark.parametrize("words", [["--secure-port=$(PORT)"], ["--secure-port", "--v=2"], ["--secure-port=-1"]])
+def test_a_port_that_is_none(words):
+    target = find(pod({**SCHEDULER, "command": ["kube-scheduler", *words]}))
+    with pytest.raises(ClusterError, match=r"^The flag --secure-port of the scheduler in n/p is .*give it as port"):
+        _port = target.secure_port
+
+
+class Beside(Server):
+    """... to which an ephemeral container can be added, and that fails when it is asked for the pod then, or for the container's log."""
+
+    def __init__(self, failing, state=None):
+        super().__init__(pod(SCHEDULER))
+        self.failing, self.state, self.name = failing, state, ""
+
+    def request(self, method, path, body=None, **_more):
+        self.name = body["spec"]["ephemeralContainers"][0]["name"]
+        if self.failing == "patch":
+            raise ApiError(0, "Unreachable", "no answer", path=path)
+
+    def get(self, resource, name, namespace):
+        if self.failing == "get":
+            raise ApiError(500, "InternalError", "etcd is gone")
+        return {"status": {"ephemeralContainerStatuses": [{"name": self.name, "state": self.state}]}}
+
+    def text(self, path, query=None):
+        raise ApiError(500, "InternalError", "the node is gone", path=path)
+
+
+@pytest.mark.parametrize(
+    ("server", "said"),
+    [
+        (Beside("patch"), "If it was added all the same, it is"),
+        (Beside("get"), "etcd is gone The ephemeral container"),
+        (Beside("text", {"terminated": {"exitCode": 3}}), "the node is gone The ephemeral container"),
+    ],
+)
+def test_an_error_names_the_container_that_stays(server, said):
+    with pytest.raises(ApiError) as error:
+        signalling.from_beside(server, Target(server.pod, "main", {}, None), "kube-scheduler", "busybox", 5)
+    assert said in error.value.message
+    assert server.name in error.value.message
+
+
 def test_no_container_is_added_to_a_static_pod():
     static = Target(pod(SCHEDULER, annotations={"kubernetes.io/config.mirror": "x"}), "main", {}, None)
     with pytest.raises(InputError, match=r"static pod of the node node-1.*method: host"):

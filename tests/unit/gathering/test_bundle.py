@@ -45,6 +45,18 @@ def test_a_credential_that_is_seen_last_is_masked_in_what_came_first():
     assert "| first.log | a log | GET /log |  | 17 |" in files["b/index.md"]
 
 
+def test_what_becomes_json_stays_json():
+    """... and keeps its keys and numbers, whatever has the name of a credential elsewhere."""
+    masking = Masking()
+    masking.remember("enabled")
+    masking.remember("3600")
+    bundle = Bundle(masking)
+    obj = {"kind": "A", "apiVersion": "v1", "metadata": {"name": "a"}, "spec": {"enabled": {"seconds": 3600, "said": "a\n\tsha256~abc"}}}
+    bundle.objects("things.json", "things", "GET /things", [obj])
+    (found,) = json.loads(unpacked(bundle.packed("b", "https://api", MADE))["b/things.json"])["items"]
+    assert found["spec"] == {"enabled": {"seconds": 3600, "said": "a\n\t********"}}
+
+
 def options(**given):
     return Options(
         **{

@@ -12,6 +12,7 @@ import tarfile
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN, Resource
+from ansible_collections.osso.scheduler.plugins.module_utils.gathering import collect
 from ansible_collections.osso.scheduler.plugins.module_utils.gathering.collect import Options, gather
 
 NAMESPACE = "openshift-secondary-scheduler-operator"
@@ -23,11 +24,15 @@ class Server:
 
     host = "https://api.example.com"
 
-    def __init__(self, groups, broken=None):
-        self.groups, self.broken, self.metadata_only = groups, broken, set()
+    def __init__(self, groups, broken=None, gone=None):
+        self.groups, self.broken, self.gone, self.metadata_only = groups, broken, gone, set()
+        self.asked = 0
 
     def request(self, method, path, **_more):
         if path == "/version":
+            self.asked += 1
+            if self.gone and self.asked > 1:
+                raise self.gone
             return {"major": "1", "minor": "34"}
         group = path.removeprefix("/apis/").partition("/")[0]
         if group not in self.groups:
@@ -105,9 +110,102 @@ def test_a_kind_that_is_refused_is_noted(tmp_path):
 
 @pytest.mark.parametrize("status", [0, 401])
 def test_a_server_that_is_gone_is_an_error_and_leaves_no_file(tmp_path, status):
+    gone = ApiError(status, "Unreachable", "gone")
     with pytest.raises(ApiError):
-        gathered(Server(set(), ("Role", ApiError(status, "Unreachable", "gone"))), tmp_path)
+        gathered(Server(set(), ("Role", gone), gone), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("status", [0, 401, 500])
+def test_one_request_that_fails_like_that_is_noted(tmp_path, status):
+    """The server still answers, so it was not the server; a kubelet may be what did not."""
+    result, names = gathered(Server(set(), ("Role", ApiError(status, "Unreachable", "no answer in time"))), tmp_path)
+    assert result["missing"][0]["what"] == "roles in kube-system"
+    assert result["missing"][0]["why"].startswith("no answer in time")
+    assert "namespaces/kube-system/rolebindings.json" in names
+
+
+PORT = "--secure-port=$(PORT)"
+
+
+class Scheduler(Server):
+    """... with a scheduler of two names, whose instances are on a node that does not answer, and whose port nobody knows."""
+
+    names = ("a", "b")
+    logs = 0
+
+    def list(self, resource, namespace=None, **selectors):
+        if namespace == "kube-system" and resource.kind == "Deployment" and not selectors.get("field_selector"):
+            metadata = {"namespace": namespace, "name": "second"}
+            container = {"name": "c", "image": "x:1", "command": ["kube-scheduler", "--config=/etc/k/c.yaml", PORT]}
+            mount = {"name": "v", "mountPath": "/etc/k"}
+            spec = {"containers": [{**container, "volumeMounts": [mount]}], "volumes": [{"name": "v", "configMap": {"name": "m"}}]}
+            return [{"metadata": metadata, "spec": {"template": {"spec": spec}, "selector": {"matchLabels": {"a": "b"}}}}]
+        if namespace == "kube-system" and resource.kind == "Pod" and selectors.get("label_selector", "a=b") == "a=b":
+            (deployment,) = self.list(resource._replace(kind="Deployment"), namespace)
+            status = {"name": "c", "containerID": "x://1", "restartCount": 1}
+            return [
+                {
+                    "metadata": {"namespace": namespace, "name": f"second-{number}"},
+                    "spec": {**deployment["spec"]["template"]["spec"], "nodeName": "dead"},
+                    "status": {"containerStatuses": [status]},
+                }
+                for number in range(2)
+            ]
+        return super().list(resource, namespace, **selectors)
+
+    def get(self, resource, name, namespace=None):
+        if (resource.kind, name) == ("ConfigMap", "m") and self.names:
+            profiles = ", ".join(f"{{schedulerName: {name}}}" for name in self.names)
+            text = f"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{profiles}]\n"
+            return {"data": {"c.yaml": text}}
+        return super().get(resource, name, namespace)
+
+    def text(self, path, query=None):
+        self.logs += 1
+        raise ApiError(0, "Unreachable", "gave no answer in time", path=path)
+
+
+def test_a_node_that_does_not_answer_costs_one_question_and_its_logs(tmp_path):
+    server = Scheduler(set())
+    result, names = gathered(server, tmp_path)
+    assert server.logs == 1
+    assert "scheduler_info.json" in names
+    why = {entry["what"]: entry["why"] for entry in result["missing"]}
+    assert len([what for what in why if what.startswith("log of the container c")]) == 4
+    assert "its node dead has not answered before" in why["log of the container c of the pod kube-system/second-1"]
+    assert [entry["why"] for entry in result["missing"] if "gave no answer in time" in entry["why"]]
+    assert "secure-port" in why["metrics of Deployment kube-system/second"]
+
+
+def test_custom_resources_that_may_be_listed_in_namespaces_only(tmp_path):
+    class Narrow(Server):
+        def list(self, resource, namespace=None, **selectors):
+            if resource.kind == "SecondaryScheduler" and not namespace:
+                raise ApiError(403, "Forbidden", "not in all of the cluster")
+            return super().list(resource, namespace, **selectors)
+
+    result, names = gathered(Narrow(set()), tmp_path)
+    assert "namespaces/kube-system/secondaryschedulers.json" in names
+    assert [entry for entry in result["missing"] if entry["what"] == "secondaryschedulers"]
+    assert "namespaces/kube-system/secondaryschedulers.json" not in gathered(Server(set()), tmp_path)[1]
+
+
+@pytest.mark.parametrize("names", [("a", "b"), None])
+def test_a_dump_is_compared_under_all_names_of_its_scheduler(tmp_path, monkeypatch, names):
+    targets = []
+
+    def run(_client, _options, target=None):
+        targets.append(target)
+        raise ApiError(0, "Unreachable", "the stream broke. The ephemeral container x stays listed")
+
+    monkeypatch.setattr(collect.cache_dump, "run", run)
+    server = Scheduler(set())
+    server.names = names
+    options = Options(str(tmp_path / "b.tar.gz"), ["kube-system"], 0, None, True, "busybox")
+    result = gather(server, options, False)
+    assert [target.scheduler_names for target in targets] == [names]
+    assert [entry for entry in result["missing"] if "the stream broke. The ephemeral container x" in entry["why"]]
 
 
 def test_dry(tmp_path):

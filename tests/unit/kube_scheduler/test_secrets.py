@@ -37,6 +37,18 @@ def test_no_credentials(name):
     assert redacted(f"cannot use {name}: planted") == f"cannot use {name}: planted"
 
 
+def test_numbers_are_credentials_too():
+    """... but not what only switches something, nor the place of one that is filled in later."""
+    text = "a: {password: 12345678, token: true, apiKey: null, keyData: '${PROM_TOKEN}'}\n"
+    assert masked(text, "") == ("a:\n  password: '********'\n  token: true\n  apiKey: null\n  keyData: ${PROM_TOKEN}\n", "")
+
+
+@pytest.mark.parametrize("value", ["2026-13-45", "0x_"])
+def test_what_yaml_takes_for_a_time_or_a_number_that_is_none(value):
+    assert "planted" not in "".join(masked(f"token: planted\nwhen: {value}\n", ""))
+    assert masked(f"when: {value}\n", "") == (f"when: {value}\n", "")
+
+
 @pytest.mark.parametrize("name", CREDENTIALS)
 @pytest.mark.parametrize("value", ["planted-{}", {"a": "planted-{}"}, ["planted-{}"], [{"a": "planted-{}"}]])
 def test_none_is_told_as_a_difference(name, value):

@@ -182,6 +182,12 @@ def waiting(reason, message="", said="") -> dict:
         (waiting("ContainerCreating"), ""),
         (waiting("ErrImagePull", "no such image"), "ErrImagePull: no such image"),
         (waiting("CrashLoopBackOff", "back-off 10s", "unknown field\n"), "CrashLoopBackOff: unknown field"),
+        # The end of its log, in which is its configuration
+        (
+            waiting("CrashLoopBackOff", "", "I1122 fine\ncannot use token: pl4nted\n"),
+            "CrashLoopBackOff: I1122 fine cannot use token: ********",
+        ),
+        (waiting("CrashLoopBackOff", "", "  keyData: pl4nted\npanic: no leader\n\ngoroutine 1\n"), "CrashLoopBackOff: panic: no leader"),
         (
             {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no node"}]},
             "Unschedulable: no node",
