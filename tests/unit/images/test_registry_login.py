@@ -37,7 +37,14 @@ def test_ctrl_c_leaves_no_password(tmp_path):
     playbook = tmp_path / "playbook.json"
     playbook.write_text(json.dumps([{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": tasks}]))
     run = subprocess.Popen(
-        ["ansible-playbook", f"--extra-vars={json.dumps({'registry_login_credentials': CREDENTIALS})}", str(playbook)],
+        # What a shell runs in the background ignores SIGINT, and so would this.
+        [
+            "env",
+            "--default-signal=INT",
+            "ansible-playbook",
+            f"--extra-vars={json.dumps({'registry_login_credentials': CREDENTIALS})}",
+            str(playbook),
+        ],
         env={**os.environ, "ANSIBLE_LOCAL_TEMP": str(tmp_path / "local"), "TMPDIR": str(tmp_path)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
