@@ -20,9 +20,10 @@ from typing import Any
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.files import save
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target
+from ansible_collections.osso.scheduler.plugins.module_utils.images.reference import parse
 
 PROGRAM = "kube-scheduler"
-_DIGEST = re.compile(r"[^@]+@sha256:[0-9a-f]{64}")
+_DIGEST = re.compile(r"@(sha256:[0-9a-f]{64})$")
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,14 @@ class Source:
 
 
 def image_of(target: Target) -> str:
-    """The image that the container runs, by digest where its runtime tells one."""
+    """The image that the container runs, by digest where its runtime tells one.
+
+    Its repository is that of the pod's specification: ``imageID`` may name any other one in which the node has seen the same content.
+    """
     status = _of_container((target.pod.get("status") or {}).get("containerStatuses") or [], target)
-    pulled = (status.get("imageID") or "").rpartition("//")[2]
-    return pulled if _DIGEST.fullmatch(pulled) else _of_container(target.pod["spec"]["containers"], target)["image"]
+    named = parse(_of_container(target.pod["spec"]["containers"], target)["image"])
+    pulled = _DIGEST.search(status.get("imageID") or "")
+    return named._replace(digest=named.digest or (pulled.group(1) if pulled else "")).pull
 
 
 def extract(image: str, architecture: str, path: str, source: Source) -> int:

@@ -89,7 +89,8 @@ def csvs_of(plan):
 
 
 def waits_for_approval(plan):
-    return not spec(plan, "approved", False) and status(plan, "phase") in ("RequiresApproval", "", None)
+    """OLM makes an InstallPlan first and writes its status after: who approves it in between makes OLM drop it and make another one."""
+    return not spec(plan, "approved", False) and status(plan, "phase") == "RequiresApproval"
 
 
 def current(plans, subscription):

@@ -14,6 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import split
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import (
     DEFAULT_LEASE,
@@ -23,7 +24,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload
     election,
     find_command,
     is_ready,
-    tag,
     trouble,
     watched_namespaces,
 )
@@ -151,7 +151,7 @@ class Survey:
                         "variant": variant,
                         "watches": [UPSTREAM_NAMESPACE] if variant == "upstream" else watched_namespaces(template),
                         "image": image,
-                        "version": tag(image),
+                        "version": split(image)[1] or None,
                         "method": "olm" if OLM_OWNER in (deployment["metadata"].get("labels") or {}) else "manifests",
                         "replicas": deployment["spec"].get("replicas", 1),
                         "ready": (deployment.get("status") or {}).get("readyReplicas") or 0,
@@ -535,7 +535,7 @@ def _entry(
         **about,
         "workload": workload,
         "image": image,
-        "version": tag(image) if image else None,
+        "version": split(image or "")[1] or None,
         "replicas": replicas,
         "ready": ready,
         "serving": serving,

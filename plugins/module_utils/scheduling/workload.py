@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import split
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import last_error, redacted
 
 BINARY = "kube-scheduler"
@@ -59,7 +60,7 @@ def find_command(pod_spec: dict[str, Any]) -> Command | None:
         start = next((index for index, word in enumerate(words) if posixpath.basename(word) == BINARY), None)
         if start is None:
             # Without a command the image's own entry point runs, and the arguments are its flags.
-            if container.get("command") or posixpath.basename(repository(container.get("image", ""))) != BINARY:
+            if container.get("command") or posixpath.basename(split(container.get("image", ""))[0]) != BINARY:
                 continue
             start = -1
         flags = _flags(words[start + 1 :])
@@ -165,15 +166,3 @@ def watched_namespaces(template: dict[str, Any]) -> list[str]:
                 value = annotations.get("olm.targetNamespaces", "") if "valueFrom" in variable else variable.get("value", "")
                 return [name.strip() for name in value.split(",") if name.strip()] or ["*"]
     return ["*"]
-
-
-def repository(image: str) -> str:
-    """An image reference without tag and digest."""
-    name = image.partition("@")[0]
-    directory, slash, last = name.rpartition("/")
-    return directory + slash + last.partition(":")[0]
-
-
-def tag(image: str) -> str | None:
-    """The tag of an image reference, None if it has none."""
-    return image.partition("@")[0].rpartition("/")[2].partition(":")[2] or None

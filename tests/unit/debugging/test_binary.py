@@ -96,16 +96,23 @@ def test_without_skopeo(tmp_path):
         binary.extract(DIGEST, "", str(tmp_path / "program"), binary.Source(None, True, "no-such"))
 
 
+TAGGED, OTHER = "registry.example.com/a/scheduler:1", "sha256:" + "1" * 64
+
+
 @pytest.mark.parametrize(
-    ("pulled", "image"),
+    ("specified", "pulled", "image"),
     [
-        (DIGEST, DIGEST),
-        (f"docker-pullable://{DIGEST}", DIGEST),
-        ("sha256:" + "0" * 64, "registry.example.com/a/scheduler:1"),
-        (None, "registry.example.com/a/scheduler:1"),
+        (TAGGED, DIGEST, DIGEST),
+        (TAGGED, f"docker-pullable://{DIGEST}", DIGEST),
+        (TAGGED, f"elsewhere.example.com/b/same@{OTHER}", f"registry.example.com/a/scheduler@{OTHER}"),
+        (DIGEST, f"elsewhere.example.com/b/same@{OTHER}", DIGEST),
+        ("scheduler", f"docker.io/library/scheduler@{OTHER}", f"docker.io/library/scheduler@{OTHER}"),
+        (TAGGED, OTHER, TAGGED),
+        (TAGGED, None, TAGGED),
     ],
 )
-def test_which_image(pulled, image):
+def test_which_image(specified, pulled, image):
+    """What a pod's status says is the digest, and the name of any repository with the same content that the node has seen."""
     status = {"containerStatuses": [{"name": "other", "imageID": "x"}, {"name": "c", "imageID": pulled}]}
-    containers = [{"name": "other", "image": "y"}, {"name": "c", "image": "registry.example.com/a/scheduler:1"}]
+    containers = [{"name": "other", "image": "y"}, {"name": "c", "image": specified}]
     assert binary.image_of(Target({"spec": {"containers": containers}, "status": status}, "c", {}, None)) == image

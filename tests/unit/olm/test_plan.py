@@ -52,9 +52,15 @@ def test_the_plan_of_exactly_that_version(wanted, expected):
     assert choice([ONE, TWO], wanted) == expected
 
 
-@pytest.mark.parametrize("done", [{"approved": True}, {"phase": "Complete"}, {"phase": "Failed"}])
-def test_a_plan_that_does_not_wait_is_left_alone(done):
-    assert choice([plan("one", "a.v1.0.0", **done)], "1.0.0") is None
+@pytest.mark.parametrize("other", [{"approved": True}, {"phase": "Complete"}, {"phase": "Failed"}, {"phase": ""}])
+def test_a_plan_that_does_not_wait_is_left_alone(other):
+    assert choice([plan("one", "a.v1.0.0", **other)], "1.0.0") is None
+
+
+def test_a_plan_is_not_approved_before_olm_has_written_its_status():
+    new = {**ONE, "status": {}}
+    assert choice([new], "1.0.0") is None
+    assert choice([new, plan("again", "a.v1.0.0", generation=2)], "1.0.0") == "again"
 
 
 def test_of_two_plans_for_one_version_the_one_that_the_subscription_refers_to_else_the_newest():
