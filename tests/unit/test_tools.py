@@ -294,26 +294,39 @@ def test_part_keeps_the_exit_code(root):
     assert "=== self-test: failed after" in done.stdout
 
 
-def test_page_of_the_long_tests_holds_outcomes_and_counts(root):
-    tool = load(root / "tests/tools/long-tests")
-    report = ElementTree.fromstring(
-        '<testsuites><testsuite><testcase classname="tests.long.test_a" name="test_storm" time="61.4"><properties>'
-        '<property name="kills" value="50"/></properties></testcase>'
-        '<testcase classname="tests.long.test_b" name="test_soak" time="2"><failure message="x"/></testcase></testsuite></testsuites>'
-    )
-    page = tool.page(report)
-    assert "| tests.long.test_a::test_storm | passed | 61 |" in page
-    assert "| tests.long.test_b::test_soak | failed | 2 |" in page
-    assert "## tests.long.test_a::test_storm\n\n| | |\n|---|---|\n| kills | 50 |\n" in page
-    assert "## tests.long.test_b" not in page
+LONG_TESTS = """<testsuites><testsuite>
+<testcase classname="tests.long.test_a" name="test_storm" time="61.4"><properties><property name="kills" value="50"/></properties></testcase>
+<testcase classname="tests.long.test_b" name="test_soak[a b]" time="2"><failure message="x"/></testcase>
+</testsuite></testsuites>"""
 
 
-def test_age_of_the_long_tests_is_what_their_page_says(root, tmp_path):
+@pytest.fixture
+def long_tests(root, tmp_path):
     tool = load(root / "tests/tools/long-tests")
     tool.PAGE = tmp_path / "page.md"
-    assert tool.age() == "Long tests (make test-long): no recorded run."
-    tool.PAGE.write_text(tool.page(ElementTree.fromstring("<testsuites/>")))
-    assert tool.age().startswith("Long tests (make test-long): last run 0 days ago, ")
+    return tool
+
+
+def test_page_of_the_long_tests_holds_outcomes_and_counts(long_tests):
+    entries = long_tests.reported(ElementTree.fromstring(LONG_TESTS))
+    page = long_tests.page(entries.values())
+    assert "| tests.long.test_a::test_storm | passed | 61 | 20" in page
+    assert "| tests.long.test_b::test_soak[a b] | failed | 2 | 20" in page
+    assert "## tests.long.test_a::test_storm\n\n| | |\n|---|---|\n| kills | 50 |\n" in page
+    assert "## tests.long.test_b" not in page
+    long_tests.PAGE.write_text(page)
+    assert long_tests.recorded() == entries
+
+
+def test_age_of_the_long_tests_is_what_their_page_says(long_tests):
+    assert long_tests.age() == "Long tests (make test-long): no recorded run."
+    old, failed = long_tests.reported(ElementTree.fromstring(LONG_TESTS)).values()
+    long_tests.PAGE.write_text(long_tests.page([old._replace(day="2026-11-01"), failed]))
+    assert re.fullmatch(
+        r"Long tests \(make test-long\): 2 recorded, the oldest run \d+ days ago \(tests.long.test_a::test_storm\); "
+        r"failed then: tests.long.test_b::test_soak\[a b\]\.",
+        long_tests.age(),
+    )
 
 
 def test_tests_with_olm_go_to_one_worker(root, request):
