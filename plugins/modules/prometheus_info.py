@@ -120,7 +120,7 @@ options:
     default: true
   plugins:
     description:
-      - The plugins whose metrics are looked for. If none of this, O(config) and O(content) is given, all that go by the nodes' load.
+      - The plugins whose metrics are looked for. If none of this, O(config), O(content) and O(alerts) is given, all that go by the nodes' load.
     type: list
     elements: str
   config:
@@ -129,6 +129,13 @@ options:
   content:
     description: The same as YAML or JSON text.
     type: str
+  alerts:
+    description:
+      - Names of alerts that are looked up, such as V(KubeSchedulerDown). One that is pending or fires, or that no rule of Prometheus has, is a finding
+        of the severity V(warning).
+    type: list
+    elements: str
+    default: []
   max_age:
     description: Seconds after which the newest sample of a metric is too old.
     type: int
@@ -183,6 +190,13 @@ EXAMPLES = r"""
                 metricProvider:
                   type: Prometheus
                   address: http://127.0.0.1:9090
+
+- name: See whether OpenShift complains about its default scheduler
+  osso.scheduler.prometheus_info:
+    service_account:
+      namespace: openshift-secondary-scheduler-operator
+      name: osso-scheduler-operator
+    alerts: [KubeSchedulerDown, SchedulerLegacyPolicySet]
 
 - name: Get URL and token, without a word about the token
   osso.scheduler.prometheus_info:
@@ -306,6 +320,25 @@ metrics:
       description: Whether another recording rule than that of P(osso.scheduler.monitoring#role) makes it at present.
       type: bool
       sample: false
+alerts:
+  description: What there is of O(alerts). Empty if Prometheus could not be asked.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Its name.
+      type: str
+      sample: KubeSchedulerDown
+    state:
+      description: V(inactive), V(pending) or V(firing). Null if there is no rule of that name.
+      type: str
+      sample: firing
+    active:
+      description: What it is pending or fires for, each with C(state), with C(since), with C(labels) and with C(message), a text of its annotations.
+      type: list
+      elements: dict
+      sample: [{state: firing, since: "2026-11-20T18:00:00.1Z", labels: {severity: critical}, message: KubeScheduler has disappeared from Prometheus.}]
 usable:
   description: Whether there is no finding of the severity V(error). Null if it was not asked.
   returned: always
@@ -330,6 +363,7 @@ findings:
           Of the connection V(bad-url), V(unresolved), V(unreachable), V(no-answer), V(certificate-not-verified), V(not-prometheus), V(unavailable),
           V(query-refused). Of metrics V(metric-missing), V(metric-missing-for-nodes), V(labels-do-not-match), V(metric-stale),
           V(metric-duplicate), V(metric-out-of-range). Of the configuration V(second-watcher), V(nothing-asks).
+          Of alerts V(alert-firing), V(alert-pending), V(alert-unknown).
       type: str
       sample: metric-missing-for-nodes
     message:
@@ -393,6 +427,7 @@ def main():
             plugins=dict(type="list", elements="str"),
             config=dict(type="dict"),
             content=dict(type="str"),
+            alerts=dict(type="list", elements="str", default=[]),
             max_age=dict(type="int", default=120),
             fail_on=dict(type="str", choices=["error", "warning", "never"], default="never"),
         ),

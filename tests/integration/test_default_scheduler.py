@@ -167,6 +167,7 @@ def operators(operator, own_cluster, kubectl):
     kubectl("delete", "deployment", OPERATOR_NAMESPACE, f"--namespace={OPERATOR_NAMESPACE}")
 
 
+@pytest.mark.long
 def test_another_image_and_no_cluster_version_operator(operators, configure, kubectl, audit):
     """F143 to F145, and the way back"""
     meant = {f"i_understand_{word}": True for word in ("unmanaged_operator", "custom_operator_image", "stopped_cluster_version_operator")}
@@ -260,6 +261,7 @@ def test_debug_logging_reverts_by_itself(operator, configure, kubectl, client_im
     eventually(lambda: traces(kubectl) == [])
 
 
+@pytest.mark.long
 def test_debug_logging_is_reverted_at_once(operator, configure, kubectl, run_module, client_image):
     """to log_level, which is not written meanwhile; without its Job it is made anew"""
     debug = {"debug_log_level": "TraceAll", "debug_minutes": 60, "debug_image": client_image}

@@ -82,6 +82,7 @@ def test_missing_metrics_are_recorded_and_then_all_is_well(role, stack, kubectl,
         assert all(abs(value - 0.2) < 0.05 for value in values.values()), values
 
 
+@pytest.mark.long
 def test_what_others_record_is_left_to_them(role, stack, kubectl, namespace):
     with recorded_by_others(stack, MEMORY):
         role(wait=False)
@@ -90,6 +91,7 @@ def test_what_others_record_is_left_to_them(role, stack, kubectl, namespace):
     assert rule(kubectl, namespace) is None, "others record both by now"
 
 
+@pytest.mark.long
 def test_it_waits_for_metrics_that_come(role, stack):
     with recorded_by_others(stack):
         later = threading.Timer(8, stack.record)
@@ -108,6 +110,7 @@ def test_it_does_not_wait_for_what_never_comes(role, stack):
     assert time.monotonic() - start < 45
 
 
+@pytest.mark.long
 def test_file_of_rules_for_a_prometheus_without_operator(role, stack, kubectl, namespace):
     path = stack.rules_folder / "ours.yaml"
     with recorded_by_others(stack):
@@ -122,6 +125,7 @@ def test_file_of_rules_for_a_prometheus_without_operator(role, stack, kubectl, n
         assert not path.exists()
 
 
+@pytest.mark.long
 def test_another_label_for_the_name_of_the_node(role, stack, kubectl, namespace):
     with recorded_by_others(stack):
         role(wait=False, node_label="node", plugins=["TargetLoadPacking"])

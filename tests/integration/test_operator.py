@@ -99,6 +99,7 @@ def test_misspelt_plugin_is_not_deployed_and_rolls_out_once_it_is_right(absent_s
     assert scheduler.condition("ConfigValid") == ("True", "AsExpected", "Checked for Kubernetes 1.34 with scheduler-plugins.")
 
 
+@pytest.mark.long
 def test_flags_override_what_would_not_start(scheduler):
     """a renewDeadline that is not longer than 1.2 times the retryPeriod ends kube-scheduler, but the operator's flags are other ones"""
     config = {**json.loads(scheduler.config(weight=7)), "leaderElection": {"renewDeadline": "2s", "retryPeriod": "2s"}}
@@ -111,6 +112,7 @@ def test_flags_override_what_would_not_start(scheduler):
     scheduler.rest()
 
 
+@pytest.mark.long
 def test_annotations_say_what_the_image_holds(scheduler, kubectl):
     """they come before what its name tells: plugins that Kubernetes 1.34 does not have itself, a release that reads v1beta3"""
     before = scheduler.rollouts()

@@ -84,6 +84,7 @@ def test_crashing_rollout_is_rolled_back_and_says_the_pods_last_words(scheduler)
     assert scheduler.condition("Degraded")[0] == "False"
 
 
+@pytest.mark.long
 def test_rollback_can_be_switched_off(scheduler):
     annotate(scheduler, rollback="Never")
     scheduler.write(unsupportedConfigOverrides={"command": ["/bin/kube-scheduler", "--nonsense"]})
@@ -121,6 +122,7 @@ def test_last_good_one_survives_loss_of_config_map_and_deployment_and_operator(s
     assert scheduler.deployment["spec"]["template"] == before
 
 
+@pytest.mark.long
 def test_what_served_is_remembered_and_what_did_not_goes(scheduler):
     (secret,) = secrets(scheduler)
     served = json.loads(secret["metadata"]["annotations"]["osso.scheduler/served-rollout"])
@@ -217,6 +219,7 @@ def test_changes_and_failures_are_events(scheduler, kubectl):
     eventually(lambda: "ConfigInvalid" in events())
 
 
+@pytest.mark.long
 def test_operator_log_level_is_the_runners_verbosity(scheduler):
     def verbosity():
         return (scheduler.resource["metadata"].get("annotations") or {}).get("ansible.sdk.operatorframework.io/verbosity")
@@ -229,6 +232,7 @@ def test_operator_log_level_is_the_runners_verbosity(scheduler):
     assert scheduler.rollouts() == before
 
 
+@pytest.mark.long
 def test_pods_are_replaced_once_when_their_service_account_was_made_anew(scheduler, kubectl):
     before = scheduler.rollouts()
     kubectl("delete", "serviceaccount", scheduler.workload, f"--namespace={NAMESPACE}")

@@ -183,7 +183,7 @@ def test_certificate_is_verified(load_aware, stack, kubectl, tmp_path):
     assert scheduler.rollouts() == 2
 
 
-@pytest.mark.parametrize("replicas", [1, 2])
+@pytest.mark.parametrize("replicas", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_token_is_renewed_without_a_gap(load_aware, kubectl, replicas):
     # The shortest that the API server gives; renewed after 15 seconds instead of 8 minutes.
     scheduler = load_aware(prometheus_token_duration="600", prometheus_token_renew_before="585")
@@ -308,6 +308,7 @@ class Watched(LoadAware):
         return [pod for pod in found if any(c["type"] == "Ready" and c["status"] == "True" for c in pod["status"].get("conditions") or [])]
 
 
+@pytest.mark.long
 def test_load_watcher_keeps_the_token_from_the_scheduler(stack, kubectl):
     image = IMAGE.replace(IMAGE.rpartition("/")[2], "load-watcher:v0.2.4").replace("scheduler-plugins/", "")
     scheduler = Watched(kubectl, stack, load_watcher=image, prometheus_token_duration="600")
@@ -353,6 +354,7 @@ def test_load_watcher_keeps_the_token_from_the_scheduler(stack, kubectl):
     eventually(lambda: kubectl.get("deployment", f"load-watcher-{scheduler.name}", NAMESPACE) is None)
 
 
+@pytest.mark.long
 def test_site_needs_no_more_than_the_name_of_a_preset(stack, kubectl, play):
     name = f"load-{uuid.uuid4().hex[:6]}"
     item = {"name": name, "image": IMAGE, "preset": "trimaran_load_variation_risk_balancing"}

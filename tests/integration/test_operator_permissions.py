@@ -200,6 +200,7 @@ def without(role, resource, verb):
     return poorer
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("place", "resource", "verb"), [(ROLE, "deployments", "patch"), (CLUSTER_ROLE, "nodes", "list")])
 def test_missing_permission_is_told_and_mends_itself(place, resource, verb, operator, kubectl):
     role = kubectl.json("get", *place)

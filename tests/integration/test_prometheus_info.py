@@ -343,6 +343,33 @@ def test_no_metric(look, stack):
     assert "it has node_cpu_seconds_total: record the metric by a rule" in missing["hint"]
 
 
+def test_f147_alerts(look, kubectl, namespace, reader, stack):
+    """Those of OpenShift's default scheduler, by name: one fires, one waits for its time, one is quiet, one is not known."""
+    text = {"annotations": {"description": "KubeScheduler has disappeared."}, "labels": {"severity": "critical"}}
+    rules = [
+        {"alert": "KubeSchedulerDown", "expr": 'absent(up{job="scheduler"} == 1)', **text},
+        {"alert": "SchedulerLegacyPolicySet", "expr": "vector(1)", "for": "1h"},
+        {"alert": "Quiet", "expr": "vector(1) > 2"},
+    ]
+    names = [*(rule["alert"] for rule in rules), "Unknown"]
+    stack.rules([{"name": "scheduler", "rules": rules}], name="alerts")
+    try:
+        deadline = time.monotonic() + 60
+        while (result := look(service_account=reader, alerts=names))["alerts"][0]["state"] != "firing" or len(result["findings"]) < 3:
+            assert time.monotonic() < deadline, result
+            time.sleep(0.5)
+        may_not = look(service_account=grant(kubectl, namespace, [], name="nobody"), alerts=names)
+    finally:
+        stack.rules([], name="alerts")
+    assert {one["name"]: one["state"] for one in result["alerts"]} == dict(zip(names, ["firing", "pending", "inactive", None], strict=True))
+    (fires,) = result["alerts"][0]["active"]
+    assert (fires["labels"], fires["message"]) == ({"severity": "critical", "job": "scheduler"}, "KubeScheduler has disappeared.")
+    assert codes(result) == ["alert-firing", "alert-pending", "alert-unknown"]
+    assert f"KubeSchedulerDown is firing since {fires['since']}: KubeScheduler has disappeared" in result["findings"][0]["message"]
+    assert (result["usable"], result["needed"]) == (True, []), "no plugin was named, so no metric was looked for"
+    assert (codes(may_not), may_not["alerts"]) == (["forbidden"], [])
+
+
 def test_metric_for_half_of_the_nodes(look, stack):
     with exporting(stack, *stack.nodes[:-1]):
         result = look(url=stack.url)

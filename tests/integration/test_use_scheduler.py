@@ -132,6 +132,7 @@ def test_a_name_that_nobody_serves_is_refused(move, audit):
     assert "serves the name nobody" in run.failures[0].result["msg"]
 
 
+@pytest.mark.long
 def test_pods_that_nobody_places_are_told(move, kubectl, namespace):
     picky = deployment(namespace, "picky")
     kubectl.apply(picky)

@@ -9,8 +9,12 @@ from __future__ import annotations
 import uuid
 
 import pytest
+import yaml
 from support.olm import Olm
-from support.site import remove
+from support.shipped import Shipped
+from support.site import DEMO, NAMESPACE, remove
+
+ROLE = [{"name": "Install", "ansible.builtin.import_role": {"name": "osso.scheduler.operator"}}]
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +32,32 @@ def namespace(olm, kubectl) -> str:
     yield name
     olm.clear(name)
     kubectl("delete", "namespace", name, "--wait=false", "--ignore-not-found")
+
+
+@pytest.fixture(scope="module")
+def catalog(olm, tmp_path_factory) -> str:
+    """The image of our catalog, as `make images` builds it; it names the bundle, and that the operator, by digest."""
+    return Shipped(olm, tmp_path_factory.mktemp("shipped")).catalog()
+
+
+@pytest.fixture(scope="module")
+def by_olm(catalog) -> dict:
+    return {"operator_method": "olm", "operator_catalog_image": catalog}
+
+
+@pytest.fixture(scope="module")
+def by_manifests() -> dict:
+    return {"operator_method": "manifests", "operator_image": yaml.safe_load(DEMO.read_text())["operator_image"]}
+
+
+@pytest.fixture(scope="module")
+def role(olm, play, kubectl):
+    """Run the role, on a cluster without an operator at first and at last."""
+
+    def run(variables=(), **options):
+        return play(ROLE, variables=dict(variables), **options)
+
+    remove()
+    yield run
+    remove()
+    olm.clear(NAMESPACE)

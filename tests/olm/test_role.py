@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Our own bundle and catalog, and the role operator that installs them by a real OLM. The tests follow each other."""
+"""Our own bundle and catalog, and the role operator that installs them by a real OLM."""
 
 from __future__ import annotations
 
@@ -12,56 +12,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from support.olm import GROUP, Bundle, Package
-from support.scheduler import Scheduler, eventually
-from support.shipped import Shipped
-from support.site import DEMO, NAMESPACE, remove
+from support.olm import Bundle, Package
+from support.site import NAMESPACE, gone
 
 ROOT = Path(__file__).resolve().parents[2]
-ROLE = [{"name": "Install", "ansible.builtin.import_role": {"name": "osso.scheduler.operator"}}]
-CRD = "secondaryschedulers.operator.openshift.io"
-DEPLOYMENT = "osso-scheduler-operator"
 UPSTREAM = "openshift-secondary-scheduler-operator"
-
-
-@pytest.fixture(scope="module")
-def catalog(olm, tmp_path_factory) -> str:
-    """The image of our catalog, as `make images` builds it; it names the bundle, and that the operator, by digest."""
-    return Shipped(olm, tmp_path_factory.mktemp("shipped")).catalog()
-
-
-@pytest.fixture(scope="module")
-def by_olm(catalog) -> dict:
-    return {"operator_method": "olm", "operator_catalog_image": catalog}
-
-
-@pytest.fixture(scope="module")
-def by_manifests() -> dict:
-    return {"operator_method": "manifests", "operator_image": yaml.safe_load(DEMO.read_text())["operator_image"]}
-
-
-@pytest.fixture(scope="module")
-def role(olm, play, kubectl):
-    """Run the role, on a cluster without an operator at first and at last."""
-
-    def run(variables=(), **options):
-        return play(ROLE, variables=dict(variables), **options)
-
-    remove()
-    yield run
-    remove()
-    olm.clear(NAMESPACE)
-
-
-def installed_by(kubectl) -> str:
-    labels = kubectl.json("get", "deployment", DEPLOYMENT, f"--namespace={NAMESPACE}")["metadata"]["labels"]
-    return "olm" if "olm.owner" in labels else "manifests"
-
-
-def gone(kubectl) -> bool:
-    """Whether neither namespace nor definition is there."""
-    found = kubectl("get", "namespaces,customresourcedefinitions", "--output=name").stdout.split()
-    return not {f"namespace/{NAMESPACE}", f"customresourcedefinition.apiextensions.k8s.io/{CRD}"} & set(found)
 
 
 class TestShipping:
@@ -104,6 +59,7 @@ def test_without_a_catalog_both_remedies_are_named(role, audit):
     assert audit.writes() == []
 
 
+@pytest.mark.long
 def test_two_catalogs_are_not_chosen_from(role, olm, catalog, kubectl, audit):
     kubectl("create", "namespace", NAMESPACE)
     for name in ("one", "two"):
@@ -131,179 +87,7 @@ def test_refusals(role, by_olm, audit, variables, message):
     assert audit.writes() == []
 
 
-# What it needs where it watches all namespaces; a bundle holds it for every way to watch.
-FOR_ALL_NAMESPACES = {("rbac.authorization.k8s.io", "clusterrolebindings", verb, None) for verb in ("list", "watch")}
-
-
-class Parts:
-    """What an installation comes to, in a form that does not depend on the method."""
-
-    def __init__(self, kubectl):
-        self.definition = kubectl.json("get", "customresourcedefinition", CRD)["spec"]
-        deployment = kubectl.json("get", "deployment", DEPLOYMENT, f"--namespace={NAMESPACE}")
-        self.deployment = normalised(deployment)
-        account = {"kind": "ServiceAccount", "name": DEPLOYMENT, "namespace": NAMESPACE}
-        self.rules = {"cluster": set(), NAMESPACE: set()}
-        for kind in ("clusterrolebindings", "rolebindings"):
-            for binding in kubectl.json("get", f"{kind}.rbac.authorization.k8s.io", "--all-namespaces")["items"]:
-                if account in [{key: subject.get(key) for key in account} for subject in binding.get("subjects") or []]:
-                    self._add(kubectl, binding)
-        # By OLM there are none for one other namespace alone, so those for kube-system are for all.
-        self.rules["cluster"] |= self.rules.pop("kube-system", set())
-
-    def _add(self, kubectl, binding):
-        namespace = binding["metadata"].get("namespace")
-        where = [f"--namespace={namespace}"] if binding["roleRef"]["kind"] == "Role" else []
-        role = kubectl.json("get", f"{binding['roleRef']['kind']}.rbac.authorization.k8s.io".lower(), binding["roleRef"]["name"], *where)
-        found = self.rules.setdefault(namespace or "cluster", set())
-        for rule in role["rules"]:
-            found.update(
-                (group, resource, verb, name)
-                for group in rule["apiGroups"]
-                for resource in rule["resources"]
-                for verb in rule["verbs"]
-                for name in rule.get("resourceNames") or [None]
-            )
-
-
-def normalised(deployment) -> dict:
-    """A Deployment's labels and spec without what OLM adds, and without how it is told what to watch."""
-    spec = json.loads(json.dumps(deployment["spec"]))
-    template = spec["template"]
-    template["metadata"]["annotations"] = {"openshift.io/required-scc": template["metadata"]["annotations"]["openshift.io/required-scc"]}
-    # OLM names its record of former versions otherwise than the API server's default.
-    spec.pop("revisionHistoryLimit")
-    (container,) = template["spec"]["containers"]
-    told = {entry["name"]: entry for entry in container.pop("env")}
-    # OLM tells each operator its own name; whether the cluster is OpenShift is not known when a bundle is made.
-    told.pop("OPERATOR_CONDITION_NAME", None)
-    told.pop("SCHEDULER_USER", None)
-    assert list(told) == ["WATCH_NAMESPACE"]
-    labels = {key: value for key, value in deployment["metadata"]["labels"].items() if key.startswith("app.kubernetes.io/")}
-    return {"labels": labels, "spec": spec}
-
-
-@pytest.fixture(scope="module")
-def manifests(role, by_manifests, kubectl):
-    """What is there after an installation by manifests."""
-    role(by_manifests)
-    return Parts(kubectl)
-
-
-@pytest.fixture(scope="module")
-def scheduler(kubectl):
-    return Scheduler(kubectl, "moves")
-
-
-@pytest.fixture(scope="module")
-def served(manifests, scheduler):
-    """A scheduler that serves; what it is known by: nothing of it may be replaced by what follows."""
-    scheduler.write_config()
-    scheduler.write()
-    eventually(scheduler.served)
-
-    def known():
-        (pod,) = scheduler.serving_pods()
-        return pod["metadata"]["uid"], scheduler.resource["metadata"]["uid"], scheduler.deployment["metadata"]["generation"]
-
-    return known
-
-
-def test_auto_stays_with_the_method_that_is_there(role, manifests, by_manifests, by_olm, audit):
-    with audit:
-        run = role({**by_manifests, **by_olm, "operator_method": "auto"})
-    assert (run.changed, audit.writes()) == ([], [])
-
-
-def test_moving_to_a_catalog_that_does_not_exist_takes_nothing_away(role, served, kubectl, audit):
-    before = served()
-    with audit:
-        (failure,) = role(
-            {"operator_method": "olm", "operator_catalog_source": "no-such", "operator_wait_timeout": 30}, succeed=False
-        ).failures
-    assert "no-such" in failure.result["msg"]
-    assert audit.writes() == []
-    assert (installed_by(kubectl), served()) == ("manifests", before)
-
-
-def test_moving_with_manual_approval_needs_the_version(role, served, by_olm, kubectl, audit):
-    with audit:
-        (failure,) = role({**by_olm, "operator_approval": "Manual"}, succeed=False).failures
-    assert "operator_approval is Manual and operator_approve is missing: moving from manifests to OLM" in failure.result["msg"]
-    assert (audit.writes(), installed_by(kubectl)) == ([], "manifests")
-
-
-def test_from_manifests_to_olm_with_the_scheduler_serving(role, served, scheduler, by_olm, manifests, kubectl):
-    """F014, F164: both ways end in the same Deployment, permissions and definition."""
-    before = served()
-    predicted = role(by_olm, check=True, diff=True)
-    run = role(by_olm)
-    assert set(predicted.changed) == set(run.changed) != set()
-    assert installed_by(kubectl) == "olm"
-    found = Parts(kubectl)
-    assert found.definition == manifests.definition
-    assert found.rules["cluster"] >= FOR_ALL_NAMESPACES
-    found.rules["cluster"] -= FOR_ALL_NAMESPACES
-    assert found.rules == manifests.rules
-    assert found.deployment == manifests.deployment
-    assert served() == before
-    # The operator that is there now looks after it.
-    scheduler.write(logLevel="Debug")
-    eventually(scheduler.served)
-
-
-def test_by_olm_the_second_run_writes_nothing(role, by_olm, audit):
-    with audit:
-        run = role(by_olm)
-    assert (run.changed, audit.writes()) == ([], [])
-
-
-def test_auto_stays_with_olm(role, by_olm, by_manifests, kubectl):
-    run = role({**by_manifests, **by_olm, "operator_method": "auto"})
-    assert (run.changed, installed_by(kubectl)) == ([], "olm")
-
-
-def test_the_catalog_need_not_be_told_again(role, kubectl):
-    run = role({"operator_method": "olm"})
-    assert (run.changed, installed_by(kubectl)) == ([], "olm")
-
-
-def test_the_sample_works(kubectl, namespace, role):
-    """F164, not so upstream's B17: created as the console would, it serves."""
-    csv = kubectl.json("get", f"clusterserviceversions.{GROUP}", f"--namespace={NAMESPACE}")["items"][0]
-    (sample,) = json.loads(csv["metadata"]["annotations"]["alm-examples"])
-    kubectl.apply(sample)
-    scheduler = Scheduler(kubectl, sample["metadata"]["name"], scheduler_name="secondary-scheduler")
-    try:
-        eventually(scheduler.served)
-    finally:
-        kubectl("delete", CRD, scheduler.name, f"--namespace={NAMESPACE}")
-
-
-def test_from_olm_to_manifests_with_the_scheduler_serving(role, served, scheduler, by_manifests, manifests, kubectl):
-    before = served()
-    run = role(by_manifests)
-    assert run.changed
-    assert installed_by(kubectl) == "manifests"
-    found = Parts(kubectl)
-    assert (found.definition, found.rules, found.deployment) == (manifests.definition, manifests.rules, manifests.deployment)
-    assert served() == before
-    scheduler.write(logLevel="Normal")
-    eventually(scheduler.served)
-    assert role(by_manifests).changed == []
-    kinds = ",".join(f"{kind}.{GROUP}" for kind in ("subscriptions", "clusterserviceversions", "catalogsources", "operatorgroups"))
-    assert kubectl("get", kinds, f"--namespace={NAMESPACE}", "--output=name").stdout == ""
-
-
-def test_the_removal_leaves_nothing(role, kubectl):
-    """By way of both methods, so that what one has left for the other would show."""
-    role({"operator_state": "absent"})
-    assert gone(kubectl)
-    kinds = f"customresourcedefinitions,clusterroles,clusterrolebindings,operators.{GROUP}"
-    left = kubectl("get", kinds, "--output=name").stdout.split()
-    assert [name for name in left if "osso" in name or "secondaryscheduler" in name] == []
-
-
+@pytest.mark.long
 def test_upstreams_package(role, olm, kubectl, audit):
     """F004, F006, F016: the version that is asked for, from another catalog than Red Hat's; a stand-in, as its images are in no registry here."""
     versions = [Bundle(UPSTREAM, version) for version in ("1.5.0", "1.5.1")]

@@ -15,6 +15,7 @@ from .ansible_runs import Run, play
 DEMO = Path(__file__).parents[1] / "demo/vars.yml"
 VARIABLES = yaml.safe_load(DEMO.read_text())
 NAMESPACE = "openshift-secondary-scheduler-operator"
+CRD = "secondaryschedulers.operator.openshift.io"
 
 
 _is_as_installed = False
@@ -43,3 +44,9 @@ def remove(**options) -> Run:
     global _is_as_installed
     _is_as_installed = False
     return play("osso.scheduler.remove", **options)
+
+
+def gone(kubectl) -> bool:
+    """Whether neither namespace nor definition is there."""
+    found = kubectl("get", "namespaces,customresourcedefinitions", "--output=name").stdout.split()
+    return not {f"namespace/{NAMESPACE}", f"customresourcedefinition.apiextensions.k8s.io/{CRD}"} & set(found)

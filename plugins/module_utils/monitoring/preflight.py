@@ -18,7 +18,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import configured, metrics, prometheus, tokens
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import alerts, configured, metrics, prometheus, tokens
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import endpoint as endpoints
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.discovery import Discovery
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.endpoint import Endpoint
@@ -56,7 +56,8 @@ def examine(module, connect: Callable[[], Client], now: datetime | None = None) 
     if params["fail_on"] != "never":
         grave = [finding for finding in findings if params["fail_on"] == "warning" or finding.severity == ERROR]
         if grave:
-            raise ClusterError("\n".join(["Prometheus is not fit for load-aware scheduling:", *(f"{one}." for one in grave)]), **result)
+            title = "Prometheus is not fit for load-aware scheduling:" if plugins else "Not all is well:"
+            raise ClusterError("\n".join([title, *(f"{one}." for one in grave)]), **result)
     if params["return_token"]:
         result["token"] = survey.token.value if survey.token is not None else None
     return result
@@ -93,6 +94,7 @@ class _Survey:
             "plugins": plugins,
             "needed": metrics.needed(plugins),
             "metrics": [],
+            "alerts": [],
         }
         if endpoint is not None and self._params["ask"]:
             result.update(self._ask(endpoint, plugins))
@@ -178,13 +180,14 @@ class _Survey:
             averages = {metric: connection.query(metrics.average(metric)) for metric in wanted}
             if not wanted:
                 connection.query("vector(1)")
+            rules = connection.alert_rules(self._params["alerts"]) if self._params["alerts"] else []
         except PrometheusError as failure:
             if failure.code not in (prometheus.UNAUTHORIZED, prometheus.FORBIDDEN):
                 raise
             refused = self._unauthorized() if failure.code == prometheus.UNAUTHORIZED else self._forbidden(connection, failure)
             self.findings += [refused] if refused else []
             return {"authorized": False}
-        known = self._nodes()
+        known = self._nodes() if wanted else []
         reports = []
         for metric in wanted:
             found = averages[metric]
@@ -194,7 +197,9 @@ class _Survey:
             report, wrong = metrics.judge(metric, found, ages, known, self._params["max_age"], raw)
             reports.append(dict(report, recorded_by_others=others))
             self.findings += wrong
-        return {"authorized": True, "metrics": reports}
+        told, wrong = alerts.judge(self._params["alerts"], rules)
+        self.findings += wrong
+        return {"authorized": True, "metrics": reports, "alerts": told}
 
     def _nodes(self) -> list[metrics.Node]:
         try:
@@ -240,7 +245,7 @@ def _plugins(params) -> tuple[list[str], list[Finding]]:
     """The plugins whose metrics count, and what is wrong with the configuration that names them."""
     if params["config"] is None and params["content"] is None:
         known = metrics.load_aware()
-        chosen = params["plugins"] or known
+        chosen = params["plugins"] or ([] if params["alerts"] else known)
         for name in chosen:
             if name not in known:
                 raise InputError(f"plugins: {name} needs no metrics of Prometheus. Choose from {', '.join(known)}.")

@@ -120,16 +120,27 @@ class Prometheus:
             return [Sample(item["metric"], float(item["value"][1])) for item in answer["data"]["result"]]
         raise _refusal(status, headers, body, answer)
 
+    def alert_rules(self, names: list[str]) -> list[dict[str, Any]]:
+        """The rules that make alerts, of all groups, with the state of each; older releases return others than those named, too.
+
+        Raises PrometheusError.
+        """
+        status, headers, body = self._ask("GET", "/api/v1/rules", {"type": "alert", "rule_name[]": names})
+        answer = _decoded(body)
+        if status == 200 and isinstance(answer, dict) and answer.get("status") == "success":
+            return [rule for group in answer["data"].get("groups") or [] for rule in group.get("rules") or []]
+        raise _refusal(status, headers, body, answer)
+
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    def _ask(self, method: str, path: str, form: dict[str, str]) -> tuple[int, Any, bytes]:
+    def _ask(self, method: str, path: str, form: dict[str, Any]) -> tuple[int, Any, bytes]:
         headers = {"Accept": "application/json", "Host": self._named_host()}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
-        encoded = urlencode(form)
+        encoded = urlencode(form, doseq=True)
         target, body = self._target(path), None
         if method == "POST":
             headers["Content-Type"] = "application/x-www-form-urlencoded"

@@ -12,8 +12,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload
     Election,
     election,
     find_command,
-    repository,
-    tag,
     trouble,
     watched_namespaces,
 )
@@ -130,24 +128,6 @@ def test_flags_override_the_leader_election_of_the_file(config, flags, expected)
 def test_a_boolean_flag_takes_no_word(words):
     flags = find_command(pod_spec(["kube-scheduler"], words)).flags
     assert flags["leader-elect"] == "true"
-
-
-@pytest.mark.parametrize(
-    ("image", "name", "version"),
-    [
-        (
-            "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7",
-            "registry.k8s.io/scheduler-plugins/kube-scheduler",
-            "v0.34.7",
-        ),
-        ("localhost:5000/s", "localhost:5000/s", None),
-        ("localhost:5000/s:1@sha256:ab", "localhost:5000/s", "1"),
-        ("s@sha256:ab", "s", None),
-        ("", "", None),
-    ],
-)
-def test_image_references(image, name, version):
-    assert (repository(image), tag(image)) == (name, version)
 
 
 @pytest.mark.parametrize(
