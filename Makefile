@@ -25,7 +25,7 @@ PYTEST = $(ENV) pytest $(if $(filter-out 1,$(CLUSTERS)),--numprocesses=$(CLUSTER
 
 # The throwaway clusters: .cluster, .cluster-2 and so on. Some tests at the prompt want one, all tests are shared by two.
 export CLUSTER_DIR ?= $(CURDIR)/.cluster
-export CLUSTERS ?= $(if $(TESTS),1,$(if $(filter test test-integration,$(MAKECMDGOALS)),2,1))
+export CLUSTERS ?= $(if $(TESTS),1,$(if $(filter test test-integration test-olm,$(MAKECMDGOALS)),2,1))
 CLUSTER_DIRS = $(CLUSTER_DIR) $(addprefix $(CLUSTER_DIR)-,$(shell seq 2 $(CLUSTERS)))
 
 # Is it a registry outside of any cluster? `make images` is told so by REGISTRY on the command line; `make ee` knows no other one.

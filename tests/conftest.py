@@ -13,6 +13,7 @@ import os
 import subprocess
 import uuid
 from collections import Counter
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -73,10 +74,15 @@ def is_own(kubeconfig: Path) -> bool:
 
 
 class ByFile(LoadFileScheduling):
-    """pytest-xdist's distribution by files, in which the folders of TOGETHER are one file each."""
+    """pytest-xdist's distribution by files, in which the folders of TOGETHER are one file each where there are tests of others, too."""
+
+    @cached_property
+    def _has_others(self):
+        return not all(nodeid.startswith(TOGETHER) for nodeid in self.collection)
 
     def _split_scope(self, nodeid):
-        return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
+        folder = next((folder for folder in TOGETHER if nodeid.startswith(folder)), None)
+        return folder if folder and self._has_others else super()._split_scope(nodeid)
 
 
 def pytest_xdist_make_scheduler(config, log):

@@ -335,7 +335,11 @@ def test_tests_with_olm_go_to_one_worker(root, request):
     (conftest,) = (plugin for plugin in plugins if getattr(plugin, "__file__", "") == str(root / "tests/conftest.py"))
     by_file = object.__new__(conftest.ByFile)
     names = ["tests/olm/test_a.py::test_1", "tests/olm/test_b.py::test_1", "tests/unit/test_a.py::test_1", "tests/unit/test_b.py::test_1"]
+    by_file.collection = names
     assert [by_file._split_scope(name) for name in names] == ["tests/olm/", "tests/olm/", "tests/unit/test_a.py", "tests/unit/test_b.py"]
+    alone = object.__new__(conftest.ByFile)
+    alone.collection = names[:2]
+    assert [alone._split_scope(name) for name in names[:2]] == ["tests/olm/test_a.py", "tests/olm/test_b.py"]
     assert not [name for name in conftest.LONGEST if f"tests/{name}".startswith(conftest.TOGETHER)], (
         "they would come before those that want no OLM"
     )
