@@ -42,6 +42,15 @@ def look(path, folder):
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if not browser:
         pytest.skip("the page was written as it should be; loading it in a browser needs chromium")
-    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/browser", "--dump-dom", path.as_uri()]
+    command = [
+        browser,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        f"--user-data-dir={folder}/browser",
+        "--dump-dom",
+        path.as_uri(),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert "Pods that nobody looks after" in done.stdout
