@@ -42,6 +42,24 @@ _ACCOUNT = re.compile(r"system:serviceaccount:([^:]+):(.+)\Z")
 _RULE = "apiGroups [monitoring.coreos.com], resources [prometheuses/api], verbs [get, create]"
 
 
+def parameters(**given: Any) -> dict[str, Any]:
+    """The module's parameters for who asks without it: those that are given, and the others as if a task had not set them.
+
+    A ``url`` has to be among them, since nothing is looked for otherwise.
+    """
+    fixed = {
+        "sources": [],
+        "namespace": "",
+        "names": [],
+        "ask": True,
+        "return_token": False,
+        "fail_on": "never",
+        "max_age": metrics.MAX_AGE,
+    }
+    unset = {"service_account": None, "token_secret": None, "legacy_token_secret": False, "config": None, "content": None, "alerts": []}
+    return {**fixed, **unset, **given}
+
+
 def examine(module, connect: Callable[[], Client], now: datetime | None = None) -> dict[str, Any]:
     """The result of the module for its parameters. Raises ClusterError, with the result but never a token, where the task is to fail.
 

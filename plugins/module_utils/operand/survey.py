@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import configured, findings, metrics, preflight
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import configured, findings, preflight
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import decision as decisions
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import failures, leftovers, needs, nodes, overrides, prometheus, tls
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
@@ -248,25 +248,14 @@ class Survey:
             more = self._without_watcher()
         if asked is None:
             return None
-        params = {
-            "url": asked.address,
-            "token": asked.token,
-            "insecure_skip_verify": asked.insecure_skip_verify,
-            "prometheus_ca": ca or None,
-            "plugins": asked.plugins,
-            "namespace": "",
-            "names": [],
-            "service_account": None,
-            "token_secret": None,
-            "legacy_token_secret": False,
-            "return_token": False,
-            "timeout": METRICS_TIMEOUT,
-            "ask": True,
-            "config": None,
-            "content": None,
-            "max_age": metrics.MAX_AGE,
-            "fail_on": "never",
-        }
+        params = preflight.parameters(
+            url=asked.address,
+            token=asked.token,
+            insecure_skip_verify=asked.insecure_skip_verify,
+            prometheus_ca=ca or None,
+            plugins=asked.plugins,
+            timeout=METRICS_TIMEOUT,
+        )
         module = SimpleNamespace(params=params, no_log=True, no_log_values=set())
         return preflight.examine(module, lambda: self._client)["findings"] + more
 
