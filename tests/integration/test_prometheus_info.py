@@ -363,7 +363,7 @@ def test_f147_alerts(look, kubectl, namespace, reader, stack):
         stack.rules([], name="alerts")
     assert {one["name"]: one["state"] for one in result["alerts"]} == dict(zip(names, ["firing", "pending", "inactive", None], strict=True))
     (fires,) = result["alerts"][0]["active"]
-    assert (fires["labels"], fires["message"]) == ({"severity": "critical", "job": "scheduler"}, "KubeScheduler has disappeared.")
+    assert (fires["labels"], fires["message"]) == ({"severity": "critical"}, "KubeScheduler has disappeared.")
     assert codes(result) == ["alert-firing", "alert-pending", "alert-unknown"]
     assert f"KubeSchedulerDown is firing since {fires['since']}: KubeScheduler has disappeared" in result["findings"][0]["message"]
     assert (result["usable"], result["needed"]) == (True, []), "no plugin was named, so no metric was looked for"
