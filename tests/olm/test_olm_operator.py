@@ -66,8 +66,9 @@ def manage(namespace, package="thing", **options):
 
 
 def csvs(kubectl, namespace):
-    """Name -> phase of the operators in a namespace."""
-    return {one["metadata"]["name"]: one["status"].get("phase") for one in kubectl.list("clusterserviceversion", namespace)}
+    """Name -> phase of the operators in a namespace, without those that OLM takes away after a newer one has come."""
+    phases = {one["metadata"]["name"]: one["status"].get("phase") for one in kubectl.list("clusterserviceversion", namespace)}
+    return {name: phase for name, phase in phases.items() if phase not in ("Replacing", "Deleting")}
 
 
 def left(kubectl, namespace, package="thing"):
