@@ -41,7 +41,11 @@ def image_of(target: Target) -> str:
     Its repository is that of the pod's specification: ``imageID`` may name any other one in which the node has seen the same content.
     """
     status = _of_container((target.pod.get("status") or {}).get("containerStatuses") or [], target)
-    named = parse(_of_container(target.pod["spec"]["containers"], target)["image"])
+    image = _of_container(target.pod["spec"]["containers"], target)["image"]
+    try:
+        named = parse(image)
+    except ValueError:
+        return image  # skopeo may know more forms, such as digests by sha512
     pulled = _DIGEST.search(status.get("imageID") or "")
     return named._replace(digest=named.digest or (pulled.group(1) if pulled else "")).pull
 

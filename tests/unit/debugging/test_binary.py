@@ -107,6 +107,11 @@ TAGGED, OTHER = "registry.example.com/a/scheduler:1", "sha256:" + "1" * 64
         (TAGGED, f"elsewhere.example.com/b/same@{OTHER}", f"registry.example.com/a/scheduler@{OTHER}"),
         (DIGEST, f"elsewhere.example.com/b/same@{OTHER}", DIGEST),
         ("scheduler", f"docker.io/library/scheduler@{OTHER}", f"docker.io/library/scheduler@{OTHER}"),
+        (
+            "registry.example.com/a/scheduler@sha512:ab",
+            f"registry.example.com/a/scheduler@{OTHER}",
+            "registry.example.com/a/scheduler@sha512:ab",
+        ),
         (TAGGED, OTHER, TAGGED),
         (TAGGED, None, TAGGED),
     ],
