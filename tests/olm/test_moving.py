@@ -11,7 +11,7 @@ import json
 import pytest
 from support.olm import GROUP
 from support.scheduler import Scheduler, eventually
-from support.site import CRD, NAMESPACE, gone
+from support.site import NAMESPACE, RESOURCE, gone
 
 pytestmark = pytest.mark.long
 
@@ -31,7 +31,7 @@ class Parts:
     """What an installation comes to, in a form that does not depend on the method."""
 
     def __init__(self, kubectl):
-        self.definition = kubectl.json("get", "customresourcedefinition", CRD)["spec"]
+        self.definition = kubectl.json("get", "customresourcedefinition", RESOURCE)["spec"]
         deployment = kubectl.json("get", "deployment", DEPLOYMENT, f"--namespace={NAMESPACE}")
         self.deployment = normalised(deployment)
         account = {"kind": "ServiceAccount", "name": DEPLOYMENT, "namespace": NAMESPACE}
@@ -169,7 +169,7 @@ def test_the_sample_works(kubectl, namespace, role):
     try:
         eventually(scheduler.served)
     finally:
-        kubectl("delete", CRD, scheduler.name, f"--namespace={NAMESPACE}")
+        kubectl("delete", RESOURCE, scheduler.name, f"--namespace={NAMESPACE}")
 
 
 def test_from_olm_to_manifests_with_the_scheduler_serving(role, served, scheduler, by_manifests, manifests, kubectl):

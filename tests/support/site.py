@@ -15,7 +15,7 @@ from .ansible_runs import Run, play
 DEMO = Path(__file__).parents[1] / "demo/vars.yml"
 VARIABLES = yaml.safe_load(DEMO.read_text())
 NAMESPACE = "openshift-secondary-scheduler-operator"
-CRD = "secondaryschedulers.operator.openshift.io"
+RESOURCE = "secondaryschedulers.operator.openshift.io"
 
 
 _is_as_installed = False
@@ -49,4 +49,4 @@ def remove(**options) -> Run:
 def gone(kubectl) -> bool:
     """Whether neither namespace nor definition is there."""
     found = kubectl("get", "namespaces,customresourcedefinitions", "--output=name").stdout.split()
-    return not {f"namespace/{NAMESPACE}", f"customresourcedefinition.apiextensions.k8s.io/{CRD}"} & set(found)
+    return not {f"namespace/{NAMESPACE}", f"customresourcedefinition.apiextensions.k8s.io/{RESOURCE}"} & set(found)

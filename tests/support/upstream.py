@@ -18,12 +18,11 @@ from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
 from .kinds import established
+from .site import NAMESPACE, RESOURCE
 
 MANAGER = "secondary-scheduler-operator"
-NAMESPACE = "openshift-secondary-scheduler-operator"
 WORKLOAD = "secondary-scheduler"
 SPEC_HASH = "operator.openshift.io/spec-hash"
-RESOURCE = "secondaryschedulers.operator.openshift.io"
 # The field managers of its conditions, each with the one that it applies
 CONDITIONS = {
     "secondary-scheduler-ConfigObserver": "ConfigObservationDegraded",

@@ -114,27 +114,29 @@ class Prometheus:
 
     def query(self, expression: str, method: str = "POST") -> list[Sample]:
         """The vector that an expression is now. Raises PrometheusError."""
-        status, headers, body = self._ask(method, "/api/v1/query", {"query": expression})
-        answer = _decoded(body)
-        if status == 200 and isinstance(answer, dict) and answer.get("status") == "success":
-            return [Sample(item["metric"], float(item["value"][1])) for item in answer["data"]["result"]]
-        raise _refusal(status, headers, body, answer)
+        data = self._data(method, "/api/v1/query", {"query": expression})
+        return [Sample(item["metric"], float(item["value"][1])) for item in data["result"]]
 
     def alert_rules(self, names: list[str]) -> list[dict[str, Any]]:
         """The rules that make alerts, of all groups, with the state of each; older releases return others than those named, too.
 
         Raises PrometheusError.
         """
-        status, headers, body = self._ask("GET", "/api/v1/rules", {"type": "alert", "rule_name[]": names})
-        answer = _decoded(body)
-        if status == 200 and isinstance(answer, dict) and answer.get("status") == "success":
-            return [rule for group in answer["data"].get("groups") or [] for rule in group.get("rules") or []]
-        raise _refusal(status, headers, body, answer)
+        data = self._data("GET", "/api/v1/rules", {"type": "alert", "rule_name[]": names})
+        return [rule for group in data.get("groups") or [] for rule in group.get("rules") or []]
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def _data(self, method: str, path: str, form: dict[str, Any]) -> dict[str, Any]:
+        """What the API answers, if it is what was asked for."""
+        status, headers, body = self._ask(method, path, form)
+        answer = _decoded(body)
+        if status == 200 and isinstance(answer, dict) and answer.get("status") == "success":
+            return answer["data"]
+        raise _refusal(status, headers, body, answer)
 
     def _ask(self, method: str, path: str, form: dict[str, Any]) -> tuple[int, Any, bytes]:
         headers = {"Accept": "application/json", "Host": self._named_host()}

@@ -62,6 +62,10 @@ def test_reference_is_taken_apart():
     assert split("host:5000/a/b:tag" + DIGEST) == ("host:5000/a/b", "tag")
     assert split("host:5000/a/b") == ("host:5000/a/b", "")
     assert split("b") == ("b", "")
+    assert split("localhost:5000/s") == ("localhost:5000/s", "")
+    assert split("localhost:5000/s:1@sha256:ab") == ("localhost:5000/s", "1")
+    assert split("s@sha256:ab") == ("s", "")
+    assert split("") == ("", "")
 
 
 def codes(*args):
