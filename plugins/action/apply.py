@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 from ansible.errors import AnsibleActionFail, AnsibleError
-from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import lookup_loader
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import read
+from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork, share
 
 
-class ActionModule(ActionBase):
+class ActionModule(InFork):
     TRANSFERS_FILES = False
     _supports_async = True
 
@@ -62,3 +62,6 @@ def _as_list(value):
     if value is None:
         return []
     return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+share("apply")
