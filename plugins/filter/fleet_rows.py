@@ -11,7 +11,7 @@ version_added: 1.0.0
 author: osso.scheduler contributors
 description:
   - Takes the rows that P(osso.scheduler.fleet_row#filter) made, as their hosts keep them in the fact C(fleet_row). A cluster without one was not begun.
-positional: facts
+positional: facts, job
 options:
   _input:
     description: Names of all clusters of the play.
@@ -22,6 +22,10 @@ options:
     description: C(hostvars).
     type: dict
     required: true
+  job:
+    description: Of which job the rows have to be. A play before this one may have left others.
+    type: str
+    default: ""
 """
 
 EXAMPLES = r"""

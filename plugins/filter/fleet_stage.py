@@ -11,7 +11,7 @@ version_added: 1.0.0
 author: osso.scheduler contributors
 description:
   - Tells from the rows of P(osso.scheduler.fleet_row#filter) whether other batches are to come. The first of several batches is the canary.
-positional: batch, facts
+positional: batch, facts, job
 options:
   _input:
     description: Names of all clusters of the play.
@@ -27,6 +27,10 @@ options:
     description: C(hostvars).
     type: dict
     required: true
+  job:
+    description: Of which job the rows have to be. A play before this one may have left others.
+    type: str
+    default: ""
 """
 
 EXAMPLES = r"""
@@ -39,7 +43,7 @@ RETURN = r"""
 _value:
   description: >-
     C(stops), whether a cluster of the canary failed; C(over), whether this was the last batch, or none is to follow; C(spared), whether all clusters
-    of the batch failed and Ansible would not go on if that counted; C(failed_before), the clusters of earlier batches that failed.
+    of the batch failed and Ansible would not go on if that counted; C(failed), the clusters of this batch and of earlier ones that failed.
   type: dict
 """
 

@@ -25,12 +25,13 @@ _PARTS = {"operator": "operator", "metrics": "metrics", "schedulers": "scheduler
 def row(known, cluster, access=None, task=None, result=None, hidden=False):
     """The row of a cluster.
 
-    ``known``: ``version``, ``variant``, ``csv``, ``image``, ``schedulers``, and whether a run changed them: ``operator``, ``metrics``, ``schedulers_changed``.
-    ``task`` is the name of the task that failed, ``result`` what that said, ``hidden`` whether nobody is to see that. ``access`` is ``cluster_access``,
-    whose credentials no row shows.
+    ``known``: ``job``, of which it is a row, ``version``, ``variant``, ``csv``, ``image``, ``schedulers``, and whether a run changed them:
+    ``operator``, ``metrics``, ``schedulers_changed``. ``task`` is the name of the task that failed, ``result`` what that said, ``hidden`` whether nobody is
+    to see that. ``access`` is ``cluster_access``, whose credentials no row shows.
     """
     secrets = secret_texts(access or {})
     made = {
+        "job": known.get("job") or "",
         "cluster": cluster,
         "outcome": FAILED if task else DONE,
         "version": known.get("version") or "",
@@ -42,33 +43,34 @@ def row(known, cluster, access=None, task=None, result=None, hidden=False):
     return {name: _clean(value, secrets) for name, value in made.items()}
 
 
-def rows(clusters, facts):
+def rows(clusters, facts, job=""):
     """The rows of all clusters of a play, in their order; ``facts`` has the variables of each. One without a row was not begun."""
-    found = [(facts[name].get("fleet_row") or {"cluster": name}) for name in clusters]
+    found = [_row_of(facts, name, job) for name in clusters]
     failed = [one["cluster"] for one in found if one.get("outcome") == FAILED]
     missing = f"{', '.join(failed[:3])}{' and others' if failed[3:] else ''} failed before" if failed else ""
     empty = {"cluster": "", "outcome": NOT_BEGUN, "version": "", "operator": "", "schedulers": [], "changed": [], "reason": missing}
-    return [{**empty, **one} for one in found]
+    return [{name: value for name, value in {**empty, **one}.items() if name != "job"} for one in found]
 
 
-def stage(clusters, batch, facts):
+def stage(clusters, batch, facts, job=""):
     """Where a play stands after one batch of its clusters.
 
     ``stops``: the canary, which is the first of several batches, has failed, so there is no other one. ``over``: this was the last batch, or it stops.
-    ``spared``: all clusters of a batch failed and others are to come: Ansible would not go on if they counted as failed. ``failed_before``: clusters of
-    earlier batches that failed.
+    ``spared``: all clusters of a batch failed and others are to come: Ansible would not go on if they counted as failed. ``failed``: the clusters of
+    this batch and earlier ones that failed.
     """
     names = set(batch)
-    failed = [name for name in clusters if (facts[name].get("fleet_row") or {}).get("outcome") == FAILED]
+    failed = [name for name in clusters if _row_of(facts, name, job).get("outcome") == FAILED]
     here = [name for name in failed if name in names]
     last = clusters[-1] in names
     stops = bool(here) and clusters[0] in names and not last
-    return {
-        "stops": stops,
-        "over": last or stops,
-        "spared": len(here) == len(names) and not last and not stops,
-        "failed_before": [name for name in failed if name not in names],
-    }
+    return {"stops": stops, "over": last or stops, "spared": len(here) == len(names) and not last and not stops, "failed": failed}
+
+
+def _row_of(facts, name, job):
+    """What the host keeps of this job: a play before may have been another one."""
+    found = facts[name].get("fleet_row") or {}
+    return found if found and found.get("job", job) == job else {"cluster": name}
 
 
 def table(found):

@@ -30,6 +30,7 @@ def facts(**outcomes):
 def test_a_row_says_what_is_there_and_what_changed():
     made = row({**KNOWN, "operator": True, "schedulers_changed": True, "metrics": False}, "berlin")
     assert made == {
+        "job": "",
         "cluster": "berlin",
         "outcome": "done",
         "version": "1.34",
@@ -81,27 +82,34 @@ def test_what_nobody_is_to_see_is_not_told():
     ("outcomes", "batch", "expected"),
     [
         # One batch of all: nothing stops, whatever failed.
-        ({"a": "failed", "b": "done"}, "ab", {"over": True}),
-        ({"a": "failed", "b": "failed"}, "ab", {"over": True}),
+        ({"a": "failed", "b": "done"}, "ab", {"over": True, "failed": ["a"]}),
+        ({"a": "failed", "b": "failed"}, "ab", {"over": True, "failed": ["a", "b"]}),
         # The canary
         ({"a": "done", "b": None}, "a", {}),
-        ({"a": "failed", "b": None}, "a", {"stops": True, "over": True}),
-        ({"a": "done", "b": "failed", "c": None}, "ab", {"stops": True, "over": True}),
+        ({"a": "failed", "b": None}, "a", {"stops": True, "over": True, "failed": ["a"]}),
+        ({"a": "done", "b": "failed", "c": None}, "ab", {"stops": True, "over": True, "failed": ["b"]}),
         # A batch after it
-        ({"a": "done", "b": "failed", "c": None}, "b", {"spared": True}),
-        ({"a": "done", "b": "failed", "c": "done", "d": None}, "bc", {}),
-        ({"a": "done", "b": "failed", "c": "done"}, "c", {"over": True, "failed_before": ["b"]}),
-        ({"a": "done", "b": "failed", "c": "failed"}, "c", {"over": True, "failed_before": ["b"]}),
+        ({"a": "done", "b": "failed", "c": None}, "b", {"spared": True, "failed": ["b"]}),
+        ({"a": "done", "b": "failed", "c": "done", "d": None}, "bc", {"failed": ["b"]}),
+        ({"a": "done", "b": "failed", "c": "done"}, "c", {"over": True, "failed": ["b"]}),
+        ({"a": "done", "b": "failed", "c": "failed"}, "c", {"over": True, "failed": ["b", "c"]}),
     ],
 )
 def test_only_the_canary_stops_the_others(outcomes, batch, expected):
-    nothing = {"stops": False, "over": False, "spared": False, "failed_before": []}
+    nothing = {"stops": False, "over": False, "spared": False, "failed": []}
     assert stage(list(outcomes), list(batch), facts(**outcomes)) == {**nothing, **expected}
 
 
 def test_clusters_that_were_not_begun_say_so():
     (_first, second) = rows(["berlin", "lisbon"], facts(berlin="failed", lisbon=None))
     assert (second["outcome"], second["reason"]) == ("not begun", "berlin failed before")
+
+
+def test_a_row_of_another_job_is_none():
+    kept = {"berlin": {"fleet_row": row({"job": "site.yml"}, "berlin", {}, "Look", {"msg": "gone"})}}
+    assert [one["outcome"] for one in rows(["berlin"], kept, "site.yml")] == ["failed"]
+    assert [one["outcome"] for one in rows(["berlin"], kept, "configure.yml")] == ["not begun"]
+    assert stage(["berlin"], ["berlin"], kept, "configure.yml")["failed"] == []
 
 
 def test_the_table_has_one_line_for_each_cluster():
