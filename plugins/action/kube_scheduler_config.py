@@ -14,4 +14,4 @@ class ActionModule(InFork, Normal):
     pass
 
 
-share("kube_scheduler_config")
+share("kube_scheduler_config", *(f"kube_scheduler.{part}" for part in ("advice", "encode", "extenders", "framework", "pem", "run")))

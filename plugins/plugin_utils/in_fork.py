@@ -22,6 +22,7 @@ import signal
 import sys
 import traceback
 from importlib import import_module
+from pathlib import Path
 from tempfile import TemporaryFile
 
 from ansible import constants
@@ -40,16 +41,33 @@ except ImportError:
 
 # What is used here of Ansible is not all public. A newer one does it its own way until this has been seen to work with it.
 NEWEST = (2, 21)
-MODULES = "ansible_collections.osso.scheduler.plugins.modules."
+COLLECTION = "ansible_collections.osso.scheduler"
+MODULES = f"{COLLECTION}.plugins.modules."
 # In which form arguments and results go, for ansible-core from 2.19 on
 PROFILE = "legacy"
 
 
-def share(name):
-    """Import the module ``name`` before workers are forked. The machine that it is for may be another one, so it need not be possible here."""
+def ansible_packs_modules():
+    """False where somebody else sees to it, as the strategy plugin of the operator's image does, and mitogen."""
+    return action.modify_module is module_common.modify_module
+
+
+def share(name, *parts):
+    """Import the module ``name`` before workers are forked, and the ``parts`` of module_utils that it imports only when it needs them.
+
+    All filters, too: Ansible loads those of a collection together, in each worker, and keeps no compiled form of what a collection has. The machine
+    that the module is for may be another one, so it need not be possible here.
+    """
+    if not ansible_packs_modules():
+        return
+    filters = sorted(path.stem for path in (Path(__file__).parents[1] / "filter").glob("*.py"))
     try:
         import_module("ansible_collections.kubernetes.core.plugins.module_utils.k8s.client")
         import_module(MODULES + name)
+        for part in parts:
+            import_module(f"{COLLECTION}.plugins.module_utils.{part}")
+        for plugin in filters:
+            import_module(f"{COLLECTION}.plugins.filter.{plugin}")
     except ImportError:
         pass
 
@@ -80,8 +98,7 @@ class InFork(action.ActionBase):
             and not any(self._task.environment or [])
             and not constants.DEFAULT_KEEP_REMOTE_FILES
             and self._templar.template(task_vars.get("ansible_python_interpreter", "")) == sys.executable
-            # Somebody else sees to it, such as the strategy plugin of the operator's image or mitogen.
-            and action.modify_module is module_common.modify_module
+            and ansible_packs_modules()
         )
 
 

@@ -12,6 +12,7 @@ import sys
 import time
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.plugin_utils import in_fork
 from support.ansible_runs import play
 from support.api_server import ApiServer, status
 
@@ -98,6 +99,18 @@ def test_what_a_fork_cannot_do_is_left_to_ansible(keywords):
         server.answers = [(403, status(403, "Forbidden"))] * 20
         done = run([{"osso.scheduler.scheduler_info": {"gather": ["platform"]}, **keywords}], sys.executable, server.url)
     assert STARTS in done.stdout, done.output()
+
+
+def test_who_sees_to_it_otherwise_is_left_alone(monkeypatch):
+    """The strategy plugin of the operator's image, whose every start would pay for what is imported here."""
+    imported = []
+    monkeypatch.setattr(in_fork, "import_module", imported.append)
+    in_fork.share("apply")
+    assert imported
+    imported.clear()
+    monkeypatch.setattr(in_fork.action, "modify_module", lambda: None)
+    in_fork.share("apply")
+    assert imported == []
 
 
 def test_a_task_that_takes_too_long_leaves_nothing_behind():
