@@ -50,12 +50,19 @@ class ActionModule(InFork):
         """What the lookup plugin ``template`` makes of it: the same search path and variables in every release of ansible-core."""
         lookup = lookup_loader.get("ansible.builtin.template", loader=self._loader, templar=self._templar)
         try:
-            (rendered,) = lookup.run([path], variables=task_vars)
+            (rendered,) = lookup.run([path], variables=_Variables(task_vars))
         except AnsibleError as error:
             raise AnsibleActionFail(f"templates {path}: {error}") from None
         # What looks like JSON comes decoded from ansible-core before 2.19. A text has to be a plain one, since PyYAML's C parser takes
         # no subclass: neither the tagged text of 2.19 nor the unsafe one before, whose str() is unsafe again.
         return "".join([rendered]) if isinstance(rendered, str) else rendered
+
+
+class _Variables(dict):
+    """Variables of a task. The lookup copies them with all that they hold for each template, which takes longer than to render one."""
+
+    def __deepcopy__(self, memo):
+        return dict(self)
 
 
 def _as_list(value):
