@@ -108,6 +108,20 @@ def test_where_the_canary_fails_no_other_cluster_is_begun(installed, fleet, acce
     assert [fleet[name].requests(before[name]) for name in ("berlin", "lisbon")] == [[], []]
 
 
+@pytest.mark.parametrize(("serial", "refused"), [([1, "100%"], True), ("30%", True), (3, False), ("100%", False)])
+def test_a_canary_that_ansible_would_pass_over_is_refused(installed, fleet, accesses, serial, refused, tmp_path):
+    """Ansible makes batches before it looks at variables of groups."""
+    before = positions(fleet)
+    path = inventory(tmp_path / "inventory.json", accesses)
+    content = json.loads(path.read_text())
+    content["clusters"]["vars"] = {"fleet_serial": serial}
+    path.write_text(json.dumps(content))
+    # What fails by itself, without a request
+    run = site(path, variables={"secondary_schedulers": [{"name": "lacking"}]}, succeed=False)
+    assert ("Give it as an extra variable" in run.failures[0].result["msg"]) == refused
+    assert [cluster.requests(before[name]) for name, cluster in fleet.items()] == [[]] * 3
+
+
 def test_a_batch_that_fails_as_a_whole_is_not_the_end(installed, fleet, accesses, tmp_path):
     path = inventory(tmp_path / "inventory.json", {**accesses, "lisbon": forbidden(fleet["lisbon"])})
     # Ansible itself would stop there, or forget what happened by its end.
