@@ -53,15 +53,16 @@ def test_first_run_brings_all_of_them_the_canary_first(installed, fleet):
 
 def test_second_run_changes_nothing_sends_no_write_and_tells_no_secret(installed, fleet, accesses, tmp_path):
     before = positions(fleet)
-    run = site(inventory(tmp_path / "inventory.json", accesses), variables={"fleet_dest": str(tmp_path)})
+    folder = tmp_path / "of/this job"
+    run = site(inventory(tmp_path / "inventory.json", accesses), variables={"fleet_dest": str(folder)})
     assert run.changed == []
     assert table(run) == dict.fromkeys(NAMES, f"{SHOWN} nothing")
     for name, cluster in fleet.items():
         assert cluster.requests(before[name]), "this would not see a write"
         assert cluster.writes(before[name]) == []
-    document = json.loads((tmp_path / "fleet.json").read_text())
+    document = json.loads((folder / "fleet.json").read_text())
     assert [(one["cluster"], one["outcome"], one["changed"]) for one in document["clusters"]] == [(name, "done", []) for name in NAMES]
-    page = (tmp_path / "fleet.html").read_text()
+    page = (folder / "fleet.html").read_text()
     assert all(f"<td>{name}</td>" in page for name in NAMES)
     written = run.output() + page + json.dumps(document) + json.dumps([task.result for task in run.tasks])
     assert all(cluster.token not in written for cluster in fleet.values())
