@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 from ansible.errors import AnsibleActionFail, AnsibleError
-from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import lookup_loader
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import read
+from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork, share
 
 
-class ActionModule(ActionBase):
+class ActionModule(InFork):
     TRANSFERS_FILES = False
     _supports_async = True
 
@@ -50,7 +50,7 @@ class ActionModule(ActionBase):
         """What the lookup plugin ``template`` makes of it: the same search path and variables in every release of ansible-core."""
         lookup = lookup_loader.get("ansible.builtin.template", loader=self._loader, templar=self._templar)
         try:
-            (rendered,) = lookup.run([path], variables=task_vars)
+            (rendered,) = lookup.run([path], variables=_Variables(task_vars))
         except AnsibleError as error:
             raise AnsibleActionFail(f"templates {path}: {error}") from None
         # What looks like JSON comes decoded from ansible-core before 2.19. A text has to be a plain one, since PyYAML's C parser takes
@@ -58,7 +58,17 @@ class ActionModule(ActionBase):
         return "".join([rendered]) if isinstance(rendered, str) else rendered
 
 
+class _Variables(dict):
+    """Variables of a task. The lookup copies them with all that they hold for each template, which takes longer than to render one."""
+
+    def __deepcopy__(self, memo):
+        return dict(self)
+
+
 def _as_list(value):
     if value is None:
         return []
     return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+share("apply")

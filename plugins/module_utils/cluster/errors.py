@@ -41,3 +41,9 @@ class ApiError(ClusterError):
         self.details = details or {}
         self.method = method
         self.path = path
+
+    def in_words(self):
+        """The message, or what it means where the server says no more than one word."""
+        if self.status == 401:
+            return f"the server does not accept the credentials ({self.message}); is the token or certificate expired?"
+        return self.message

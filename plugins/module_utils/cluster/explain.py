@@ -44,7 +44,7 @@ def _explained(error):
     if error.status == 404 and error.details.get("kind") == "namespaces":
         return "namespace {0} does not exist; put its Namespace into the manifests or create it first".format(error.details.get("name"))
     if error.status == 401:
-        return f"the server does not accept the credentials ({error.message}); is the token or certificate expired?"
+        return error.in_words()
     if error.status == 400:
         return error.message.partition("strict decoding error: ")[2] or error.message
     # What structured-merge-diff prints for a value of the wrong type

@@ -10,7 +10,7 @@ import copy
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
 
 
 def argument_spec(**own):
@@ -36,6 +36,8 @@ def cluster_module(run, **module_args):
         module.no_log_values.update(_credentials(kubeconfig))
     try:
         result = run(module)
+    except ApiError as error:
+        module.fail_json(msg=error.in_words(), **error.result)
     except ClusterError as error:
         module.fail_json(msg=error.message, **error.result)
     module.exit_json(**result)

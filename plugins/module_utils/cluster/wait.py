@@ -86,7 +86,8 @@ def _versions(client, target, deadline):
                 if time.monotonic() - started < _POLL_SECONDS:
                     time.sleep(_POLL_SECONDS)
             except ApiError as error:
-                if error.status not in (403, 404, 405):
+                # 504: a busy server, whose cache is not as far yet as it told itself
+                if error.status not in (403, 404, 405, 504):
                     raise
                 may_watch = False
         else:
@@ -162,7 +163,7 @@ def _until_gone(client, identity, resource, uid, deadline):
                 if deadline.remaining() <= 0:
                     return changed
         except ApiError as error:
-            if error.status not in (403, 404, 405, 410):
+            if error.status not in (403, 404, 405, 410, 504):
                 raise
             # 410: the object has not changed for so long that the server no longer remembers its version
             may_watch = False

@@ -89,12 +89,12 @@ def used(path: Path) -> tuple[set[str], set[str], str]:
             short = key.removeprefix("ansible.builtin.")
             if short in ("import_role", "include_role"):
                 roles.add(value["name"].removeprefix("osso.scheduler."))
-            elif short in ("import_tasks", "include_tasks", "import_playbook"):
-                other = (
-                    ROOT / "playbooks" / f"{value.removeprefix('osso.scheduler.')}.yml"
-                    if short == "import_playbook"
-                    else path.parent / value
-                )
+            # Of one cluster or of many, the tasks are those of fleet_job.
+            elif short in ("import_tasks", "include_tasks", "import_playbook", "fleet_job") and "{{" not in value:
+                other = {
+                    "import_playbook": ROOT / "playbooks" / f"{value.removeprefix('osso.scheduler.')}.yml",
+                    "fleet_job": ROOT / "playbooks/tasks" / value,
+                }.get(short, path.parent / value)
                 nonlocal text
                 more = used(other)
                 roles.update(more[0])

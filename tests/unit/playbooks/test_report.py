@@ -13,7 +13,7 @@ from pathlib import Path
 import jinja2
 import pytest
 
-TEMPLATE = Path(__file__).parents[3] / "playbooks/templates/report.html.j2"
+TEMPLATES = Path(__file__).parents[3] / "playbooks/templates"
 ALONE = {"meta", "link", "img", "br"}
 EVIL = "<script>alert('x')</script>&\""
 
@@ -41,9 +41,9 @@ class Page(HTMLParser):
 
 def page(**found) -> str:
     info = {"schedulers": [], "pending_pods": [], "operators": [], "unknown": [], **found}
-    environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined, loader=jinja2.FileSystemLoader(TEMPLATES))
     environment.globals["now"] = lambda utc, fmt: datetime.now(UTC).strftime(fmt)
-    return environment.from_string(TEMPLATE.read_text()).render(report_info=info, inventory_hostname=EVIL)
+    return environment.get_template("report.html.j2").render(report_info=info, inventory_hostname=EVIL)
 
 
 def scheduler(serving=True, **about):

@@ -1,0 +1,120 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How a play over many clusters went: one row for each of them.
+
+A row is a dict: ``cluster``; ``outcome``, one of `OUTCOMES`; ``version`` of Kubernetes; ``operator``; ``schedulers`` and ``changed``, lists
+of names; ``reason``, one line. What is not known is empty. Rows go through variables of Ansible and into a page: they hold plain, short text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
+
+DONE, FAILED, NOT_BEGUN = OUTCOMES = ("done", "failed", "not begun")
+
+# Enough for every sentence of a module, too little for an object in a message.
+LONGEST_REASON = 500
+# What is brought, and what tells whether it changed
+_PARTS = {"operator": "operator", "metrics": "metrics", "schedulers": "schedulers_changed"}
+
+
+def row(known, cluster, access=None, task=None, result=None, hidden=False):
+    """The row of a cluster.
+
+    ``known``: ``job``, of which it is a row, ``version``, ``variant``, ``csv``, ``image``, ``schedulers``, and whether a run changed them:
+    ``operator``, ``metrics``, ``schedulers_changed``. ``task`` is the name of the task that failed, ``result`` what that said, ``hidden`` whether nobody is
+    to see that. ``access`` is ``cluster_access``, whose credentials no row shows.
+    """
+    secrets = secret_texts(access or {})
+    made = {
+        "job": known.get("job") or "",
+        "cluster": cluster,
+        "outcome": FAILED if task else DONE,
+        "version": known.get("version") or "",
+        "operator": _operator(known),
+        "schedulers": list(known.get("schedulers") or []),
+        "changed": [name for name, told in _PARTS.items() if known.get(told)],
+        "reason": f"{task}: {_reason(result or {}, hidden)}" if task else "",
+    }
+    return {name: _clean(value, secrets) for name, value in made.items()}
+
+
+def rows(clusters, facts, job=""):
+    """The rows of all clusters of a play, in their order; ``facts`` has the variables of each. One without a row was not begun."""
+    found = [_row_of(facts, name, job) for name in clusters]
+    failed = [one["cluster"] for one in found if one.get("outcome") == FAILED]
+    missing = f"{', '.join(failed[:3])}{' and others' if failed[3:] else ''} failed before" if failed else ""
+    empty = {"cluster": "", "outcome": NOT_BEGUN, "version": "", "operator": "", "schedulers": [], "changed": [], "reason": missing}
+    return [{name: value for name, value in {**empty, **one}.items() if name != "job"} for one in found]
+
+
+def stage(clusters, batch, facts, job=""):
+    """Where a play stands after one batch of its clusters.
+
+    ``stops``: the canary, which is the first of several batches, has failed, so there is no other one. ``over``: this was the last batch, or it stops.
+    ``spared``: all clusters of a batch failed and others are to come: Ansible would not go on if they counted as failed. ``failed``: the clusters of
+    this batch and earlier ones that failed.
+    """
+    names = set(batch)
+    failed = [name for name in clusters if _row_of(facts, name, job).get("outcome") == FAILED]
+    here = [name for name in failed if name in names]
+    last = clusters[-1] in names
+    stops = bool(here) and clusters[0] in names and not last
+    return {"stops": stops, "over": last or stops, "spared": len(here) == len(names) and not last and not stops, "failed": failed}
+
+
+def _row_of(facts, name, job):
+    """What the host keeps of this job: a play before may have been another one."""
+    found = facts[name].get("fleet_row") or {}
+    return found if found and found.get("job", job) == job else {"cluster": name}
+
+
+def table(found):
+    """The lines of a table for people."""
+    head = ("cluster", "version", "operator", "schedulers", "changed", "reason")
+    lines = [head, *(_cells(one) for one in found)]
+    # The last column is as wide as it is.
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 1)]
+    return ["  ".join([*(cell.ljust(width) for cell, width in zip(line, widths)), line[-1]]).rstrip() for line in lines]
+
+
+def _cells(one):
+    changed = ", ".join(one["changed"]) or ("-" if one["outcome"] == NOT_BEGUN else "nothing")
+    reason = f"{one['outcome']}: {one['reason']}" if one["reason"] else "" if one["outcome"] == DONE else one["outcome"]
+    return (one["cluster"], one["version"] or "-", one["operator"] or "-", ", ".join(one["schedulers"]) or "-", changed, reason)
+
+
+def _operator(known):
+    """Whose it is, and the version that its name or image tells."""
+    if not known.get("variant"):
+        return ""
+    image = known.get("image") or ""
+    _name, digest, tag = image.rpartition("@")
+    if digest:
+        tag = tag[:19]  # sha256: and twelve digits
+    else:
+        tag = image.rpartition("/")[2].partition(":")[2]
+    return " ".join(filter(None, [known["variant"], known.get("csv") or tag]))
+
+
+def _reason(result, hidden):
+    """Why a task failed: of a loop, why its first item did."""
+    if hidden or result.get("_ansible_no_log"):
+        return "its output is hidden"
+    for item in result.get("results") or []:
+        if isinstance(item, dict) and item.get("failed"):
+            return _reason(item, hidden)
+    return str(result.get("msg") or "it does not say why")
+
+
+def _clean(value, secrets):
+    if isinstance(value, list):
+        return [_clean(item, secrets) for item in value]
+    text = " ".join(scrub(str(value), secrets).split())
+    # Whatever a server said is a text, never a template.
+    text = re.sub(r"\{(?=[{%#])", "{ ", text)
+    return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 3]}..."

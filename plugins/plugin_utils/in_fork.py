@@ -1,0 +1,178 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Modules of this collection in a fork of Ansible's worker process, where that is the machine and the Python that they are meant for.
+
+For a module task Ansible packs the module with all that it imports, starts a new Python, and imports everything once more: about 0.4 s of CPU time, most
+of what a task takes on a cluster where nothing changes. Here the module, with the Kubernetes client, is imported once in Ansible's main process, of which
+all workers are forks; a worker forks once more and calls it. What the module does to its process, from warnings to the environment, ends with that.
+Everything else, from the templating of arguments to the marking of results as unsafe, stays Ansible's.
+
+Tasks that run elsewhere (another connection, another Python, another user, asynchronously, with an environment of their own) are Ansible's as ever.
+docs/decisions/0017-modules-in-a-fork.md says why.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import sys
+import traceback
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from ansible import constants
+from ansible.executor import module_common
+from ansible.module_utils import basic
+from ansible.plugins import action
+from ansible.release import __version__
+
+try:
+    from ansible.module_utils.common.json import Direction, get_module_encoder
+except ImportError:
+    # ansible-core before 2.19
+    from ansible.module_utils.common.json import AnsibleJSONEncoder
+
+    get_module_encoder = None
+
+# What is used here of Ansible is not all public. A newer one does it its own way until this has been seen to work with it.
+NEWEST = (2, 21)
+COLLECTION = "ansible_collections.osso.scheduler"
+MODULES = f"{COLLECTION}.plugins.modules."
+# In which form arguments and results go, for ansible-core from 2.19 on
+PROFILE = "legacy"
+
+
+def ansible_packs_modules():
+    """False where somebody else sees to it, as the strategy plugin of the operator's image does, and mitogen."""
+    return action.modify_module is module_common.modify_module
+
+
+def share(name, *parts):
+    """Import the module ``name`` before workers are forked, and the ``parts`` of module_utils that it imports only when it needs them.
+
+    All filters, too: Ansible loads those of a collection together, in each worker, and keeps no compiled form of what a collection has. The machine
+    that the module is for may be another one, so it need not be possible here.
+    """
+    if not ansible_packs_modules():
+        return
+    filters = sorted(path.stem for path in (Path(__file__).parents[1] / "filter").glob("*.py"))
+    try:
+        import_module("ansible_collections.kubernetes.core.plugins.module_utils.k8s.client")
+        import_module(MODULES + name)
+        for part in parts:
+            import_module(f"{COLLECTION}.plugins.module_utils.{part}")
+        for plugin in filters:
+            import_module(f"{COLLECTION}.plugins.filter.{plugin}")
+    except ImportError:
+        pass
+
+
+class InFork(action.ActionBase):
+    """What an action plugin executes as a module runs in a fork, where it can."""
+
+    def _execute_module(self, module_name=None, module_args=None, tmp=None, task_vars=None, wrap_async=False, **others):
+        task_vars = task_vars or {}
+        name = module_name or self._task.resolved_action or self._task.action
+        if not self._is_meant_for_this_process(name, task_vars, wrap_async):
+            return super()._execute_module(
+                module_name=module_name, module_args=module_args, tmp=tmp, task_vars=task_vars, wrap_async=wrap_async, **others
+            )
+        arguments = dict(self._task.args if module_args is None else module_args)
+        self._update_module_args(name, arguments, task_vars)
+        answer = run(import_module(MODULES + name.rpartition(".")[2]).main, encoded(arguments))
+        return cleaned(self._parse_returned_data(answer, *([PROFILE] if get_module_encoder else [])))
+
+    def _is_meant_for_this_process(self, name, task_vars, wrap_async):
+        return (
+            tuple(int(part) for part in __version__.split(".")[:2]) <= NEWEST
+            and name.startswith("osso.scheduler.")
+            and self._connection.transport == "local"
+            and not self._connection.become
+            and not self._task.delegate_to
+            and not (wrap_async or self._task.async_val)
+            and not any(self._task.environment or [])
+            and not constants.DEFAULT_KEEP_REMOTE_FILES
+            and self._templar.template(task_vars.get("ansible_python_interpreter", "")) == sys.executable
+            and ansible_packs_modules()
+        )
+
+
+def encoded(arguments):
+    """The arguments as a module reads them."""
+    content = {"ANSIBLE_MODULE_ARGS": arguments}
+    if get_module_encoder:
+        return json.dumps(content, cls=get_module_encoder(PROFILE, Direction.CONTROLLER_TO_MODULE)).encode()
+    return json.dumps(content, cls=AnsibleJSONEncoder, vault_to_text=True).encode()
+
+
+def cleaned(result):
+    """The result without what modules tell Ansible alone. Before ansible-core 2.21 it is a dict."""
+    if isinstance(result, dict):
+        from ansible.vars.clean import remove_internal_keys
+
+        remove_internal_keys(result)
+        return result
+    result.remove_internal_keys()
+    return result.as_result_dict(for_round_trip=True)
+
+
+def run(main, arguments):
+    """Call ``main`` in a fork of this process: what a new process would have answered, as ``rc``, ``stdout`` and ``stderr``."""
+    with TemporaryFile() as out, TemporaryFile() as err:
+        child = os.fork()
+        if not child:
+            _be_the_module(main, arguments, out, err)
+        try:
+            status = os.waitpid(child, 0)[1]
+        except BaseException:
+            # The task has taken too long, or nobody wants it any more.
+            os.kill(child, signal.SIGTERM)
+            os.waitpid(child, 0)
+            raise
+        out.seek(0)
+        err.seek(0)
+        texts = (file.read().decode("utf-8", "surrogateescape") for file in (out, err))
+        return {"rc": os.waitstatus_to_exitcode(status), **dict(zip(("stdout", "stderr"), texts))}
+
+
+def _be_the_module(main, arguments, out, err):
+    """Never returns: behind it is Ansible's worker, which must not run twice."""
+    status = 1
+    try:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        for source, target in ((nothing, 0), (out.fileno(), 1), (err.fileno(), 2)):
+            os.dup2(source, target)
+        sys.stdin, sys.stdout, sys.stderr = (
+            io.TextIOWrapper(io.FileIO(number, mode), encoding="utf-8") for number, mode in enumerate("rww")
+        )
+        _leave_the_controller()
+        basic._ANSIBLE_ARGS = arguments
+        basic._ANSIBLE_PROFILE = PROFILE
+        main()
+        status = 0
+    except SystemExit as end:
+        status = end.code or 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(status)
+
+
+def _leave_the_controller():
+    """From 2.19 on a warning is displayed in Ansible's own processes, and belongs to the result in a module's."""
+    try:
+        internal = import_module("ansible.module_utils._internal")
+    except ImportError:
+        return
+    internal.is_controller = False

@@ -1,0 +1,147 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""playbooks/site.yml over an inventory of clusters: three real API servers. How it grows with more of them: tests/long/test_fleet.py."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from support.ansible_runs import play
+from support.bare_cluster import bare_clusters
+from support.fleet import VARIABLES, forbidden, inventory, site, table
+from support.site import NAMESPACE
+
+SHOWN = "1.34 osso 1.0.0 secondary-scheduler"
+NAMES = ["berlin", "lisbon", "oslo"]
+RESOURCE = f"/apis/operator.openshift.io/v1/namespaces/{NAMESPACE}/secondaryschedulers/cluster"
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory):
+    with bare_clusters(tmp_path_factory.mktemp("fleet"), NAMES) as clusters:
+        yield clusters
+
+
+@pytest.fixture(scope="module")
+def accesses(fleet, tmp_path_factory):
+    """One by kubeconfig and context, two by host and token."""
+    path = fleet["berlin"].kubeconfig(tmp_path_factory.mktemp("access") / "berlin.kubeconfig", "admin")
+    by_token = {name: fleet[name].access for name in NAMES[1:]}
+    return {"berlin": {"kubeconfig": str(path), "context": "admin"}, **by_token}
+
+
+@pytest.fixture(scope="module")
+def installed(fleet, accesses, tmp_path_factory):
+    return site(inventory(tmp_path_factory.mktemp("first") / "inventory.json", accesses), variables={"fleet_serial": [1, "100%"]})
+
+
+def positions(fleet):
+    return {name: cluster.position() for name, cluster in fleet.items()}
+
+
+def test_first_run_brings_all_of_them_the_canary_first(installed, fleet):
+    assert table(installed) == dict.fromkeys(NAMES, f"{SHOWN} operator, schedulers")
+    (_berlin, *others) = [task.host for task in installed.tasks if task.task.endswith("Apply schedulers")]
+    assert (_berlin, sorted(others)) == ("berlin", ["lisbon", "oslo"])
+    for cluster in fleet.values():
+        assert b'"kind":"SecondaryScheduler"' in cluster.get(RESOURCE)
+
+
+def test_second_run_changes_nothing_sends_no_write_and_tells_no_secret(installed, fleet, accesses, tmp_path):
+    before = positions(fleet)
+    folder = tmp_path / "of/this job"
+    run = site(inventory(tmp_path / "inventory.json", accesses), variables={"fleet_dest": str(folder)})
+    assert run.changed == []
+    assert table(run) == dict.fromkeys(NAMES, f"{SHOWN} nothing")
+    for name, cluster in fleet.items():
+        assert cluster.requests(before[name]), "this would not see a write"
+        assert cluster.writes(before[name]) == []
+    document = json.loads((folder / "fleet.json").read_text())
+    assert [(one["cluster"], one["outcome"], one["changed"]) for one in document["clusters"]] == [(name, "done", []) for name in NAMES]
+    page = (folder / "fleet.html").read_text()
+    assert all(f"<td>{name}</td>" in page for name in NAMES)
+    written = run.output() + page + json.dumps(document) + json.dumps([task.result for task in run.tasks])
+    assert all(cluster.token not in written for cluster in fleet.values())
+
+
+def test_check_of_a_change_tells_it_for_each_cluster_and_writes_nothing(installed, fleet, accesses, tmp_path):
+    scheduler = {**VARIABLES["secondary_schedulers"][0], "log_level": "Debug"}
+    before = positions(fleet)
+    run = site(inventory(tmp_path / "inventory.json", accesses), check=True, variables={"secondary_schedulers": [scheduler]})
+    assert table(run) == dict.fromkeys(NAMES, f"{SHOWN} schedulers")
+    assert [cluster.writes(before[name]) for name, cluster in fleet.items()] == [[]] * 3
+    assert list(tmp_path.iterdir()) == [tmp_path / "inventory.json"]
+
+
+def test_one_dead_and_one_forbidden_cluster_do_not_stop_the_third(installed, fleet, accesses, tmp_path):
+    # Nothing listens at the discard port.
+    dead = {**accesses["lisbon"], "host": "https://127.0.0.1:9", "retry_seconds": 1}
+    broken = {"berlin": forbidden(fleet["berlin"]), "lisbon": dead, "oslo": accesses["oslo"]}
+    run = site(inventory(tmp_path / "inventory.json", broken), variables={"fleet_dest": str(tmp_path)}, succeed=False)
+    assert run.rc == 2
+    lines = table(run)
+    assert lines["oslo"] == f"{SHOWN} nothing"
+    assert "failed: " in lines["berlin"]
+    assert "cannot " in lines["berlin"]
+    assert "failed: Check the configurations: the API server https://127.0.0.1:9 cannot be reached" in lines["lisbon"]
+    assert {failure.host for failure in run.failures if failure.task == "Count as failed"} == {"berlin", "lisbon"}
+    reasons = {one["cluster"]: one["reason"] for one in json.loads((tmp_path / "fleet.json").read_text())["clusters"]}
+    assert {name for name, reason in reasons.items() if reason} == {"berlin", "lisbon"}
+    written = run.output() + (tmp_path / "fleet.html").read_text() + json.dumps(reasons)
+    assert all(cluster.token not in written and cluster.weak_token not in written for cluster in fleet.values())
+
+
+def test_where_the_canary_fails_no_other_cluster_is_begun(installed, fleet, accesses, tmp_path):
+    """The canary is what the group of that name has, though it is not the first."""
+    before = positions(fleet)
+    path = inventory(tmp_path / "inventory.json", {**accesses, "oslo": forbidden(fleet["oslo"])}, canary=["oslo"])
+    run = site(path, variables={"fleet_serial": [1, "100%"]}, succeed=False)
+    assert run.rc == 2
+    lines = table(run)
+    assert list(lines) == ["oslo", "berlin", "lisbon"]
+    assert "failed: " in lines["oslo"]
+    assert lines["berlin"] == lines["lisbon"] == "- - - - not begun: oslo failed before"
+    assert fleet["oslo"].requests(before["oslo"]), "the canary was tried"
+    assert [fleet[name].requests(before[name]) for name in ("berlin", "lisbon")] == [[], []]
+
+
+@pytest.mark.parametrize(("serial", "refused"), [([1, "100%"], True), ("30%", True), (3, False), ("100%", False)])
+def test_a_canary_that_ansible_would_pass_over_is_refused(installed, fleet, accesses, serial, refused, tmp_path):
+    """Ansible makes batches before it looks at variables of groups."""
+    before = positions(fleet)
+    path = inventory(tmp_path / "inventory.json", accesses)
+    content = json.loads(path.read_text())
+    content["clusters"]["vars"] = {"fleet_serial": serial}
+    path.write_text(json.dumps(content))
+    # What fails by itself, without a request
+    run = site(path, variables={"secondary_schedulers": [{"name": "lacking"}]}, succeed=False)
+    assert ("Give it as an extra variable" in run.failures[0].result["msg"]) == refused
+    assert [cluster.requests(before[name]) for name, cluster in fleet.items()] == [[]] * 3
+
+
+def test_a_batch_that_fails_as_a_whole_is_not_the_end(installed, fleet, accesses, tmp_path):
+    path = inventory(tmp_path / "inventory.json", {**accesses, "lisbon": forbidden(fleet["lisbon"])})
+    # Ansible itself would stop there, or forget what happened by its end.
+    run = play("osso.scheduler.configure", args=[f"--inventory={path}"], variables={**VARIABLES, "fleet_serial": 1}, succeed=False)
+    assert run.rc == 2
+    assert [line.rpartition(" ")[2] for line in table(run).values()][::2] == ["nothing", "nothing"]
+    assert [failure.result["msg"] for failure in run.failures][-1] == "These clusters failed before: lisbon."
+
+
+def test_a_folder_of_kubeconfigs_is_an_inventory(installed, root, fleet, tmp_path):
+    for name, cluster in fleet.items():
+        path = cluster.kubeconfig(tmp_path / f"{name}.kubeconfig", "admin")
+        path.write_text(json.dumps({**json.loads(path.read_text()), "current-context": "admin"}))
+    run = site(root / "docs/inventories/kubeconfigs.sh", check=True, env={"KUBECONFIGS": os.fspath(tmp_path)})
+    assert table(run) == dict.fromkeys(NAMES, f"{SHOWN} nothing")
+
+
+def test_without_clusters_nothing_else_is_taken_for_one(tmp_path):
+    """Such as the cluster of the environment, where an inventory came out empty."""
+    run = site(inventory(tmp_path / "inventory.json", {}), variables={"fleet_required": True})
+    assert run.tasks == []
+    assert "no hosts matched" in run.stdout

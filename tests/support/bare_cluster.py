@@ -1,0 +1,178 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Clusters of nothing but etcd and kube-apiserver, real ones, as many as a test of a fleet wants.
+
+No node, no controller, no pod: what is written stays as it was written, and nobody answers it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import Request as HttpRequest
+from urllib.request import urlopen
+
+from .certificates import Authority
+from .cluster import WRITES, Request
+
+ROOT = Path(__file__).resolve().parents[2]
+AT_ONCE = 4
+# Who they are, and the group that decides what they may.
+ADMIN, NOBODY = "admin-of-bare-clusters", "nobody-of-bare-clusters"
+
+
+class BareCluster:
+    """etcd and kube-apiserver on a loopback address of their own. `number` is one of 1 to 254."""
+
+    def __init__(self, folder: Path, name: str, number: int, authority: Authority):
+        self.name = name
+        self.folder = folder / name
+        self.folder.mkdir(parents=True)
+        # Processes of several test runs share the machine.
+        self.address = f"127.{1 + os.getpid() // 254 % 254}.{os.getpid() % 254}.{number}"
+        self.url = f"https://{self.address}:6443"
+        self.token, self.weak_token = f"{ADMIN}-{name}", f"{NOBODY}-{name}"
+        self.ca = authority.path
+        self._authority = authority
+        self._processes: list[subprocess.Popen] = []
+
+    def start(self) -> None:
+        """Start both; `await_ready` waits."""
+        peer, client = f"http://{self.address}:2380", f"http://{self.address}:2379"
+        self._run(
+            "etcd",
+            f"--data-dir={self.folder}/etcd",
+            f"--listen-client-urls={client}",
+            f"--advertise-client-urls={client}",
+            f"--listen-peer-urls={peer}",
+            f"--initial-advertise-peer-urls={peer}",
+            f"--initial-cluster=default={peer}",
+            "--log-level=error",
+            "--unsafe-no-fsync=true",
+        )
+        tokens = self.folder / "tokens.csv"
+        tokens.write_text(f"{self.token},{ADMIN},1,system:masters\n{self.weak_token},{NOBODY},2\n")
+        policy = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}
+        (self.folder / "audit.json").write_text(json.dumps(policy))
+        certificate, key = self._authority.certificate(self.address)
+        self._run(
+            "kube-apiserver",
+            f"--bind-address={self.address}",
+            # Nothing is to be reached at it, and the server refuses a loopback address.
+            "--advertise-address=192.0.2.1",
+            "--endpoint-reconciler-type=none",
+            f"--cert-dir={self.folder}",
+            f"--tls-cert-file={certificate}",
+            f"--tls-private-key-file={key}",
+            f"--token-auth-file={tokens}",
+            "--authorization-mode=RBAC",
+            # Without a controller no namespace has the account that pods want.
+            "--disable-admission-plugins=ServiceAccount",
+            f"--etcd-servers={client}",
+            "--service-cluster-ip-range=10.96.0.0/16",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-key-file={certificate}",
+            f"--service-account-signing-key-file={key}",
+            f"--audit-policy-file={self.folder}/audit.json",
+            f"--audit-log-path={self.folder}/audit.log",
+        )
+
+    def _run(self, program: str, *flags: str) -> None:
+        binary = Path(os.environ["CLUSTER_DIR"]) / "bin" / program
+        with (self.folder / f"{program}.log").open("wb") as log:
+            self._processes.append(subprocess.Popen([binary, *flags], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT))
+
+    def await_ready(self, within: float = 180) -> None:
+        deadline = time.monotonic() + within
+        while not self._answers():
+            ended = [process.args[0].name for process in self._processes if process.poll() is not None]
+            assert not ended, f"{ended[0]} ended, see {self.folder}/{ended[0]}.log"
+            assert time.monotonic() < deadline, f"{self.name} is not ready within {within} s, see {self.folder}"
+            time.sleep(0.1)
+
+    def _answers(self) -> bool:
+        try:
+            return self.get("/readyz") == b"ok" and b"default" in self.get("/api/v1/namespaces/default")
+        except (URLError, OSError):
+            return False
+
+    def get(self, path: str) -> bytes:
+        """The answer to a GET, as administrator."""
+        asked = HttpRequest(self.url + path, headers={"Authorization": f"Bearer {self.token}"})
+        return urlopen(asked, timeout=10, context=ssl.create_default_context(cafile=self.ca)).read()
+
+    def stop(self) -> None:
+        """End both at once: nothing of them is needed any more."""
+        for process in self._processes:
+            process.kill()
+            process.wait()
+        self._processes.clear()
+
+    def cpu(self) -> float:
+        """CPU seconds that both have used so far."""
+        fields = (Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split() for process in self._processes)
+        return sum(int(field[11]) + int(field[12]) for field in fields) / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def access(self) -> dict:
+        """`cluster_access` of its administrator, by host and token."""
+        return {"host": self.url, "api_key": self.token, "ca_cert": str(self.ca)}
+
+    def kubeconfig(self, path: Path, context: str = "admin") -> Path:
+        """Write a kubeconfig with that one context, which is not the current one."""
+        content = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": self.name, "cluster": {"server": self.url, "certificate-authority": str(self.ca)}}],
+            "users": [{"name": context, "user": {"token": self.token}}],
+            "contexts": [{"name": context, "context": {"cluster": self.name, "user": context}}],
+        }
+        path.write_text(json.dumps(content))
+        return path
+
+    def position(self) -> int:
+        """Where the audit log ends by now, for `requests`."""
+        return (self.folder / "audit.log").stat().st_size
+
+    def requests(self, since: int = 0) -> list[Request]:
+        """What administrator and nobody have asked since that position, but for this class."""
+        with (self.folder / "audit.log").open() as log:
+            log.seek(since)
+            events = [json.loads(line) for line in log]
+        found = [Request.from_event(event) for event in events if event["stage"] == "ResponseComplete"]
+        return [one for one in found if one.user in (ADMIN, NOBODY) and not one.agent.startswith("Python-urllib")]
+
+    def writes(self, since: int = 0) -> list[Request]:
+        return [one for one in self.requests(since) if one.verb in WRITES and not one.dry_run]
+
+
+@contextmanager
+def bare_clusters(folder: Path, names: list[str]) -> Iterator[dict[str, BareCluster]]:
+    """So many of them, ready, by their names."""
+    # Built once, shared with the throwaway cluster.
+    subprocess.run([ROOT / "tests/cluster/cluster", "build", "kubernetes"], check=True, stdout=subprocess.DEVNULL)
+    (folder / "pki").mkdir()
+    authority = Authority(folder / "pki", "fleet")
+    clusters = {name: BareCluster(folder, name, number, authority) for number, name in enumerate(names, start=1)}
+    try:
+        # All at once would take each other's time, up to where none is ready in time.
+        waiting = list(clusters.values())
+        while waiting:
+            now, waiting = waiting[:AT_ONCE], waiting[AT_ONCE:]
+            for cluster in now:
+                cluster.start()
+            for cluster in now:
+                cluster.await_ready()
+        yield clusters
+    finally:
+        for cluster in clusters.values():
+            cluster.stop()

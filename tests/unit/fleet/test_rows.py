@@ -1,0 +1,156 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How a play over many clusters went: rows, where it stands, table and page."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import jinja2
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.fleet.rows import LONGEST_REASON, row, rows, stage, table
+
+TEMPLATES = Path(__file__).parents[3] / "playbooks/templates"
+KNOWN = {"version": "1.34", "variant": "osso", "image": "registry.example.com:5000/osso/scheduler-operator:1.0.0", "schedulers": ["batch"]}
+ACCESS = {"host": "https://api.example.com:6443", "api_key": "sha256~of-berlin", "password": "of-berlin-too"}
+
+
+def failed(result, **options):
+    return row({}, "berlin", ACCESS, "Look", result, **options)["reason"]
+
+
+def facts(**outcomes):
+    """Of hosts, with a row where there is an outcome."""
+    return {name: {"fleet_row": {"cluster": name, "outcome": outcome}} if outcome else {} for name, outcome in outcomes.items()}
+
+
+def test_a_row_says_what_is_there_and_what_changed():
+    made = row({**KNOWN, "operator": True, "schedulers_changed": True, "metrics": False}, "berlin")
+    assert made == {
+        "job": "",
+        "cluster": "berlin",
+        "outcome": "done",
+        "version": "1.34",
+        "operator": "osso 1.0.0",
+        "schedulers": ["batch"],
+        "changed": ["operator", "schedulers"],
+        "reason": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("known", "shown"),
+    [
+        ({}, ""),
+        ({"variant": "", "image": "a/b:1"}, ""),
+        ({"variant": "osso", "image": "a:5000/b"}, "osso"),
+        ({"variant": "osso", "image": "a:5000/b@sha256:0123456789abcdef0123"}, "osso sha256:0123456789ab"),
+        (
+            {"variant": "upstream", "csv": "secondaryscheduleroperator.v1.5.0", "image": "a/b:1"},
+            "upstream secondaryscheduleroperator.v1.5.0",
+        ),
+    ],
+)
+def test_an_operator_is_told_by_its_version(known, shown):
+    assert row(known, "berlin")["operator"] == shown
+
+
+def test_a_reason_is_one_line_without_credentials_and_templates():
+    assert failed({"msg": "it\n  failed"}) == "Look: it failed"
+    assert failed({"msg": "tried sha256~of-berlin and of-berlin-too"}) == "Look: tried ******** and ********"
+    assert failed({"msg": "{{ lookup('pipe', 'x') }} {% x %} {# x #} {a}"}) == "Look: { { lookup('pipe', 'x') }} { % x %} { # x #} {a}"
+    assert len(failed({"msg": "x" * 2000})) == LONGEST_REASON
+    assert failed({}) == "Look: it does not say why"
+
+
+def test_the_reason_of_a_loop_is_that_of_its_first_item_that_failed():
+    assert (
+        failed({"msg": "One or more items failed", "results": [{"msg": "a"}, {"failed": True, "msg": "b"}, {"failed": True, "msg": "c"}]})
+        == "Look: b"
+    )
+
+
+def test_what_nobody_is_to_see_is_not_told():
+    assert failed({"msg": "secret"}, hidden=True) == "Look: its output is hidden"
+    assert failed({"results": [{"failed": True, "_ansible_no_log": True, "msg": "secret"}]}) == "Look: its output is hidden"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "batch", "expected"),
+    [
+        # One batch of all: nothing stops, whatever failed.
+        ({"a": "failed", "b": "done"}, "ab", {"over": True, "failed": ["a"]}),
+        ({"a": "failed", "b": "failed"}, "ab", {"over": True, "failed": ["a", "b"]}),
+        # The canary
+        ({"a": "done", "b": None}, "a", {}),
+        ({"a": "failed", "b": None}, "a", {"stops": True, "over": True, "failed": ["a"]}),
+        ({"a": "done", "b": "failed", "c": None}, "ab", {"stops": True, "over": True, "failed": ["b"]}),
+        # A batch after it
+        ({"a": "done", "b": "failed", "c": None}, "b", {"spared": True, "failed": ["b"]}),
+        ({"a": "done", "b": "failed", "c": "done", "d": None}, "bc", {"failed": ["b"]}),
+        ({"a": "done", "b": "failed", "c": "done"}, "c", {"over": True, "failed": ["b"]}),
+        ({"a": "done", "b": "failed", "c": "failed"}, "c", {"over": True, "failed": ["b", "c"]}),
+    ],
+)
+def test_only_the_canary_stops_the_others(outcomes, batch, expected):
+    nothing = {"stops": False, "over": False, "spared": False, "failed": []}
+    assert stage(list(outcomes), list(batch), facts(**outcomes)) == {**nothing, **expected}
+
+
+def test_clusters_that_were_not_begun_say_so():
+    (_first, second) = rows(["berlin", "lisbon"], facts(berlin="failed", lisbon=None))
+    assert (second["outcome"], second["reason"]) == ("not begun", "berlin failed before")
+
+
+def test_a_row_of_another_job_is_none():
+    kept = {"berlin": {"fleet_row": row({"job": "site.yml"}, "berlin", {}, "Look", {"msg": "gone"})}}
+    assert [one["outcome"] for one in rows(["berlin"], kept, "site.yml")] == ["failed"]
+    assert [one["outcome"] for one in rows(["berlin"], kept, "configure.yml")] == ["not begun"]
+    assert stage(["berlin"], ["berlin"], kept, "configure.yml")["failed"] == []
+
+
+def test_the_table_has_one_line_for_each_cluster():
+    done = row({**KNOWN, "operator": True}, "berlin")
+    broken = row({}, "lisbon", {}, "Look", {"msg": "gone"})
+    assert table(rows(["berlin", "lisbon", "oslo"], {"berlin": {"fleet_row": done}, "lisbon": {"fleet_row": broken}, "oslo": {}})) == [
+        "cluster  version  operator    schedulers  changed   reason",
+        "berlin   1.34     osso 1.0.0  batch       operator",
+        "lisbon   -        -           -           nothing   failed: Look: gone",
+        "oslo     -        -           -           -         not begun: lisbon failed before",
+    ]
+
+
+class Page(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.texts, self.tags, self.attributes = [], set(), set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _value in attrs}
+
+    def handle_data(self, data):
+        self.texts.append(data.strip())
+
+
+def test_the_page_is_whole_in_itself_and_its_texts_stay_texts():
+    evil = "<script>alert('x')</script>"
+    shown = rows(
+        [evil, "b", "c"], {evil: {"fleet_row": row(KNOWN, evil)}, "b": {"fleet_row": row({}, "b", {}, evil, {"msg": evil})}, "c": {}}
+    )
+    environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined, loader=jinja2.FileSystemLoader(TEMPLATES))
+    environment.globals["now"] = lambda utc, fmt: "now"
+    text = environment.get_template("fleet.html.j2").render(fleet_rows=shown, fleet_document={"check": False})
+    page = Page(text)
+    assert page.tags & {"script", "link", "img", "iframe"} == set()
+    assert page.attributes & {"src", "href", "onload", "onclick"} == set()
+    assert "http" not in text
+    assert "url(" not in text
+    assert "--back:" in text, "the style"
+    assert "1 of 3" in page.texts
+    assert {"done", "failed", "not begun"} <= set(page.texts)
+    assert sum(evil in one for one in page.texts) == 2

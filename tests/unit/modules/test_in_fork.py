@@ -1,0 +1,127 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Modules in a fork of Ansible's worker (plugins/plugin_utils/in_fork.py) answer what they would in a process of their own."""
+
+from __future__ import annotations
+
+import re
+import socket
+import sys
+import time
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.plugin_utils import in_fork
+from support.ansible_runs import play
+from support.api_server import ApiServer, status
+
+# What Ansible says with -vvv where it packs a module and starts a Python for it
+STARTS = "EXEC /bin/sh"
+RELEASE = {"kubernetes_version": "1.34", "plugins": "in-tree"}
+CONFIG = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+TEMPLATE = "{{ 1 + 1 }} ü"
+NEW = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}}
+TASKS = {
+    "it is well": ({"osso.scheduler.kube_scheduler_config": {"config": CONFIG, **RELEASE}}, []),
+    "it warns": ({"osso.scheduler.kube_scheduler_config": {"config": CONFIG, "image": "mine"}}, [(200, {"major": "1", "minor": "34"})] * 9),
+    "it fails": ({"osso.scheduler.kube_scheduler_config": {"content": "a: b: c", **RELEASE}}, []),
+    "it does not know an option": ({"osso.scheduler.kube_scheduler_config": {"confg": {}}}, []),
+    "the server refuses it": ({"osso.scheduler.scheduler_info": {"gather": ["platform"]}}, [(403, status(403, "Forbidden", TEMPLATE))] * 9),
+    "it would change something": (
+        {
+            "osso.scheduler.apply": {"manifests": [NEW]},
+            "check_mode": True,
+            "diff": True,
+        },
+        [(404, status(404, "NotFound")), *[(200, NEW)] * 9],
+    ),
+}
+
+
+def run(tasks, python, server):
+    """Tasks of a play on this machine, with that Python; its results, and whether a process was started for a module."""
+    plays = [
+        {
+            "name": "Test",
+            "hosts": "localhost",
+            "connection": "local",
+            "gather_facts": False,
+            "vars": {"ansible_python_interpreter": str(python)},
+            "tasks": tasks,
+        }
+    ]
+    environment = {"K8S_AUTH_HOST": server, "K8S_AUTH_API_KEY": "sha256~planted"}
+    return play(plays, env=environment, args=["-vvv"], succeed=False)
+
+
+@pytest.fixture
+def other_python(tmp_path):
+    """The same by another name."""
+    path = tmp_path / "python"
+    path.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
+def comparable(done):
+    """What two runs have in common, where a message tells time or port."""
+    warnings = re.findall(r"\[WARNING\]: .*", done.stdout + done.stderr)
+    text = repr([warnings, *((task.status, {**task.result, "exception": ""}) for task in done.tasks)])
+    return re.sub(r"127\.0\.0\.1:\d+|\(asked again for \d+ s\)", "", text)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_answer_is_the_same(name, other_python):
+    task, answers = TASKS[name]
+    told = []
+    for python in (sys.executable, other_python):
+        with ApiServer.running() as server:
+            server.answers = list(answers)
+            tasks = [{"name": "Do it", "register": "kept", "ignore_errors": True, **task}, {"ansible.builtin.debug": {"var": "kept"}}]
+            done = run(tasks, python, server.url)
+        assert (STARTS in done.stdout) == (python != sys.executable)
+        assert done.tasks, done.output()
+        assert "sha256~planted" not in done.output()
+        told.append(comparable(done))
+    assert told[0] == told[1]
+    assert ("WARNING" in told[0]) == (name == "it warns")
+    assert ("'changed': True" in told[0]) == (name == "it would change something")
+    # What a server says is no template.
+    assert told[0].count(TEMPLATE) == (2 if name == "the server refuses it" else 0)
+
+
+@pytest.mark.parametrize(
+    "keywords", [{"environment": {"A": "b"}}, {"async": 60, "poll": 1}], ids=["an environment of its own", "asynchronously"]
+)
+def test_what_a_fork_cannot_do_is_left_to_ansible(keywords):
+    with ApiServer.running() as server:
+        server.answers = [(403, status(403, "Forbidden"))] * 20
+        done = run([{"osso.scheduler.scheduler_info": {"gather": ["platform"]}, **keywords}], sys.executable, server.url)
+    assert STARTS in done.stdout, done.output()
+
+
+def test_who_sees_to_it_otherwise_is_left_alone(monkeypatch):
+    """The strategy plugin of the operator's image, whose every start would pay for what is imported here."""
+    imported = []
+    monkeypatch.setattr(in_fork, "import_module", imported.append)
+    in_fork.share("apply")
+    assert imported
+    imported.clear()
+    monkeypatch.setattr(in_fork.action, "modify_module", lambda: None)
+    in_fork.share("apply")
+    assert imported == []
+
+
+def test_a_task_that_takes_too_long_leaves_nothing_behind():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        task = {"osso.scheduler.scheduler_info": {"gather": ["platform"]}, "timeout": 2}
+        done = run([task], sys.executable, f"http://127.0.0.1:{port}")
+        assert done.failures, done.output()
+        connection, _address = silent.accept()
+        # Who asked is gone: behind the request is the end.
+        connection.settimeout(60)
+        deadline = time.monotonic() + 60
+        while connection.recv(65536):
+            assert time.monotonic() < deadline
