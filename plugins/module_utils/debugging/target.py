@@ -112,17 +112,17 @@ def serving(client: Client, scheduler_name: str, namespaces: list[str]) -> Targe
     found = [entry for entry in schedulers if scheduler_name in entry["scheduler_names"]]
     if not found:
         known = ", ".join(sorted({name for entry in schedulers for name in entry["scheduler_names"]})) or "none"
-        unseen = f" Could not be read: {'; '.join(survey.unknown)}." if survey.unknown else ""
         raise InputError(
             f"scheduler_name: no scheduler of the name {scheduler_name} was found; found are {known}. It is looked for as scheduler_info "
-            f"does: give the namespace of its Deployment in namespaces, or its pod in pod.{unseen}"
+            f"does: give the namespace of its Deployment in namespaces, or its pod in pod.{_unseen(survey)}"
         )
     entry = max(found, key=_serves)
-    pods = [pod for pod in _pods(client, entry) if _command(pod) is not None and not pod["metadata"].get("deletionTimestamp")]
+    pods = [pod for pod in survey.pods(entry) if _command(pod) is not None]
     if not pods:
         raise ClusterError(
             f"The scheduler of the name {scheduler_name} ({entry['kind']} {entry['namespace']}/{entry['name']}) has no pod that can be seen: "
             f"{entry['message']}. If it is a process of a host, scheduler_cache_dump can be run on that host, with method: host and log_path."
+            f"{_unseen(survey)}"
         )
     holder = (entry["leader"] or {}).get("holder", "")
     pod = max(pods, key=lambda pod: (leads(pod, holder), is_ready(pod), pod["metadata"]["name"]))
@@ -133,23 +133,12 @@ def serving(client: Client, scheduler_name: str, namespaces: list[str]) -> Targe
     return target
 
 
+def _unseen(survey: Survey) -> str:
+    return f" Could not be read: {'; '.join(survey.unknown)}." if survey.unknown else ""
+
+
 def _serves(entry: Mapping[str, Any]) -> bool:
     return bool(entry["serving"])
-
-
-def _pods(client: Client, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The pods of an entry of `Survey.schedulers`."""
-    pods, namespace = client.resource("v1", "Pod"), entry["namespace"]
-    found = []
-    for kind, _slash, name in (one.partition("/") for one in (entry["workload"] or "").split(", ") if one):
-        if kind == "Pod":
-            found.append(client.get(pods, name, namespace))
-            continue
-        deployment = client.get(client.resource("apps/v1", kind), name, namespace)
-        labels = ((deployment or {}).get("spec") or {}).get("selector", {}).get("matchLabels") or {}
-        if labels:
-            found += client.list(pods, namespace, label_selector=",".join(f"{key}={value}" for key, value in labels.items()))
-    return [pod for pod in found if pod]
 
 
 def _command(pod: Mapping[str, Any]) -> Command | None:
