@@ -66,14 +66,22 @@ def build(options: argparse.Namespace, folder: Path, image: str, *flags: str) ->
     engine(options, [*command, str(folder)])
 
 
-def run_in(options: argparse.Namespace, image: str, user: str, command: Iterable[str]) -> str:
-    """Run a command in a container of an image, which is gone afterwards, and return its output. The image's entrypoint is not run."""
+def run_in(
+    options: argparse.Namespace, image: str, user: str, command: Iterable[str], volumes: Iterable[str] = (), network: bool = False
+) -> str:
+    """Run a command in a container of an image, which is gone afterwards, and return its output. The image's entrypoint is not run.
+
+    ``volumes`` are ``folder:folder in the container[:ro]``. Only with ``network`` is it promised the machine's network.
+    """
+    mounts = [f"--volume={volume}" for volume in volumes]
     if options.engine == "podman":
         # It is here, and a network of its own would need programs that are not everywhere.
-        return engine(options, ["run", "--rm", "--pull=never", "--network=none", f"--user={user}", "--entrypoint=", image, *command])
+        apart = ["--rm", "--pull=never", f"--network={'host' if network else 'none'}", *mounts, f"--user={user}", "--entrypoint="]
+        return engine(options, ["run", *apart, image, *command])
     container = engine(options, ["from", "--pull-never", image]).strip()
     try:
-        return engine(options, ["run", "--isolation=chroot", f"--user={user}", container, "--", *command])
+        # Isolated by chroot it has the machine's network in any case.
+        return engine(options, ["run", "--isolation=chroot", *mounts, f"--user={user}", container, "--", *command])
     finally:
         engine(options, ["rm", container])
 
