@@ -10,7 +10,6 @@ import json
 import os
 
 import pytest
-from support.ansible_runs import play
 from support.bare_cluster import bare_clusters
 from support.fleet import VARIABLES, forbidden, inventory, site, table
 from support.site import NAMESPACE
@@ -77,10 +76,13 @@ def test_check_of_a_change_tells_it_for_each_cluster_and_writes_nothing(installe
     assert list(tmp_path.iterdir()) == [tmp_path / "inventory.json"]
 
 
-def test_one_dead_and_one_forbidden_cluster_do_not_stop_the_third(installed, fleet, accesses, tmp_path):
+def dead(access):
     # Nothing listens at the discard port.
-    dead = {**accesses["lisbon"], "host": "https://127.0.0.1:9", "retry_seconds": 1}
-    broken = {"berlin": forbidden(fleet["berlin"]), "lisbon": dead, "oslo": accesses["oslo"]}
+    return {**access, "host": "https://127.0.0.1:9", "retry_seconds": 1}
+
+
+def test_one_dead_and_one_forbidden_cluster_do_not_stop_the_third(installed, fleet, accesses, tmp_path):
+    broken = {"berlin": forbidden(fleet["berlin"]), "lisbon": dead(accesses["lisbon"]), "oslo": accesses["oslo"]}
     run = site(inventory(tmp_path / "inventory.json", broken), variables={"fleet_dest": str(tmp_path)}, succeed=False)
     assert run.rc == 2
     lines = table(run)
@@ -126,7 +128,7 @@ def test_a_canary_that_ansible_would_pass_over_is_refused(installed, fleet, acce
 def test_a_batch_that_fails_as_a_whole_is_not_the_end(installed, fleet, accesses, tmp_path):
     path = inventory(tmp_path / "inventory.json", {**accesses, "lisbon": forbidden(fleet["lisbon"])})
     # Ansible itself would stop there, or forget what happened by its end.
-    run = play("osso.scheduler.configure", args=[f"--inventory={path}"], variables={**VARIABLES, "fleet_serial": 1}, succeed=False)
+    run = site(path, playbook="configure", variables={"fleet_serial": 1}, succeed=False)
     assert run.rc == 2
     assert [line.rpartition(" ")[2] for line in table(run).values()][::2] == ["nothing", "nothing"]
     assert [failure.result["msg"] for failure in run.failures][-1] == "These clusters failed before: lisbon."
@@ -145,3 +147,27 @@ def test_without_clusters_nothing_else_is_taken_for_one(tmp_path):
     run = site(inventory(tmp_path / "inventory.json", {}), variables={"fleet_required": True})
     assert run.tasks == []
     assert "no hosts matched" in run.stdout
+
+
+def test_check_of_a_removal_tells_it_for_each_cluster_and_writes_nothing(installed, fleet, accesses, tmp_path):
+    before = positions(fleet)
+    run = site(inventory(tmp_path / "inventory.json", accesses), playbook="remove", check=True)
+    assert table(run) == dict.fromkeys(NAMES, "1.34 - - operator, schedulers")
+    assert [cluster.writes(before[name]) for name, cluster in fleet.items()] == [[]] * 3
+
+
+def test_a_dead_cluster_does_not_stop_the_removal_from_the_others(installed, fleet, accesses, tmp_path):
+    """The last one: it takes away what the others need."""
+    path = inventory(tmp_path / "inventory.json", {**accesses, "lisbon": dead(accesses["lisbon"])})
+    with fleet["berlin"].deletions_end(), fleet["oslo"].deletions_end():
+        run = site(path, playbook="remove", variables={"fleet_serial": [1, "100%"], "fleet_dest": str(tmp_path)}, succeed=False)
+    assert run.rc == 2
+    lines = table(run)
+    assert lines["berlin"] == lines["oslo"] == "1.34 - - operator, schedulers"
+    assert lines["lisbon"].startswith("- - - nothing failed: ")
+    found = {one["cluster"]: (one["outcome"], one["changed"]) for one in json.loads((tmp_path / "fleet.json").read_text())["clusters"]}
+    assert found == {"berlin": ("done", ["operator", "schedulers"]), "lisbon": ("failed", []), "oslo": ("done", ["operator", "schedulers"])}
+    for name in ("berlin", "oslo"):
+        assert f'"name":"{NAMESPACE}"'.encode() not in fleet[name].get("/api/v1/namespaces")
+    assert b'"kind":"SecondaryScheduler"' in fleet["lisbon"].get(RESOURCE)
+    assert table(site(path, playbook="remove", succeed=False))["oslo"] == "1.34 - - nothing"

@@ -46,11 +46,10 @@ def forbidden(cluster: BareCluster) -> dict:
     return {**cluster.access, "api_key": cluster.weak_token}
 
 
-def site(path: Path, forks: int = 5, variables: dict | None = None, **options) -> Run:
-    """Run osso.scheduler.site over an inventory; `options` as for `play`."""
-    return play(
-        "osso.scheduler.site", args=[f"--inventory={path}", f"--forks={forks}"], variables={**VARIABLES, **(variables or {})}, **options
-    )
+def site(path: Path, forks: int = 5, variables: dict | None = None, playbook: str = "site", **options) -> Run:
+    """Run osso.scheduler.site, or another playbook of ours, over an inventory; `options` as for `play`."""
+    arguments = [f"--inventory={path}", f"--forks={forks}"]
+    return play(f"osso.scheduler.{playbook}", args=arguments, variables={**VARIABLES, **(variables or {})}, **options)
 
 
 def table(run: Run) -> dict[str, str]:
