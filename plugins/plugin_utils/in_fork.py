@@ -35,8 +35,6 @@ try:
     from ansible.module_utils.common.json import Direction, get_module_encoder
 except ImportError:
     # ansible-core before 2.19
-    from ansible.module_utils.common.json import AnsibleJSONEncoder
-
     get_module_encoder = None
 
 # What is used here of Ansible is not all public. A newer one does it its own way until this has been seen to work with it.
@@ -107,6 +105,8 @@ def encoded(arguments):
     content = {"ANSIBLE_MODULE_ARGS": arguments}
     if get_module_encoder:
         return json.dumps(content, cls=get_module_encoder(PROFILE, Direction.CONTROLLER_TO_MODULE)).encode()
+    from ansible.module_utils.common.json import AnsibleJSONEncoder
+
     return json.dumps(content, cls=AnsibleJSONEncoder, vault_to_text=True).encode()
 
 
