@@ -13,7 +13,7 @@ import pytest
 import yaml
 from support import site
 from support.platform_jobs import ROOT, TEMPLATES, ExecutionEnvironment, answers, build, finished
-from support.scheduler import eventually
+from support.scheduler import Scheduler, eventually
 
 pytestmark = pytest.mark.long
 
@@ -40,6 +40,8 @@ def access(kubectl):
     site.installed()
     kubectl.apply(*ACCESS)
     yield
+    if (left := Scheduler(kubectl, "inside")).resource:
+        left.delete()
     for item in reversed(ACCESS):
         place = [f"--namespace={item['metadata']['namespace']}"] if "namespace" in item["metadata"] else []
         kubectl("delete", item["kind"], item["metadata"]["name"], *place, "--ignore-not-found")
