@@ -316,6 +316,10 @@ class TestConnection:
         ("environment", "words"),
         [
             ({"KUBECONFIG": "/nonexistent", "HOME": "/nonexistent"}, "No usable credentials for a cluster"),
+            (
+                {"KUBECONFIG": "/nonexistent", "HOME": "/nonexistent", "KUBERNETES_SERVICE_HOST": "10.96.0.1"},
+                "automountServiceAccountToken: true",
+            ),
             ({"K8S_AUTH_HOST": "https://api.invalid:6443", "K8S_AUTH_API_KEY": "x"}, "cannot be resolved"),
         ],
     )

@@ -12,6 +12,7 @@ import random
 import ssl
 import threading
 from collections import Counter
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -100,6 +101,9 @@ class FaultProxy:
             self.injected[status] += 1
             return status
 
+    def answer(self, method: str, path: str, headers: Message, body: bytes) -> tuple[int, dict[str, str], dict] | None:
+        """Status, headers and content of what a proxy of another kind answers itself; None to go on."""
+
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
@@ -119,8 +123,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def serve(self):
         body = self._body()
-        status = self.server.proxy.fault(self.command, self.path)
-        if status:
+        own = self.server.proxy.answer(self.command, self.path, self.headers, body)
+        if own:
+            self._say(*own)
+        elif status := self.server.proxy.fault(self.command, self.path):
             self._refuse(status)
         else:
             self._forward(body)
@@ -149,14 +155,17 @@ class _Handler(BaseHTTPRequestHandler):
     def _refuse(self, status: int) -> None:
         reason, message = REASONS[status]
         content = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status, "reason": reason, "message": message}
+        headers = {}
         if status == 429:
             content["details"] = {"retryAfterSeconds": RETRY_AFTER}
+            headers["Retry-After"] = str(RETRY_AFTER)
+        self._say(status, headers, content)
+
+    def _say(self, status: int, headers: dict[str, str], content: dict) -> None:
         data = json.dumps(content).encode()
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        if status == 429:
-            self.send_header("Retry-After", str(RETRY_AFTER))
+        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(data)), **headers}.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
 

@@ -342,9 +342,19 @@ def _authenticate(module):
     except (kubernetes.config.ConfigException, core.CoreException) as error:
         raise ClusterError(
             "No usable credentials for a cluster: {0}. Give kubeconfig, or host with api_key, or set K8S_AUTH_KUBECONFIG, or "
-            "K8S_AUTH_HOST with K8S_AUTH_API_KEY.".format(str(error).rstrip("."))
+            "K8S_AUTH_HOST with K8S_AUTH_API_KEY.{1}".format(str(error).rstrip("."), _in_a_pod())
         ) from None
     return api_client
+
+
+def _in_a_pod():
+    """What else helps in a pod, which would be somebody in its cluster if it had its account's token."""
+    if "KUBERNETES_SERVICE_HOST" not in os.environ:
+        return ""
+    return (
+        " This is a pod without a ServiceAccount's token: with automountServiceAccountToken: true and a serviceAccountName in its specification (on "
+        "Automation Platform, that of the container group) it needs none of these."
+    )
 
 
 def _refuse_two_clusters(options):

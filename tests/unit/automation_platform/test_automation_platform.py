@@ -368,3 +368,25 @@ def test_a_credential_without_a_certificate_authority_is_warned_about():
     assert "not-a-token" not in said
     verified = play(tasks, env={**NOWHERE, "K8S_AUTH_VERIFY_SSL": "True"})
     assert "is not verified" not in verified.stdout + verified.stderr
+
+
+@pytest.mark.parametrize("path", ["plays/openshift_user.yml", "container-group/pod.yml"])
+def test_the_documentation_shows_what_is_tested(path):
+    text = (ROOT / "docs" / path).read_text()
+    shown = text[text.index("- name:") if text.startswith("---") else text.index("apiVersion") :]
+    assert f"```yaml\n{shown}```\n" in (ROOT / "docs/automation-platform.md").read_text()
+
+
+def test_what_jobs_hand_on_is_documented_and_no_variable_of_a_survey():
+    playbooks = [path.read_text() for path in (ROOT / "playbooks").glob("*.yml")]
+    told = {
+        f"osso_{name}"
+        for text in playbooks
+        for name in re.findall(r"hand_on_name: (\w+)|fleet_job: (\w+)\.yml", text)
+        for name in name
+        if name
+    }
+    rows = re.findall(r"^\| `osso_(\w+)` \| `\1` \|", (ROOT / "docs/automation-platform.md").read_text(), re.MULTILINE)
+    assert {f"osso_{name}" for name in rows} == told
+    asked = {entry["variable"] for template in CONTROLLER.values() for entry in template["survey_spec"]["spec"]}
+    assert not [name for name in asked if name.startswith("osso_")]

@@ -1,0 +1,81 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""docs/plays/openshift_user.yml: login with user and password by community.okd.openshift_auth, and the end of the token, whatever happened between."""
+
+from __future__ import annotations
+
+import pytest
+from support import site
+from support.openshift_login import OpenShiftLogin
+from support.platform_jobs import ROOT, Credential
+from support.platform_jobs import credential as credential_of
+from support.scheduler import IMAGE
+from support.secrets import holding
+
+PLAY = ROOT / "docs/plays/openshift_user.yml"
+USER, PASSWORD = "developer", "pass:word of the tests"
+SCHEDULER = {"name": "by-user", "image": IMAGE, "preset": "no_scoring"}
+
+
+@pytest.fixture(scope="module")
+def credential(kubectl) -> Credential:
+    with credential_of(kubectl, name="openshift-user") as made:
+        yield made
+
+
+@pytest.fixture
+def login(own_cluster, kubectl, credential):
+    with OpenShiftLogin(own_cluster, USER, PASSWORD, lambda: kubectl("create", "token", "openshift-user").stdout.strip()) as server:
+        yield server
+
+
+@pytest.fixture
+def as_user(login, play, own_cluster):
+    """Runs the play with all that it can say, and looks for password and tokens in it. `env` has nothing of the cluster."""
+
+    def run(scheduler=SCHEDULER, password=PASSWORD, **options):
+        access = {"cluster_host": login.url, "cluster_ca_file": str(own_cluster / "pki/ca.crt")}
+        variables = {**access, "cluster_user": USER, "cluster_password": password, "secondary_schedulers": [scheduler]}
+        done = play(PLAY, variables=variables, args=["-vvv"], env={"KUBECONFIG": "/dev/null"}, diff=True, **options)
+        assert "Log in" in done.output(), "this would not see a secret"
+        for secret in (password, *login.given):
+            assert holding(secret, {"output": done.output()}) == []
+        return done
+
+    return run
+
+
+@pytest.mark.long
+def test_login_work_and_the_end_of_the_token(login, as_user, kubectl, audit):
+    site.installed()
+    with audit:
+        run = as_user()
+    assert run.task("Apply schedulers").changed
+    assert [name for name in run.changed if "Log" in name] == []
+    assert login.given == login.ended
+    assert len(login.given) == 1
+    assert audit.writes("system:serviceaccount:default:openshift-user")
+    assert kubectl.get("secondaryscheduler", "by-user", site.NAMESPACE)
+    check = as_user({**SCHEDULER, "state": "absent"}, check=True)
+    assert check.changed
+    assert len(login.ended) == len(login.given) == 2
+    as_user({**SCHEDULER, "state": "absent"})
+    assert kubectl.get("secondaryscheduler", "by-user", site.NAMESPACE) is None
+
+
+def test_the_token_ends_when_the_play_fails(login, as_user, audit):
+    with audit:
+        run = as_user({**SCHEDULER, "namespace": "there-is-none"}, succeed=False)
+    assert audit.requests("system:serviceaccount:default:openshift-user"), "it failed before it used the token"
+    assert [failure.task.rpartition(" : ")[2] for failure in run.failures] == ["Apply schedulers"]
+    assert login.given == login.ended
+    assert len(login.given) == 1
+
+
+def test_who_cannot_log_in_is_told_so(login, as_user):
+    run = as_user(password="wrong-password-of-the-tests", succeed=False)
+    (failure,) = run.failures
+    assert f"{USER} cannot log in to {login.url}: Authorization failed. Unauthorized" in failure.result["msg"]
+    assert login.given == []
