@@ -45,6 +45,7 @@ LONGEST = (
     "integration/test_default_scheduler.py",
     "integration/test_use_scheduler.py",
     "integration/test_custom_scheduler.py",
+    "integration/test_platform_jobs.py",
 )
 
 

@@ -38,6 +38,14 @@ def installed(fleet, accesses, tmp_path_factory):
     return site(inventory(tmp_path_factory.mktemp("first") / "inventory.json", accesses), variables={"fleet_serial": [1, "100%"]})
 
 
+def handed_on(run):
+    """What the next job of a workflow gets, told once."""
+    told = run.task("Tell the next job of a workflow").result["ansible_stats"]
+    assert not told["per_host"]
+    (name,) = told["data"]
+    return name, {cluster: (row["outcome"], row["changed"]) for cluster, row in told["data"][name]["clusters"].items()}
+
+
 def positions(fleet):
     return {name: cluster.position() for name, cluster in fleet.items()}
 
@@ -48,6 +56,7 @@ def test_first_run_brings_all_of_them_the_canary_first(installed, fleet):
     assert (_berlin, sorted(others)) == ("berlin", ["lisbon", "oslo"])
     for cluster in fleet.values():
         assert b'"kind":"SecondaryScheduler"' in cluster.get(RESOURCE)
+    assert handed_on(installed) == ("osso_site", dict.fromkeys(NAMES, ("done", ["operator", "schedulers"])))
 
 
 def test_second_run_changes_nothing_sends_no_write_and_tells_no_secret(installed, fleet, accesses, tmp_path):
@@ -109,6 +118,7 @@ def test_where_the_canary_fails_no_other_cluster_is_begun(installed, fleet, acce
     assert lines["berlin"] == lines["lisbon"] == "- - - - not begun: oslo failed before"
     assert fleet["oslo"].requests(before["oslo"]), "the canary was tried"
     assert [fleet[name].requests(before[name]) for name in ("berlin", "lisbon")] == [[], []]
+    assert handed_on(run) == ("osso_site", {"oslo": ("failed", []), "berlin": ("not begun", []), "lisbon": ("not begun", [])})
 
 
 @pytest.mark.parametrize(("serial", "refused"), [([1, "100%"], True), ("30%", True), (3, False), ("100%", False)])
@@ -131,6 +141,7 @@ def test_a_batch_that_fails_as_a_whole_is_not_the_end(installed, fleet, accesses
     run = site(path, playbook="configure", variables={"fleet_serial": 1}, succeed=False)
     assert run.rc == 2
     assert [line.rpartition(" ")[2] for line in table(run).values()][::2] == ["nothing", "nothing"]
+    assert handed_on(run) == ("osso_configure", {"berlin": ("done", []), "lisbon": ("failed", []), "oslo": ("done", [])})
     assert [failure.result["msg"] for failure in run.failures][-1] == "These clusters failed before: lisbon."
 
 

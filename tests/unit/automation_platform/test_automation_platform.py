@@ -390,3 +390,20 @@ def test_what_jobs_hand_on_is_documented_and_no_variable_of_a_survey():
     assert {f"osso_{name}" for name in rows} == told
     asked = {entry["variable"] for template in CONTROLLER.values() for entry in template["survey_spec"]["spec"]}
     assert not [name for name in asked if name.startswith("osso_")]
+
+
+def test_a_probe_of_several_clusters_hands_on_all_of_them(tmp_path):
+    """Also those where it failed. Each host adds its own."""
+    access = {"host": NOWHERE["K8S_AUTH_HOST"], "api_key": NOWHERE["K8S_AUTH_API_KEY"], "validate_certs": False, "retry_seconds": 0}
+    path = tmp_path / "inventory.json"
+    path.write_text(json.dumps({"clusters": {"hosts": {name: {"cluster_access": access} for name in ("berlin", "lisbon")}}}))
+    environment = {"ANSIBLE_SHOW_CUSTOM_STATS": "true", "KUBECONFIG": "/dev/null"}
+    run = play("osso.scheduler.probe", args=[f"--inventory={path}"], env=environment, succeed=False)
+    told = json.loads(run.stdout.partition("RUN: ")[2])["osso_probe"]
+    assert not told["check"]
+    assert [(name, row["outcome"], row["placed"]) for name, row in told["clusters"].items()] == [
+        ("berlin", "failed", None),
+        ("lisbon", "failed", None),
+    ]
+    assert all("https://127.0.0.1:9 cannot be reached" in row["reason"] for row in told["clusters"].values())
+    assert access["api_key"] not in run.output()
