@@ -56,7 +56,7 @@ CASES = {
         changes="cluster",
         ground="default_scheduler",
     ),
-    REMOVE: Case({}, changes="cluster"),
+    REMOVE: Case({}, "osso_remove", changes="cluster"),
 }
 CLUSTERS = ["berlin", "lisbon", "oslo"]
 
@@ -186,6 +186,7 @@ def test_a_job_takes_it_all_away(installed, environment, credential, kubectl):
     assert job.recap()["changed"] > 0
     assert gone(kubectl)
     assert job.holding(credential.token) == []
+    assert job.handed_on["osso_remove"]["clusters"]["localhost"]["changed"] == ["operator", "schedulers"]
 
 
 def test_every_job_template_has_a_case():
