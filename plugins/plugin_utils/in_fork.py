@@ -82,7 +82,7 @@ class InFork(action.ActionBase):
             )
         arguments = dict(self._task.args if module_args is None else module_args)
         self._update_module_args(name, arguments, task_vars)
-        answer = run(import_module(MODULES + name.rpartition(".")[2]).main, encoded(arguments))
+        answer = run(import_module(MODULES + name.rpartition(".")[2]).main, encoded(arguments), self._loader.get_basedir())
         return cleaned(self._parse_returned_data(answer, *([PROFILE] if get_module_encoder else [])))
 
     def _is_meant_for_this_process(self, name, task_vars, wrap_async):
@@ -121,12 +121,12 @@ def cleaned(result):
     return result.as_result_dict(for_round_trip=True)
 
 
-def run(main, arguments):
-    """Call ``main`` in a fork of this process: what a new process would have answered, as ``rc``, ``stdout`` and ``stderr``."""
+def run(main, arguments, folder):
+    """Call ``main`` in a fork of this process: what a new process in that folder would have answered, as ``rc``, ``stdout`` and ``stderr``."""
     with TemporaryFile() as out, TemporaryFile() as err:
         child = os.fork()
         if not child:
-            _be_the_module(main, arguments, out, err)
+            _be_the_module(main, arguments, folder, out, err)
         try:
             status = os.waitpid(child, 0)[1]
         except BaseException:
@@ -140,7 +140,7 @@ def run(main, arguments):
         return {"rc": os.waitstatus_to_exitcode(status), **dict(zip(("stdout", "stderr"), texts))}
 
 
-def _be_the_module(main, arguments, out, err):
+def _be_the_module(main, arguments, folder, out, err):
     """Never returns: behind it is Ansible's worker, which must not run twice."""
     status = 1
     try:
@@ -152,6 +152,8 @@ def _be_the_module(main, arguments, out, err):
         sys.stdin, sys.stdout, sys.stderr = (
             io.TextIOWrapper(io.FileIO(number, mode), encoding="utf-8") for number, mode in enumerate("rww")
         )
+        # Where relative paths begin for every module that Ansible runs on its own machine
+        os.chdir(folder)
         _leave_the_controller()
         basic._ANSIBLE_ARGS = arguments
         basic._ANSIBLE_PROFILE = PROFILE
