@@ -20,7 +20,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -62,8 +62,8 @@ class Job:
     """One finished job: its folder, what it was given besides the project, and what ansible-runner left but `command`, by path below its artifacts."""
 
     folder: Path
-    given: str
-    files: dict[str, str]
+    given: str = field(repr=False)
+    files: dict[str, str] = field(repr=False)
 
     @property
     def rc(self) -> int:
