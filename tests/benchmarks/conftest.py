@@ -28,15 +28,24 @@ to lower it: [decisions/0008](decisions/0008-what-a-reconcile-costs.md).
 
 
 @pytest.fixture(scope="module")
-def figures(request):
-    """figures(what, value, unit) notes a figure; when the module is done, they become its section of the page, under its TITLE."""
+def publish(request):
+    """publish(text) makes it the module's section of the page, under its TITLE, with machine and date."""
+
+    def write(text):
+        section = f"{_machine()}\n{text}"
+        _replace(request.module.TITLE, section)
+        print(f"\n{request.module.TITLE}\n\n{section}")
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def figures(publish):
+    """figures(what, value, unit) notes a figure; when the module is done, they become its section."""
     noted = []
     yield lambda what, value, unit: noted.append((what, value, unit, os.getloadavg()[0]))
     if noted:
-        rows = "| what | figure | load |\n|---|---|---|\n" + "".join(_row(*figure) for figure in noted)
-        section = f"{_machine()}\n{rows}"
-        _replace(request.module.TITLE, section)
-        print(f"\n{request.module.TITLE}\n\n{section}")
+        publish("| what | figure | load |\n|---|---|---|\n" + "".join(_row(*figure) for figure in noted))
 
 
 def _row(what, value, unit, load):

@@ -10,13 +10,13 @@ it takes the same time.
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import time
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
+from support.processes import cpu_of_children
 
 TITLE = "The engine"
 ENGINE = "ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check"
@@ -76,11 +76,6 @@ def best(run, runs, clock=time.process_time):
     return min(times) * 1000
 
 
-def of_children():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 @pytest.fixture(scope="module")
 def document(tmp_path_factory):
     assert 95 <= len(DOCUMENT.splitlines()) <= 105
@@ -118,5 +113,5 @@ def test_the_real_kube_scheduler(figures, own_cluster, document, tmp_path):
     def run():
         subprocess.run([*command, f"--write-config-to={written}"], capture_output=True, check=True)
 
-    figures("the same document by kube-scheduler --write-config-to", best(run, 10, of_children), "ms")
+    figures("the same document by kube-scheduler --write-config-to", best(run, 10, cpu_of_children), "ms")
     figures("that, by the clock", best(run, 10, time.perf_counter), "ms")

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 
@@ -18,3 +19,9 @@ def descendants(pid, word) -> list[int]:
                 found.append(int(child))
             found += descendants(child, word)
     return found
+
+
+def cpu_of_children() -> float:
+    """CPU seconds of this process' children that have ended, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -81,6 +81,7 @@ PROGRAMS = {
         Program(
             "prometheus-operator", module="prometheus-operator", package="github.com/prometheus-operator/prometheus-operator/cmd/operator"
         ),
+        Program("helm", module="helm", package="helm.sh/helm/v4/cmd/helm"),
         Program("kube-rbac-proxy", module="kube-rbac-proxy", package="github.com/brancz/kube-rbac-proxy/cmd/kube-rbac-proxy"),
         *(Program(Path(package).name, module="olm", package=f"{OPERATOR_FRAMEWORK}/{package}") for package in OLM_PACKAGES),
         # Signatures of images are not checked with the C library of GnuPG.
