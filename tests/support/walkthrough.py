@@ -30,10 +30,10 @@ from pathlib import Path
 FENCE = re.compile(r"^```(\w*)\s*$")
 DIRECTIVE = re.compile(r"^<!-- walkthrough: (.+) -->$")
 FILE = re.compile(r"^# ([\w.-]+\.(?:cfg|ini|ya?ml))$")
-READS = re.compile(r"^kubectl (get|describe|logs|auth can-i)\b")
+READS = re.compile(r"^kubectl (-n \S+ )?(get|describe|logs)\b")
 ANY = "..."
-# So long is repeated what only reads.
-PATIENCE = 60
+# So many seconds what only reads is repeated, and where the page is to be written.
+PATIENCE, SETTLED = 60, 8
 
 # What differs from run to run, and what stands for it when outputs are compared, in this order.
 MASKS = (
@@ -46,6 +46,7 @@ MASKS = (
     (re.compile(r"\b\d+\.\d+\.\d+\.\d+(:\d+)?\b"), "ADDRESS"),
     (re.compile(r"\b(\d+[dhms])+\b"), "AGE"),
     (re.compile(r"\b\d+(\.\d+)? (s|ms|seconds?|minutes?)\b"), "DURATION"),
+    (re.compile(r'(_seconds": )\d+(\.\d+)?'), r"\1N"),
     (re.compile(r"\b(ok|skipped)=\d+"), r"\1=N"),  # one more task is no other outcome
     (re.compile(r"\s+"), " "),  # columns are as wide as what is in them
 )
@@ -78,13 +79,12 @@ class File:
 class Place:
     """Where a page is executed: what its reader has, and this machine has by another name.
 
-    `names`: what pages call something -> what it is here. `more`: by file of the page, what is needed here besides. `environment`: added to
-    the tests' own. `nodes`: whether it matters which node is named.
+    `names`: what pages call something -> what it is here. `more`: by name of a file, what is in it besides what the page says, or all of it
+    where the page has no such file. `nodes`: whether it matters which node is named.
     """
 
     names: dict[str, str] = field(default_factory=dict)
     more: dict[str, str] = field(default_factory=dict)
-    environment: dict[str, str] = field(default_factory=dict)
     nodes: bool = False
 
     def here(self, text: str) -> str:
@@ -113,35 +113,42 @@ class Page:
 
     def execute(self, folder: Path, place: Place, write: bool = False) -> None:
         """Do in the folder what the page says. Raises Differs at the first output that is another one; with `write`, puts it into the page."""
+        for name, text in place.more.items():
+            (folder / name).write_text(text)
         new: list[tuple[Step, list[str]]] = []
-        for part in self.parts:
-            if isinstance(part, File):
-                (folder / part.name).write_text(place.here(part.text) + place.more.get(part.name, ""))
-                continue
-            expected = self.lines[part.first : part.end]
-            code, shown = self._outcome(part, expected, folder, place)
-            if (code != 0) != part.fails:
-                raise Differs(f"{self.name}:{part.first}: {part.command}\nended with {code}\n" + "\n".join(shown))
-            if agree(expected, shown, place):
-                continue
-            if not write:
-                raise Differs(
-                    f"{self.name}:{part.first}: {part.command}\n{difference(expected, shown, place)}\n`make walkthroughs` rewrites the outputs."
-                )
-            new.append((part, kept(expected, shown, place)))
-        if new:
-            for step, lines in reversed(new):
-                self.lines[step.first : step.end] = lines
-            self.path.write_text("\n".join(self.lines) + "\n")
+        try:
+            for part in self.parts:
+                if isinstance(part, File):
+                    (folder / part.name).write_text(place.here(part.text) + place.more.get(part.name, ""))
+                else:
+                    self._step(part, folder, place, new if write else None)
+        finally:
+            if new:
+                for step, lines in reversed(new):
+                    self.lines[step.first : step.end] = lines
+                self.path.write_text("\n".join(self.lines) + "\n")
 
-    def _outcome(self, step: Step, expected: list[str], folder: Path, place: Place) -> tuple[int, list[str]]:
+    def _step(self, step: Step, folder: Path, place: Place, new: list[tuple[Step, list[str]]] | None) -> None:
+        """Type the command. Another output than the page's is added to ``new``, or is an error where that is None."""
+        expected = self.lines[step.first : step.end]
+        code, shown = self._outcome(step, expected, folder, place, PATIENCE if new is None else SETTLED)
+        where = f"{self.name}:{step.first}: {step.command}\n"
+        if (code != 0) != step.fails:
+            raise Differs(f"{where}ended with {code}\n" + "\n".join(shown))
+        if agree(expected, shown, place):
+            return
+        if new is None:
+            raise Differs(f"{where}{difference(expected, shown, place)}\n`make walkthroughs` rewrites the outputs.")
+        new.append((step, kept(expected, shown, place)))
+
+    def _outcome(self, step: Step, expected: list[str], folder: Path, place: Place, patience: int) -> tuple[int, list[str]]:
         """Its exit code and what is to be shown of its output."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + patience
         while True:
             done = subprocess.run(
                 ["bash", "-o", "pipefail", "-c", place.here(step.command)],
                 cwd=folder,
-                env={**os.environ, "ANSIBLE_NOCOLOR": "true", "COLUMNS": "80", **place.environment},
+                env={**os.environ, "ANSIBLE_NOCOLOR": "true", "COLUMNS": "80"},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

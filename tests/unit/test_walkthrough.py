@@ -134,15 +134,11 @@ def test_of_a_playbook_what_changes_or_tells_is_shown():
         "...",
         "TASK [first : Apply the operator] ***",
         "changed: [localhost]",
-        "TASK [Each] ********************************************************************
-ok: [localhost] => (item=one)
-[ERROR]: Task failed: That is wrong
-Origin: /home/you/collections/tasks.yml:42:3
-42 - name: Each
-     ^ column 3
-failed: [localhost] (item=two) => {"msg": "That is wrong"}
-
-TASK [Say it] ***",
+        "TASK [Each] ***",
+        "ok: [localhost] => (item=one)",
+        "[ERROR]: Task failed: That is wrong",
+        "failed: [localhost] (item=two) => ...",
+        "TASK [Say it] ***",
         "ok: [localhost] => {",
         '    "msg": "said"',
         "}",
