@@ -66,7 +66,7 @@ def of_an_older_version(request) -> Iterator[Place]:
     tag(registry, "osso/scheduler-operator", operator, "0.9.0", "1.0.0")
     tag(registry, "scheduler-plugins/kube-scheduler", IMAGE.rpartition(":")[2], "v0.33.5")
     remove()
-    yield Place(names={"registry.example.com": registry})
+    yield Place(names={"registry.example.com/schedulers/operator": f"{registry}/osso/scheduler-operator"})
 
 
 def tag(registry: str, repository: str, reference: str, *tags: str) -> None:

@@ -30,7 +30,7 @@ from pathlib import Path
 FENCE = re.compile(r"^```(\w*)\s*$")
 DIRECTIVE = re.compile(r"^<!-- walkthrough: (.+) -->$")
 FILE = re.compile(r"^# ([\w.-]+\.(?:cfg|ini|ya?ml))$")
-READS = re.compile(r"^kubectl (-n \S+ )?(get|describe|logs)\b")
+READS = re.compile(r"^kubectl (-n \S+ )?(get|describe|logs)\b|^ansible localhost -m osso\.scheduler\.\w+_info\b")
 ANY = "..."
 # So many seconds what only reads is repeated, and where the page is to be written.
 PATIENCE, SETTLED = 60, 8
@@ -50,7 +50,7 @@ MASKS = (
     (re.compile(r"\b(ok|skipped)=\d+"), r"\1=N"),  # one more task is no other outcome
     (re.compile(r"\s+"), " "),  # columns are as wide as what is in them
 )
-NODES = (re.compile(r"\bnode-\d\b"), "NODE")
+NODES = (re.compile(r"\b(node|control-plane)-\d\b"), "NODE")
 
 
 class Differs(AssertionError):
@@ -156,7 +156,7 @@ class Page:
                 timeout=900,
                 check=False,
             )
-            lines = [line.rstrip() for line in place.published(done.stdout).splitlines()]
+            lines = [line.rstrip() for line in place.published(done.stdout).replace(str(folder), ".").splitlines()]
             shown = condensed(lines) if step.command.startswith("ansible-playbook ") else lines
             if not READS.match(step.command) or agree(expected, shown, place) or time.monotonic() > until:
                 return done.returncode, shown
@@ -206,7 +206,9 @@ def steps(lines: list[str], number: int, end: int, name: str, fails: bool) -> li
 
 
 HEADING = re.compile(r"^(PLAY|TASK|RUNNING HANDLER|NO MORE HOSTS LEFT)\b")
-TELLS = re.compile(r"^(changed|fatal|failed|unreachable): |^\[(WARNING|DEPRECATION WARNING|ERROR)\]|^ok: .* => ")
+TELLS = re.compile(r"^(changed|fatal|failed|unreachable): |^\[(WARNING|DEPRECATION WARNING|ERROR)\]|^ok: .* => \{$")
+# What these found good is worth a line, too.
+JUDGES = re.compile(r"^TASK \[(.* : )?(Check the configurations|Prove )")
 FAILED = re.compile(r"^(fatal|failed): .*? => ")
 
 
@@ -227,11 +229,18 @@ def condensed(lines: list[str]) -> list[str]:
             tasks[-1].append(re.sub(r" \*{3,}$", " ***", line))
     shown: list[str] = []
     for task in tasks:
-        if task and (task[0].startswith(("PLAY RECAP", "NO MORE")) or any(TELLS.match(line) for line in task)):
+        if task and is_shown(task):
             shown += task
         elif task and shown[-1:] != [ANY]:
             shown.append(ANY)
     return shown
+
+
+def is_shown(task: list[str]) -> bool:
+    """Whether of a task, which begins with its heading, more is shown than that there was one."""
+    if task[0].startswith(("PLAY RECAP", "NO MORE")) or any(TELLS.match(line) for line in task):
+        return True
+    return len(task) > 1 and JUDGES.match(task[0]) is not None
 
 
 def agree(expected: list[str], shown: list[str], place: Place) -> bool:

@@ -45,6 +45,12 @@ PLAY [Secondary schedulers] ****************************************************
 TASK [first : Look] ************************************************************
 ok: [localhost]
 
+TASK [second : Check the configurations] ***************************************
+ok: [localhost] => (item=mine)
+
+TASK [Read] ********************************************************************
+ok: [localhost] => (item=mine)
+
 TASK [Not now] *****************************************************************
 skipping: [localhost]
 
@@ -54,7 +60,7 @@ changed: [localhost]
 TASK [Each] ********************************************************************
 ok: [localhost] => (item=one)
 [ERROR]: Task failed: That is wrong
-Origin: /home/you/collections/tasks.yml:42:3
+Origin: /usr/share/collections/tasks.yml:42:3
 42 - name: Each
      ^ column 3
 failed: [localhost] (item=two) => {"msg": "That is wrong"}
@@ -131,6 +137,9 @@ def test_nodes_are_compared_where_they_matter():
 
 def test_of_a_playbook_what_changes_or_tells_is_shown():
     assert condensed(PLAY.splitlines()) == [
+        "...",
+        "TASK [second : Check the configurations] ***",
+        "ok: [localhost] => (item=mine)",
         "...",
         "TASK [first : Apply the operator] ***",
         "changed: [localhost]",
