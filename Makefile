@@ -58,7 +58,7 @@ all-on-clusters: lint molecule olm
 	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm tests/unit || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
 
 ##@ The development ground
-.PHONY: env collections requirements dist format bundle aap ee reference docs release clean distclean
+.PHONY: env collections requirements dist format bundle aap ee reference docs walkthroughs release clean distclean
 env:  ## The Python environment .venv
 	@tests/tools/environment
 
@@ -88,6 +88,9 @@ reference: collections  ## Generate docs/schema and the tables of docs/kube-sche
 
 docs: collections  ## The documentation as a site in .cache/docs/html; part of make lint
 	@$(ENV) tests/tools/docs
+
+walkthroughs: ready collections images  ## Execute docs/walkthroughs on the cluster, and write what the commands print into the pages
+	@WALKTHROUGHS=write $(ENV) pytest -m "" tests/integration/test_walkthroughs.py $(TESTS)
 
 release: collections  ## All of a release but publishing it (docs/releases.md); VERSION=1.2.3, SIGNING_KEY=a key of gpg
 	@$(if $(VERSION),,$(error VERSION is missing, for example: make release VERSION=1.0.0))$(ENV) tests/tools/release $(VERSION)

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import pytest
 import yaml
-from support import kinds, secrets
+from support import kinds, private_registry, secrets
 from support.debian import program
 from support.private_registry import PrivateRegistry
 from support.site import NAMESPACE, VARIABLES, remove
@@ -49,13 +49,7 @@ def new_private(own_cluster, tmp_path) -> PrivateRegistry:
 
 @pytest.fixture
 def skopeo(tmp_path) -> str:
-    """skopeo that leaves nothing on the machine: what it remembers of registries lies in a folder of the test."""
-    wrapper = tmp_path / "skopeo"
-    # As for a user who is not root, it keeps that in XDG_DATA_HOME then.
-    environment = f"_CONTAINERS_ROOTLESS_UID=1000 XDG_DATA_HOME={tmp_path}"
-    wrapper.write_text(f'#!/bin/sh\n{environment} exec {program("skopeo", "skopeo")} "$@"\n')
-    wrapper.chmod(0o755)
-    return str(wrapper)
+    return private_registry.skopeo(tmp_path)
 
 
 @pytest.fixture

@@ -36,6 +36,16 @@ MANIFESTS = ", ".join(
 )
 
 
+def skopeo(folder: Path) -> str:
+    """skopeo that leaves nothing on the machine: what it remembers of registries lies in the folder."""
+    wrapper = folder / "skopeo"
+    # As for a user who is not root, it keeps that in XDG_DATA_HOME then.
+    environment = f"_CONTAINERS_ROOTLESS_UID=1000 XDG_DATA_HOME={folder}"
+    wrapper.write_text(f'#!/bin/sh\n{environment} exec {program("skopeo", "skopeo")} "$@"\n')
+    wrapper.chmod(0o755)
+    return str(wrapper)
+
+
 class PrivateRegistry:
     """Debian's docker-registry at `host` (address:port), for `user` with `password`; `ca_file` is the authority's certificate."""
 

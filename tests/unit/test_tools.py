@@ -103,12 +103,14 @@ def checkout(tmp_path, root):
     """A repository with a page of each kind."""
     shutil.copytree(root / "docs/site", tmp_path / "docs/site")
     texts = {
-        "README.md": "[in](docs/install.md#probe) [out](https://example.org/r/blob/main/LICENSE)\n",
+        "README.md": "[in](docs/install.md#probe) [out](https://example.org/r/blob/main/LICENSE) ![](https://example.org/r/raw/main/docs/picture.svg)\n",
         "LICENSE": "",
         "docs/install.md": "[back](../README.md) [why](decisions) [licence](../LICENSE) [here](#probe)\n```\n[no](link)\n```\n",
         "docs/decisions/README.md": "",
         "docs/decisions/0001-first.md": "[install](../install.md) [other](https://example.com/x.md)\n",
         "docs/picture.svg": "<svg/>",
+        "docs/walkthroughs/first.md": "![](first.svg) ![](../picture.svg)\n",
+        "docs/walkthroughs/first.svg": "<svg/>",
     }
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +121,8 @@ def checkout(tmp_path, root):
 def test_docs_keep_links_between_pages_and_lead_others_to_the_repository(root, checkout, tmp_path):
     site = tmp_path / "source"
     load(root / "tests/tools/docs").stage(checkout, site, "https://example.org/r")
-    assert (site / "index.md").read_text().splitlines()[0] == "[in](docs/install.md#probe) [out](https://example.org/r/blob/main/LICENSE)"
+    line = (site / "index.md").read_text().splitlines()[0]
+    assert line == "[in](docs/install.md#probe) [out](https://example.org/r/blob/main/LICENSE) ![](docs/picture.svg)"
     assert (site / "docs/install.md").read_text().splitlines() == [
         "[back](../index.md) [why](../docs/decisions/index.md) [licence](https://example.org/r/blob/main/LICENSE) [here](#probe)",
         "```",
@@ -127,6 +130,8 @@ def test_docs_keep_links_between_pages_and_lead_others_to_the_repository(root, c
         "```",
     ]
     assert (site / "docs/decisions/0001-first.md").read_text() == "[install](../../docs/install.md) [other](https://example.com/x.md)\n"
+    assert (site / "docs/walkthroughs/first.md").read_text() == "![](first.svg) ![](../picture.svg)\n"
+    assert (site / "docs/walkthroughs/first.svg").exists()
     assert (site / "docs/picture.svg").exists()
 
 
