@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from support import site
 from support.openshift_login import OpenShiftLogin
-from support.platform_jobs import ROOT, Credential
+from support.platform_jobs import ROOT, TEMPLATES, Credential, ExecutionEnvironment
 from support.platform_jobs import credential as credential_of
 from support.scheduler import IMAGE
 from support.secrets import holding
@@ -79,3 +79,27 @@ def test_who_cannot_log_in_is_told_so(login, as_user):
     (failure,) = run.failures
     assert f"{USER} cannot log in to {login.url}: Authorization failed. Unauthorized" in failure.result["msg"]
     assert login.given == []
+
+
+@pytest.mark.long
+def test_in_the_execution_environment(login, own_cluster, audit, tmp_path):
+    """With community.okd, as a project brings it, and the Ansible that is there."""
+    environment = ExecutionEnvironment(tmp_path)
+    access = {"cluster_host": login.url, "cluster_ca_file": "/runner/env/ca.crt", "cluster_user": USER, "cluster_password": PASSWORD}
+    given = {**access, "secondary_schedulers": [{**SCHEDULER, "namespace": "there-is-none"}]}
+    files = {"env/ca.crt": (own_cluster / "pki/ca.crt").read_text(), "env/play.yml": PLAY.read_text()}
+    folder = environment.prepare(next(iter(TEMPLATES)), given, files=files)
+    collection = "ansible_collections/community/okd"
+    with audit:
+        said = environment.run(
+            folder,
+            "ansible-playbook /runner/env/play.yml --extra-vars=@/runner/env/extravars -vvv 2>&1 || echo ended with $?",
+            f"{ROOT}/.cache/collections/{collection}:/usr/share/ansible/collections/{collection}:ro",
+        )
+    assert "ended with 2" in said
+    assert "there-is-none" in said
+    assert audit.requests("system:serviceaccount:default:openshift-user"), "it failed before it used the token"
+    assert login.given == login.ended
+    assert len(login.given) == 1
+    for secret in (PASSWORD, *login.given):
+        assert holding(secret, {"output": said}) == []

@@ -200,9 +200,9 @@ class ExecutionEnvironment:
         self.run(folder, f"ansible-runner run /runner --ident job --quiet --playbook {TEMPLATES[template]['playbook']} || :")
         return finished(folder)
 
-    def run(self, folder: Path, script: str) -> str:
-        """Run a script in a container that has a job's folder; what it prints."""
-        mounts = [f"{folder}:/runner", f"{self._project}:/runner/project:ro"]
+    def run(self, folder: Path, script: str, *more: str) -> str:
+        """Run a script in a container that has a job's folder, and `more` mounts; what it prints."""
+        mounts = [f"{folder}:/runner", f"{self._project}:/runner/project:ro", *more]
         return self._containers.run_in(self._options, self.image, f"{USER}:0", ["bash", "-c", script], mounts, network=True)
 
     def prepare(self, template, variables, credential=None, check=False, limit="", hosts=None, files=None, arguments=()) -> Path:
