@@ -42,7 +42,7 @@ MASKS = (
     (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "UUID"),
     (re.compile(r"\b[0-9a-f]{32,64}\b"), "HASH"),
     (re.compile(r"-[bcdf0-9]{5,10}-[bcdfghjklmnpqrstvwxz0-9]{5}\b"), "-POD"),  # a Deployment's pods
-    (re.compile(r"-[0-9a-f]{8,10}\b"), "-HASH"),
+    (re.compile(r"-[0-9a-f]{8,12}\b"), "-HASH"),
     (re.compile(r"\b\d+\.\d+\.\d+\.\d+(:\d+)?\b"), "ADDRESS"),
     (re.compile(r"\b(\d+[dhms])+\b"), "AGE"),
     (re.compile(r"\b\d+(\.\d+)? (s|ms|seconds?|minutes?)\b"), "DURATION"),
