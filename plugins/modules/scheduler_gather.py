@@ -129,7 +129,7 @@ files:
       description: Where it is from.
       type: str
       sample: GET /api/v1/namespaces/openshift-secondary-scheduler-operator/pods
-    items:
+    objects:
       description: How many objects are in it. Null for what is no list.
       type: int
       sample: 2

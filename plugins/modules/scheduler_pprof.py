@@ -203,6 +203,8 @@ msg:
   sample: Fetched heap, goroutine from the pod kube-system/second-5d8f6b7c9-abcde; its certificate was not verified.
 """
 
+from functools import partial
+
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import profiles
@@ -238,8 +240,10 @@ def run(module):
     options = profiles.Options(**{name: module.params[name] for name in OPTIONS})
     if options.access == "anonymous" and not module.check_mode:
         module.warn("access: anonymous lets everybody read profiles in the whole cluster while this task runs.")
-    work = profiles.plan if module.check_mode else profiles.run
-    return work(Client.from_module(module), options)
+    client = Client.from_module(module)
+    if module.check_mode:
+        return profiles.plan(client, options)
+    return profiles.run(client, options, partial(module.run_command, expand_user_and_vars=False, handle_exceptions=False))
 
 
 def main():

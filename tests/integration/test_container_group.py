@@ -18,7 +18,7 @@ from support.scheduler import Scheduler, eventually
 pytestmark = pytest.mark.long
 
 FOLDER = ROOT / "docs/container-group"
-ACCESS = list(yaml.safe_load_all((FOLDER / "access.yml").read_text()))
+ACCESS = yaml.safe_load((FOLDER / "access.yml").read_text())["items"]
 POD = yaml.safe_load((FOLDER / "pod.yml").read_text())
 INSTALL, CONFIGURE, PROBE = "Install schedulers", "Configure a secondary scheduler", "Probe a scheduler"
 

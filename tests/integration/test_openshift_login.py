@@ -27,7 +27,10 @@ def credential(kubectl) -> Credential:
 
 @pytest.fixture
 def login(own_cluster, kubectl, credential):
-    with OpenShiftLogin(own_cluster, USER, PASSWORD, lambda: kubectl("create", "token", "openshift-user").stdout.strip()) as server:
+    def new_token():
+        return kubectl("create", "token", "openshift-user").stdout.strip()
+
+    with OpenShiftLogin(own_cluster, USER, PASSWORD, new_token) as server:
         yield server
 
 
@@ -35,9 +38,9 @@ def login(own_cluster, kubectl, credential):
 def as_user(login, play, own_cluster):
     """Runs the play with all that it can say, and looks for password and tokens in it. `env` has nothing of the cluster."""
 
-    def run(scheduler=SCHEDULER, password=PASSWORD, **options):
+    def run(scheduler=None, password=PASSWORD, **options):
         access = {"cluster_host": login.url, "cluster_ca_file": str(own_cluster / "pki/ca.crt")}
-        variables = {**access, "cluster_user": USER, "cluster_password": password, "secondary_schedulers": [scheduler]}
+        variables = {**access, "cluster_user": USER, "cluster_password": password, "secondary_schedulers": [scheduler or SCHEDULER]}
         done = play(PLAY, variables=variables, args=["-vvv"], env={"KUBECONFIG": "/dev/null"}, diff=True, **options)
         assert "Log in" in done.output(), "this would not see a secret"
         for secret in (password, *login.given):

@@ -10,10 +10,9 @@ import json
 import os
 import posixpath
 import re
-import subprocess
 import tarfile
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +22,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target im
 from ansible_collections.osso.scheduler.plugins.module_utils.images.reference import parse
 
 PROGRAM = "kube-scheduler"
+RunCommand = Callable[[list[str]], tuple[int, str, str]]
+"""Starts a program; its exit code, stdout and stderr. Raises OSError where it cannot be started."""
 _DIGEST = re.compile(r"@(sha256:[0-9a-f]{64})$")
 
 
@@ -50,13 +51,13 @@ def image_of(target: Target) -> str:
     return named._replace(digest=named.digest or (pulled.group(1) if pulled else "")).pull
 
 
-def extract(image: str, architecture: str, path: str, source: Source) -> int:
+def extract(image: str, architecture: str, path: str, source: Source, run_command: RunCommand) -> int:
     """Save the program that an image holds below ``bin``; how many bytes it has.
 
     architecture: of the node, as Kubernetes calls it; "" for that of the host. Raises ClusterError with the reason and the remedy.
     """
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path), prefix=".image.") as folder:
-        _copy(image, architecture, folder, source)
+        _copy(image, architecture, folder, source, run_command)
         body = _found(image, folder)
     save(path, body)
     return len(body)
@@ -66,21 +67,21 @@ def _of_container(entries: list[Mapping[str, Any]], target: Target) -> Mapping[s
     return next((entry for entry in entries if entry["name"] == target.container), {})
 
 
-def _copy(image: str, architecture: str, folder: str, source: Source) -> None:
+def _copy(image: str, architecture: str, folder: str, source: Source, run_command: RunCommand) -> None:
     command = [source.skopeo, "--override-os=linux"]
     command += [f"--override-arch={architecture}"] if architecture else []
     command += ["copy", "--quiet", f"--src-tls-verify={str(source.validate_certs).lower()}"]
     command += [f"--src-authfile={source.auth_file}"] if source.auth_file else []
     try:
-        done = subprocess.run([*command, f"docker://{image}", f"dir:{folder}"], capture_output=True, text=True, check=False)
+        code, _out, said = run_command([*command, f"docker://{image}", f"dir:{folder}"])
     except OSError as error:
         raise ClusterError(
             f"binary.skopeo: {source.skopeo} could not be started: {error.strerror}. Install skopeo on the host that the task runs on, or say "
             "where it is."
         ) from None
-    if done.returncode:
+    if code:
         raise ClusterError(
-            f"binary: the image {image} could not be copied: {done.stderr.strip()}. The host that the task runs on has to reach its registry; "
+            f"binary: the image {image} could not be copied: {said.strip()}. The host that the task runs on has to reach its registry; "
             "binary.auth_file and binary.validate_certs say how."
         )
 

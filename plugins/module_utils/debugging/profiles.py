@@ -105,7 +105,7 @@ def plan(client: Client, options: Options) -> dict[str, Any]:
     }
 
 
-def run(client: Client, options: Options) -> dict[str, Any]:
+def run(client: Client, options: Options, run_command: binary.RunCommand) -> dict[str, Any]:
     """The module's result. What grants access is removed in every case. Raises ClusterError with the reason and the remedy."""
     target = _target(client, options)
     context = _context(options)
@@ -130,7 +130,7 @@ def run(client: Client, options: Options) -> dict[str, Any]:
     if failure or leftover:
         message = " ".join(filter(None, [failure.message if failure else "", leftover]))
         raise ClusterError(message, files=files)
-    program = _program(client, options, target, files)
+    program = _program(client, options, target, files, run_command)
     verified = "fingerprint" if options.certificate_sha256 else "ca" if options.serving_ca else ""
     return {
         "changed": True,
@@ -142,7 +142,9 @@ def run(client: Client, options: Options) -> dict[str, Any]:
     }
 
 
-def _program(client: Client, options: Options, target: Target, files: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _program(
+    client: Client, options: Options, target: Target, files: list[dict[str, Any]], run_command: binary.RunCommand
+) -> dict[str, Any] | None:
     """What is told of the program, once it is there. After a failure the profiles stay."""
     told = options.program(target)
     if not told:
@@ -154,7 +156,7 @@ def _program(client: Client, options: Options, target: Target, files: list[dict[
         architecture = ""
     try:
         with ended_by_signals("The copying of the program"):
-            size = binary.extract(told["image"], architecture, told["path"], binary.Source(**options.binary))
+            size = binary.extract(told["image"], architecture, told["path"], binary.Source(**options.binary), run_command)
     except ClusterError as error:
         raise ClusterError(error.message, files=files) from None
     return {**told, "size": size}

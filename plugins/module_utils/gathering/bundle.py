@@ -27,13 +27,13 @@ class Bundle:
         self.notes: list[str] = []
         self._contents: dict[str, Any] = {}
 
-    def add(self, name: str, what: str, source: str, content: Any, items: int | None = None) -> None:
-        """A file of the tar. what: in words. source: where it is from, such as a request. items: how many objects are in it.
+    def add(self, name: str, what: str, source: str, content: Any, objects: int | None = None) -> None:
+        """A file of the tar. what: in words. source: where it is from, such as a request. objects: how many objects are in it.
 
         content: a text, or what becomes JSON: that can only be masked before.
         """
         self._contents[name] = content
-        self.files.append({"file": name, "what": what, "source": source, "items": items})
+        self.files.append({"file": name, "what": what, "source": source, "objects": objects})
 
     def objects(self, name: str, what: str, source: str, objects: list[dict[str, Any]]) -> None:
         """Objects of the cluster, cleaned, as a list that kubectl can read."""
@@ -79,7 +79,7 @@ class Bundle:
             "",
             *_table(
                 ("file", "what", "from", "objects", "bytes"),
-                [[entry["file"], entry["what"], entry["source"], entry["items"], entry["bytes"]] for entry in self.files],
+                [[entry["file"], entry["what"], entry["source"], entry["objects"], entry["bytes"]] for entry in self.files],
             ),
             "",
         ]

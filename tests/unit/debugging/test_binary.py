@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import tarfile
 
 import pytest
@@ -16,6 +17,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils.debugging import bi
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target
 
 DIGEST = "registry.example.com/a/scheduler@sha256:" + "0" * 64
+
+
+def started(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture
@@ -53,7 +59,7 @@ def test_the_last_layer_goes_first(skopeo, tmp_path, name, compression):
     dest.mkdir()
     layers = [{name: b"old"}, {name: b"new one", "etc/kube-scheduler": b"no", "bin/other": b"no"}, {"bin/kube-scheduler": None}]
     source = skopeo(layers, compression)
-    assert binary.extract(DIGEST, "arm64", str(dest / "program"), source) == 7
+    assert binary.extract(DIGEST, "arm64", str(dest / "program"), source, started) == 7
     assert (dest / "program").read_bytes() == b"new one"
     assert [path.name for path in dest.iterdir()] == ["program"]
     assert (
@@ -65,7 +71,7 @@ def test_the_last_layer_goes_first(skopeo, tmp_path, name, compression):
 
 def test_credentials_go_by_file(skopeo, tmp_path):
     source = skopeo([{"bin/kube-scheduler": b"x"}])
-    binary.extract(DIGEST, "", str(tmp_path / "program"), binary.Source("/a/file", False, source.skopeo))
+    binary.extract(DIGEST, "", str(tmp_path / "program"), binary.Source("/a/file", False, source.skopeo), started)
     assert "copy --quiet --src-tls-verify=false --src-authfile=/a/file docker://" in (tmp_path / "told").read_text()
 
 
@@ -80,7 +86,7 @@ def test_what_is_missing_is_said(skopeo, tmp_path, layers, fails, why):
     dest = tmp_path / "dest"
     dest.mkdir()
     with pytest.raises(ClusterError, match=why):
-        binary.extract(DIGEST, "", str(dest / "program"), skopeo(layers, fails=fails))
+        binary.extract(DIGEST, "", str(dest / "program"), skopeo(layers, fails=fails), started)
     assert list(dest.iterdir()) == []
 
 
@@ -88,12 +94,12 @@ def test_a_layer_that_cannot_be_read(skopeo, tmp_path):
     source = skopeo([{"bin/kube-scheduler": b"x"}])
     (tmp_path / "image" / f"{0:064x}").write_bytes(b"\x28\xb5\x2f\xfd zstd")
     with pytest.raises(ClusterError, match="such as zstd"):
-        binary.extract(DIGEST, "", str(tmp_path / "program"), source)
+        binary.extract(DIGEST, "", str(tmp_path / "program"), source, started)
 
 
 def test_without_skopeo(tmp_path):
     with pytest.raises(ClusterError, match=r"binary\.skopeo: no-such could not be started: No such file or directory\. Install skopeo"):
-        binary.extract(DIGEST, "", str(tmp_path / "program"), binary.Source(None, True, "no-such"))
+        binary.extract(DIGEST, "", str(tmp_path / "program"), binary.Source(None, True, "no-such"), started)
 
 
 TAGGED, OTHER = "registry.example.com/a/scheduler:1", "sha256:" + "1" * 64

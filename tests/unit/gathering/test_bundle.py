@@ -37,7 +37,7 @@ def test_a_credential_that_is_seen_last_is_masked_in_what_came_first():
     assert not [name for name, text in files.items() if "pl4nted" in text]
     index = json.loads(files["b/index.json"])
     assert (index["made"], index["cluster"], index["notes"]) == ("2026-11-22T12:00:00Z", "https://api", ["******** stays"])
-    assert [(entry["file"], entry["items"], entry["bytes"]) for entry in index["files"]] == [
+    assert [(entry["file"], entry["objects"], entry["bytes"]) for entry in index["files"]] == [
         ("first.log", None, len("it said ********\n")),
         ("things.json", 1, len(files["b/things.json"])),
     ]
