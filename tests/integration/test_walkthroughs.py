@@ -20,6 +20,7 @@ from textwrap import indent
 import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.openshift import rendered
+from support.ansible_runs import play
 from support.control_plane import ControlPlane
 from support.load_aware import reserve
 from support.monitoring import Load, Stack
@@ -54,8 +55,13 @@ def with_operator(request) -> Iterator[Place]:
 
 
 @contextmanager
-def anywhere(request) -> Iterator[Place]:
-    yield place()
+def without_custom_scheduler(request) -> Iterator[Place]:
+    away = {"custom_schedulers": [{"name": "batch", "state": "absent"}]}
+    play("osso.scheduler.custom_scheduler", variables=away)
+    try:
+        yield place()
+    finally:
+        play("osso.scheduler.custom_scheduler", variables=away)
 
 
 @contextmanager
@@ -130,7 +136,7 @@ WHERE = {
     "pending-pods": with_operator,
     "secondary-scheduler": without_operator,
     "gang-scheduling": without_operator,
-    "custom-scheduler": anywhere,
+    "custom-scheduler": without_custom_scheduler,
     "five-minutes": with_operator,
     "upgrade": of_an_older_version,
     "load-aware": with_prometheus,
