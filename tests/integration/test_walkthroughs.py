@@ -26,7 +26,7 @@ from support.load_aware import reserve
 from support.monitoring import Load, Stack
 from support.openshift import openshift
 from support.private_registry import MANIFESTS, PrivateRegistry, skopeo
-from support.scheduler import IMAGE
+from support.scheduler import IMAGE, eventually
 from support.site import NAMESPACE, installed, remove
 from support.walkthrough import Page, Place
 
@@ -50,8 +50,11 @@ def without_operator(request) -> Iterator[Place]:
 
 @contextmanager
 def with_operator(request) -> Iterator[Place]:
+    """It is left as it was found: what a page has brought to its namespace is waited for to be gone."""
     installed()
     yield place()
+    kubectl = request.getfixturevalue("kubectl")
+    eventually(lambda: kubectl.get("secondaryscheduler", "packing", NAMESPACE) is None)
 
 
 @contextmanager
@@ -156,7 +159,7 @@ def left_as_found(kubectl):
     before = namespaces()
     yield
     if new := namespaces() - before:
-        kubectl("delete", *new, "--wait=false")
+        kubectl("delete", *new, "--wait=false", "--ignore-not-found")
 
 
 def test_every_page_is_executed():
