@@ -29,12 +29,13 @@ to lower it: [decisions/0008](decisions/0008-what-a-reconcile-costs.md).
 
 @pytest.fixture(scope="module")
 def publish(request):
-    """publish(text) makes it the module's section of the page, under its TITLE, with machine and date."""
+    """publish(text) makes it the module's section of the page, under its TITLE or another one, with machine and date."""
 
-    def write(text):
+    def write(text, title=None):
+        title = title or request.module.TITLE
         section = f"{_machine()}\n{text}"
-        _replace(request.module.TITLE, section)
-        print(f"\n{request.module.TITLE}\n\n{section}")
+        _replace(title, section)
+        print(f"\n{title}\n\n{section}")
 
     return write
 
