@@ -290,7 +290,7 @@ class Helm(Commands):
 
     def _chart(self, case, definitions) -> Path:
         chart = self._folder / f"chart-{definitions}"
-        for path in chart.glob("*/*.json"):
+        for path in chart.glob("*/*.yaml"):
             path.unlink()
         for folder, objects in ((definitions, case.definitions), ("templates", case.others)):
             (chart / folder).mkdir(parents=True, exist_ok=True)
