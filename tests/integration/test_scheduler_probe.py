@@ -10,11 +10,13 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
 from support.access import service_account
 from support.processes import descendants
+from support.scheduler import eventually
 
 MODULE = "scheduler_probe"
 NOWHERE = {"osso.scheduler/test": "no-node-has-this"}
@@ -114,24 +116,45 @@ def test_a_missing_namespace(run_module):
     assert 'namespaces "does-not-exist" not found' in result["msg"]
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_a_signal_leaves_no_pod(kubectl, namespace, name):
-    options = {"scheduler_name": "nobody", "namespace": namespace, "timeout": 100}
-    command = ["ansible", "localhost", "--module-name=osso.scheduler.scheduler_probe", f"--args={json.dumps(options)}"]
-    ansible = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    try:
-        deadline = time.monotonic() + 30
-        while not probes(kubectl, namespace):
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        module = descendants(ansible.pid, "AnsiballZ_scheduler_probe")
-        assert module
-        os.kill(module[-1], signal.Signals[name])
-        output = ansible.communicate(timeout=30)[0]
-    finally:
+@pytest.fixture
+def waiting(kubectl, namespace, tmp_path):
+    """Starts Ansible with a probe that nobody places, in a group of processes of its own; returns once the pod is there."""
+    started = []
+
+    def start(in_a_fork) -> subprocess.Popen:
+        python = tmp_path / "python"
+        python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+        python.chmod(0o755)
+        options = {"scheduler_name": "nobody", "namespace": namespace, "timeout": 100}
+        command = ["ansible", "localhost", "--module-name=osso.scheduler.scheduler_probe", f"--args={json.dumps(options)}"]
+        command += [] if in_a_fork else [f"--extra-vars=ansible_python_interpreter={python}"]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True))
+        eventually(lambda: probes(kubectl, namespace))
+        return started[0]
+
+    yield start
+    for ansible in started:
         ansible.kill()
+
+
+@pytest.mark.parametrize("in_a_fork", [True, False], ids=["in a fork", "in a process of its own"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_signal_leaves_no_pod(waiting, kubectl, namespace, name, in_a_fork):
+    ansible = waiting(in_a_fork)
+    assert bool(descendants(ansible.pid, f"AnsiballZ_{MODULE}")) != in_a_fork
+    os.kill(descendants(ansible.pid, MODULE)[-1], signal.Signals[name])
+    output = ansible.communicate(timeout=30)[0]
     assert f"The probe was ended by {name}." in output
     assert probes(kubectl, namespace) == []
+
+
+@pytest.mark.parametrize("in_a_fork", [True, False], ids=["in a fork", "in a process of its own"])
+def test_who_interrupts_ansible_leaves_no_pod(waiting, kubectl, namespace, in_a_fork):
+    """A terminal's Ctrl-C goes to all processes."""
+    ansible = waiting(in_a_fork)
+    os.killpg(ansible.pid, signal.SIGINT)
+    ansible.communicate(timeout=60)
+    eventually(lambda: probes(kubectl, namespace) == [])
 
 
 PODS = {"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "delete", "list", "watch"]}
