@@ -49,7 +49,7 @@ COSTS = (
     ("unchanged: of them writes", "again writes", ""),
 )
 EMPTY = "a dry run on an empty cluster"
-ONE_PASS = "definition and resource of its kind in one pass"
+ONE_PASS = "definition and resource of its kind in one pass (with Helm both are templates; what is in its folder `crds` comes first)"
 WAITS = "when it is over, the scheduler"
 SAYS = "of an unchanged run it says"
 DRY_RUN = "a dry run of a change shows"
@@ -381,7 +381,8 @@ def one_pass(outcome, way, cases) -> str:
     if outcome.rc == 0 and there == len(cases.base.objects):
         return "works"
     again = way.at_once(cases.base)
-    then = "a second one brings the rest" if again.rc == 0 else f"a second one fails, too: {why(again)}"
+    reason = "for the same reason" if why(again) == why(outcome) else why(again)
+    then = "a second one brings the rest" if again.rc == 0 else f"a second one fails, too, {reason}"
     return f"fails and leaves {there} of {len(cases.base.objects)} objects, {then}: {why(outcome)}"
 
 
