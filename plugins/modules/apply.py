@@ -101,7 +101,7 @@ options:
         its manager.
     type: bool
     default: false
-  take_over:
+  takeover_field_managers:
     description:
       - Field managers whose place is taken, such as an operator that wrote these objects before, or V(kubectl-client-side-apply). What they
         own of an object becomes ours before it is applied. So fields that they have set and the manifests do not hold are removed, by
@@ -123,20 +123,20 @@ options:
     description:
       - Namespace of the inventory; required with O(set_name). The set itself may contain this namespace.
     type: str
-  leave_existing:
+  keep_existing:
     description:
       - Names of Namespaces and CustomResourceDefinitions in the manifests that are left as they are, where they were there before the set.
     type: list
     elements: str
     default: []
-  adopt_existing:
+  take_ownership:
     description:
       - Names of Namespaces and CustomResourceDefinitions in the manifests that become members of the set although they were there before
         it, so that they are deleted with it. This is for what another way of installation leaves behind.
     type: list
     elements: str
     default: []
-  let_go:
+  orphan:
     description:
       - With O(prune), names of Namespaces and CustomResourceDefinitions that leave the set without being deleted when the manifests no longer
         contain them. They lose the label of the set and nothing else. This is for what another way of installation takes over.
@@ -306,7 +306,7 @@ EXAMPLES = r"""
 - name: Take the place of what was applied with kubectl, and remove what the manifests no longer hold
   osso.scheduler.apply:
     src: deployment.yaml
-    take_over:
+    takeover_field_managers:
       - kubectl-client-side-apply
 
 - name: Remove the set, custom resources first
@@ -433,12 +433,12 @@ def main():
             ),
             field_manager=dict(type="str", default=FIELD_MANAGER),
             force_conflicts=dict(type="bool", default=False),
-            take_over=dict(type="list", elements="str", default=[]),
+            takeover_field_managers=dict(type="list", elements="str", default=[]),
             set_name=dict(type="str"),
             set_namespace=dict(type="str"),
-            leave_existing=dict(type="list", elements="str", default=[]),
-            adopt_existing=dict(type="list", elements="str", default=[]),
-            let_go=dict(type="list", elements="str", default=[]),
+            keep_existing=dict(type="list", elements="str", default=[]),
+            take_ownership=dict(type="list", elements="str", default=[]),
+            orphan=dict(type="list", elements="str", default=[]),
             prune=dict(type="bool", default=False),
             keep_inhabited=dict(type="bool", default=False),
             owner=dict(
@@ -490,12 +490,12 @@ def run(module):
         check=module.check_mode,
         field_manager=params["field_manager"],
         force_conflicts=params["force_conflicts"],
-        take_over=params["take_over"],
+        takeover_field_managers=params["takeover_field_managers"],
         set_name=params["set_name"],
         set_namespace=params["set_namespace"],
-        leave_existing=params["leave_existing"],
-        adopt_existing=params["adopt_existing"],
-        let_go=params["let_go"],
+        keep_existing=params["keep_existing"],
+        take_ownership=params["take_ownership"],
+        orphan=params["orphan"],
         prune=params["prune"],
         keep_inhabited=params["keep_inhabited"],
         owner=params["owner"],
@@ -538,17 +538,17 @@ def _check(params, objects):
         raise InputError(
             "set_name is {0} but set_namespace is missing; name the namespace for the set's inventory.".format(params["set_name"])
         )
-    for option, said in (("leave_existing", "given"), ("adopt_existing", "given"), ("let_go", "given"), ("prune", "true")):
+    for option, said in (("keep_existing", "given"), ("take_ownership", "given"), ("orphan", "given"), ("prune", "true")):
         if params[option] and not params["set_name"]:
             raise InputError(f"{option} is {said} but set_name is missing; name the set, so that what belongs to it can be known.")
-    if params["let_go"] and not params["prune"]:
-        raise InputError("let_go is given but prune is false; without prune nothing leaves the set. Set prune to true.")
+    if params["orphan"] and not params["prune"]:
+        raise InputError("orphan is given but prune is false; without prune nothing leaves the set. Set prune to true.")
     if present and params["all_of"]:
         raise InputError("all_of deletes every object of a kind; it goes with state: absent only.")
     if present and params["keep_inhabited"]:
         raise InputError("keep_inhabited is about what is deleted; it goes with state: absent only.")
-    if not present and (params["wait_for"] or params["subresource"] or params["take_over"]):
-        raise InputError("wait_for, subresource and take_over go with state: present only; remove them.")
+    if not present and (params["wait_for"] or params["subresource"] or params["takeover_field_managers"]):
+        raise InputError("wait_for, subresource and takeover_field_managers go with state: present only; remove them.")
     if params["subresource"] and (params["set_name"] or params["owner"]):
         raise InputError("subresource: status applies nothing but the status; remove set_name and owner.")
     if "Secret" in params["return_kinds"]:

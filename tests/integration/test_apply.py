@@ -465,7 +465,7 @@ class TestSets:
         assert kubectl.json("get", "customresourcedefinition", f"things.{group}", "--ignore-not-found") is None
 
     def test_a_kind_that_others_brought_can_be_left_as_it_is(self, apply, kubectl, namespace, group):
-        options = {"set_name": "mine", "set_namespace": namespace, "leave_existing": [f"things.{group}"], "prune": True}
+        options = {"set_name": "mine", "set_namespace": namespace, "keep_existing": [f"things.{group}"], "prune": True}
         theirs = things(group)
         theirs["spec"]["names"]["shortNames"] = ["theirs"]
         kubectl.apply(theirs)
@@ -496,14 +496,14 @@ class TestSets:
         kubectl.apply(thing(group, namespace, "one"))
         before = kubectl.json("get", name, "one", f"--namespace={namespace}")["metadata"]["uid"]
         for check, writes in ((True, 0), (False, 2), (False, 0)):
-            run = apply(config_map(namespace), let_go=[name], check=check, **options)
+            run = apply(config_map(namespace), orphan=[name], check=check, **options)
             assert run.result["requests"]["write"] == writes, "the definition and the inventory, once"
             assert run.warnings == []
             assert ("osso.scheduler/set" in labels()) == check
         apply(state="absent", set_name="mine", set_namespace=namespace)
         assert kubectl.json("get", name, "one", f"--namespace={namespace}")["metadata"]["uid"] == before
         for writes in (3, 0):
-            run = apply([things(group), config_map(namespace)], adopt_existing=[name], **options)
+            run = apply([things(group), config_map(namespace)], take_ownership=[name], **options)
             assert run.result["requests"]["write"] == writes
         assert labels()["osso.scheduler/set"] == "mine"
         everything = [{"api_version": f"{group}/v1", "kind": "Thing"}]

@@ -92,7 +92,7 @@ def test_what_only_they_had_goes_with_one_rollout(apply, kubectl, namespace, wri
     plain = apply(ours(namespace), force_conflicts=True, check=True, diff=True)
     assert [volume["name"] for volume in after(plain)[0]["spec"]["template"]["spec"]["volumes"]] == ["old", "tmp"]
 
-    first = apply(ours(namespace), take_over=[OTHER])
+    first = apply(ours(namespace), takeover_field_managers=[OTHER])
     assert first.actions() == {"Deployment app": "updated"}
     assert first.result["requests"] == {"read": 1, "write": 2, "dry_run": 0}
     live = read(kubectl, namespace, "deployment")
@@ -113,7 +113,7 @@ def test_what_only_they_had_goes_with_one_rollout(apply, kubectl, namespace, wri
     assert OTHER not in {entry["manager"] for entry in live["metadata"]["managedFields"]}
     assert rollouts(kubectl, namespace) == 2
 
-    second = apply(ours(namespace), take_over=[OTHER])
+    second = apply(ours(namespace), takeover_field_managers=[OTHER])
     assert second.actions() == {"Deployment app": "unchanged"}
     assert second.result["requests"] == {"read": 1, "write": 0, "dry_run": 0}
 
@@ -127,15 +127,15 @@ def test_check_mode_says_what_the_real_run_leaves(apply, audit, kubectl, namespa
     written(role(namespace, "get", "list"))
     written(thing(group, namespace, spec={"size": 2, "mode": "other"}))
     with audit:
-        predicted = apply(wanted, take_over=[OTHER], check=True, diff=True)
+        predicted = apply(wanted, takeover_field_managers=[OTHER], check=True, diff=True)
     assert not [one for one in audit.writes() if namespace == one.namespace]
     assert set(predicted.actions().values()) == {"updated"}
     assert predicted.result["unvalidated"] == []
-    real = apply(wanted, take_over=[OTHER], diff=True)
+    real = apply(wanted, takeover_field_managers=[OTHER], diff=True)
     assert real.actions() == predicted.actions()
     assert after(predicted) == after(real)
     assert after(real)[-1]["spec"] == {"size": 1, "mode": "plain"}
-    for again in (apply(wanted, take_over=[OTHER], check=True), apply(wanted, take_over=[OTHER])):
+    for again in (apply(wanted, takeover_field_managers=[OTHER], check=True), apply(wanted, takeover_field_managers=[OTHER])):
         assert not again.result["changed"]
         assert again.result["requests"]["write"] + again.result["requests"]["dry_run"] == 0
 
@@ -145,7 +145,7 @@ def test_what_others_set_stays(apply, kubectl, namespace, written):
     kubectl("label", "deployment", "app", f"--namespace={namespace}", "team=blue", "theirs=2", "--overwrite")
     kubectl("set", "env", "deployment/app", f"--namespace={namespace}", "USER=1")
     for check in (True, False):
-        run = apply(ours(namespace), take_over=[OTHER], check=check, diff=True)
+        run = apply(ours(namespace), takeover_field_managers=[OTHER], check=check, diff=True)
         (live,) = after(run)
         assert live["metadata"]["labels"] == {"team": "blue", "theirs": "2"}
         assert {one["name"] for one in live["spec"]["template"]["spec"]["containers"][0]["env"]} == {"BOTH", "USER"}
@@ -155,17 +155,17 @@ def test_others_values_are_a_conflict_as_ever(apply, kubectl, namespace, written
     written(theirs(namespace))
     kubectl("scale", "deployment/app", f"--namespace={namespace}", "--replicas=2")
     for check in (True, False):
-        refused = apply(ours(namespace), take_over=[OTHER], check=check, succeed=False)
+        refused = apply(ours(namespace), takeover_field_managers=[OTHER], check=check, succeed=False)
         assert "spec.replicas is managed by" in refused.message
         assert "other-operator" not in refused.message
-    run = apply(ours(namespace), take_over=[OTHER], force_conflicts=True)
+    run = apply(ours(namespace), takeover_field_managers=[OTHER], force_conflicts=True)
     assert run.result["changed"]
 
 
 def test_a_service_keeps_its_address(apply, kubectl, namespace, written):
     written(service(namespace, 80, labels={"theirs": "1"}))
     before = read(kubectl, namespace, "service")
-    apply(service(namespace, 443), take_over=[OTHER])
+    apply(service(namespace, 443), takeover_field_managers=[OTHER])
     live = read(kubectl, namespace, "service")
     assert live["spec"]["clusterIP"] == before["spec"]["clusterIP"]
     assert [port["port"] for port in live["spec"]["ports"]] == [443]
@@ -180,7 +180,7 @@ def test_their_owner_reference_becomes_ours(apply, kubectl, namespace, written):
     obj = role(namespace, "get")
     written({**obj, "metadata": {**obj["metadata"], "ownerReferences": [owner]}})
     for check in (True, False):
-        run = apply(obj, take_over=[OTHER], owner={**owner, "namespace": namespace}, check=check, diff=True)
+        run = apply(obj, takeover_field_managers=[OTHER], owner={**owner, "namespace": namespace}, check=check, diff=True)
         assert after(run)[0]["metadata"]["ownerReferences"] == [{**owner, "controller": True}]
 
 
@@ -194,12 +194,12 @@ def test_a_status_is_taken_over_by_itself(apply, kubectl, namespace, group):
     status = {"conditions": [{"type": "Both", "status": "False"}]}
     wanted = thing(group, namespace, status=status)
     for check in (True, False):
-        run = apply(wanted, subresource="status", take_over=[OTHER], check=check, diff=True)
+        run = apply(wanted, subresource="status", takeover_field_managers=[OTHER], check=check, diff=True)
         assert after(run)[0]["status"] == status
         assert after(run)[0]["spec"]["size"] == 1
-    assert not apply(wanted, subresource="status", take_over=[OTHER]).result["changed"]
+    assert not apply(wanted, subresource="status", takeover_field_managers=[OTHER]).result["changed"]
 
 
 def test_only_with_state_present(apply, namespace):
-    refused = apply(role(namespace, "get"), state="absent", take_over=[OTHER], succeed=False)
-    assert "take_over" in refused.message
+    refused = apply(role(namespace, "get"), state="absent", takeover_field_managers=[OTHER], succeed=False)
+    assert "takeover_field_managers" in refused.message

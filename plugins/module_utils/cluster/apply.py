@@ -42,12 +42,12 @@ class Options(NamedTuple):
     check: bool = False
     field_manager: str = FIELD_MANAGER
     force_conflicts: bool = False
-    take_over: list = ()
+    takeover_field_managers: list = ()
     set_name: str | None = None
     set_namespace: str | None = None
-    leave_existing: list = ()
-    adopt_existing: list = ()
-    let_go: list = ()
+    keep_existing: list = ()
+    take_ownership: list = ()
+    orphan: list = ()
     prune: bool = False
     keep_inhabited: bool = False
     owner: dict | None = None
@@ -142,9 +142,9 @@ class Run:
     def _leave_to_others(self):
         """The members of the set; what holds others' objects and was there before the set is applied, but does not become one."""
         found = prune.guests(self._live, self._wanted, self._options.set_name)
-        guests = [identity for identity in found if identity.name not in self._options.adopt_existing]
+        guests = [identity for identity in found if identity.name not in self._options.take_ownership]
         for identity in guests:
-            if identity.name in self._options.leave_existing:
+            if identity.name in self._options.keep_existing:
                 self._report.add(identity, action.UNCHANGED, self._live[identity], self._live[identity])
                 del self._wanted[identity]
             else:
@@ -250,7 +250,7 @@ class Run:
     def _foreign(self, live, wanted):
         """The `ownership.TakeOver` of what the managers to be replaced own of an object; None where that is nothing."""
         options = self._options
-        return ownership.take_over(live, options.take_over, options.field_manager, wanted["apiVersion"], options.subresource)
+        return ownership.take_over(live, options.takeover_field_managers, options.field_manager, wanted["apiVersion"], options.subresource)
 
     def _take_over(self, identity, wanted):
         """Store that fields are ours. The object may be written by others at the same time, or even be gone."""
@@ -280,11 +280,11 @@ class Run:
             answer = self._send(identity, wanted, force)
         except ApiError as error:
             causes = error.details.get("causes") or []
-            error.details["causes"] = ownership.other_causes(causes, options.take_over)
+            error.details["causes"] = ownership.other_causes(causes, options.takeover_field_managers)
             if error.details["causes"] or not causes:
                 raise
             answer = self._send(identity, wanted, force=True)
-        left = ownership.outcome(answer, taken, options.take_over, options.field_manager, options.subresource)
+        left = ownership.outcome(answer, taken, options.takeover_field_managers, options.field_manager, options.subresource)
         return self._rewrite(identity, ownership.replacement(live, left), options.subresource)
 
     def _rewrite(self, identity, operations, subresource=None):
@@ -346,15 +346,15 @@ class Run:
         self._locate(stale)
         self._read(stale)
         mine = prune.ours(map(self._doomed, stale), self._options.set_name)
-        released = [one for one in mine if one.identity.kind in prune.HOLDERS and one.identity.name in self._options.let_go]
+        released = [one for one in mine if one.identity.kind in prune.HOLDERS and one.identity.name in self._options.orphan]
         for one in released:
-            self._let_go(one)
+            self._orphan(one)
         doomed = [one for one in mine if one not in released]
         kept = prune.kept(self._client, doomed, self._options.set_name, self._warn)
         self._delete([one for one in doomed if one not in kept])
         return [one.identity for one in kept]
 
-    def _let_go(self, one):
+    def _orphan(self, one):
         """Take the set's label off an object that others look after from now on; everything else of it stays."""
         metadata = one.live["metadata"]
         operations = [

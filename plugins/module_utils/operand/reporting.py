@@ -126,7 +126,7 @@ class Reporting:
             field_manager=naming.FIELD_MANAGER,
             force_conflicts=True,
             # Upstream's own conditions would stay as they were for ever.
-            take_over=[leftovers.UPSTREAM_MANAGER, *leftovers.UPSTREAM_STATUS_MANAGERS],
+            takeover_field_managers=[leftovers.UPSTREAM_MANAGER, *leftovers.UPSTREAM_STATUS_MANAGERS],
             subresource="status",
         )
         Run(self._client, options, report, self._warn).present()

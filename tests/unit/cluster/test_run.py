@@ -75,17 +75,17 @@ def test_a_take_over_that_lost_a_race_is_repeated_with_what_is_there_then(server
         return (200, {**obj, "metadata": {**obj["metadata"], "managedFields": [theirs]}})
 
     server.answers = [live("1"), lost, live("2"), live("3"), stored(config_map("n"))]
-    assert run(server, config_map("n"), take_over=["other"]) == {"ConfigMap": "updated"}
+    assert run(server, config_map("n"), takeover_field_managers=["other"]) == {"ConfigMap": "updated"}
     patches = [json.loads(one.body) for one in server.seen if one.headers["Content-Type"] == "application/json-patch+json"]
     assert [patch[1]["value"] for patch in patches] == ["1", "2"]
 
     server.answers = [live("1"), lost, NOT_SERVED, stored(config_map("n"))]
-    run(server, config_map("n"), take_over=["other"])
+    run(server, config_map("n"), takeover_field_managers=["other"])
     assert server.seen[-1].headers["Content-Type"] == "application/apply-patch+yaml"
 
     server.answers = [live("1"), *[lost, live("2")] * 10]
     with pytest.raises(ClusterError, match=r"take over fields of it: .*has been modified"):
-        run(server, config_map("n"), take_over=["other"])
+        run(server, config_map("n"), takeover_field_managers=["other"])
 
 
 @pytest.mark.parametrize(
