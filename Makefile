@@ -21,6 +21,8 @@ MAKEFLAGS += --no-print-directory
 
 ENV := tests/tools/env
 PART := $(ENV) tests/tools/part
+# One waits for an answer while another one computes.
+API_WORKERS ?= 3
 PYTEST = $(ENV) pytest $(if $(filter-out 1,$(CLUSTERS)),--numprocesses=$(CLUSTERS) --max-worker-restart=0 --dist=loadfile --no-loadscope-reorder)
 
 # The throwaway clusters: .cluster, .cluster-2 and so on. Some tests at the prompt want one, all tests are shared by two.
@@ -55,7 +57,7 @@ test: which-cluster forget-times collections  ## Everything that has to pass: al
 # Only what fails this time counts for tests/tools/again.
 all-on-clusters: lint molecule olm
 	@rm -f .cache/pytest/v/cache/lastfailed
-	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm tests/unit || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
+	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm tests/unit tests/api || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
 
 ##@ The development ground
 .PHONY: env collections requirements dist format bundle aap ee reference docs walkthroughs release clean distclean
@@ -103,7 +105,7 @@ distclean: $(if $(wildcard .cluster*),cluster-clean) clean  ## Remove everything
 	@rm -rf .venv .cache
 
 ##@ The parts of make test
-.PHONY: lint sanity unit images molecule test-integration test-olm all-on-clusters forget-times which-cluster ready olm
+.PHONY: lint sanity unit images molecule test-api test-integration test-olm all-on-clusters forget-times which-cluster ready olm
 lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and documentation checks
 	@$(PART) lint tests/tools/lint
 
@@ -119,6 +121,9 @@ images: $(if $(OUTSIDE),,ready) collections  ## Build the operator's image and p
 
 molecule: ready collections images  ## Molecule scenarios on the cluster
 	@$(PART) molecule molecule test --all
+
+test-api: collections  ## API tier: tests on an etcd and kube-apiserver of their own, without a node
+	@$(ENV) pytest $(if $(TESTS),,--numprocesses=$(API_WORKERS) --dist=loadfile --no-loadscope-reorder) $(or $(TESTS),tests/api)
 
 test-integration: ready collections images  ## Integration tests and the conformance tests of the operator, on the cluster
 	@$(PYTEST) $(or $(TESTS),tests/integration tests/conformance/operator)

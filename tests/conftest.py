@@ -29,6 +29,7 @@ TOGETHER = ("tests/olm/",)
 
 # Files of tests that take minutes each, the longest first; none of TOGETHER, whose cluster would have OLM from the start then.
 LONGEST = (
+    "api/test_fleet.py",
     "integration/test_operator_beyond.py",
     "integration/test_operator_metrics.py",
     "integration/test_monitoring.py",
@@ -54,19 +55,22 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Give plain `pytest` the same environment as `make`, and each worker of pytest-xdist a cluster of its own."""
+    """Give plain `pytest` the same environment as `make`, and each worker of pytest-xdist its cluster, as far as CLUSTERS go."""
     environment = dict(os.environ)
     if hasattr(config, "workerinput"):
         number = int(config.workerinput["workerid"].removeprefix("gw")) + 1
-        if number > 1:
+        if 1 < number <= clusters():
             environment["CLUSTER_DIR"] += f"-{number}"
             for name in ("KUBECONFIG", "REGISTRY"):
                 environment.pop(name, None)
     wanted = subprocess.run([ROOT / "tests/tools/env", "env", "-0"], env=environment, capture_output=True, text=True, check=True).stdout
     os.environ.clear()
     os.environ.update(entry.split("=", 1) for entry in wanted.split("\0") if entry)
-    if getattr(config.option, "numprocesses", None) and not is_own(Path(os.environ["KUBECONFIG"])):
-        raise pytest.UsageError("KUBECONFIG names one cluster, and each worker needs one of its own: run pytest without --numprocesses.")
+
+
+def clusters() -> int:
+    """How many throwaway clusters there are."""
+    return int(os.environ.get("CLUSTERS") or 1)
 
 
 def is_own(kubeconfig: Path) -> bool:
@@ -141,6 +145,9 @@ def run_module():
 def kubeconfig() -> Path:
     """Path of the kubeconfig, of a cluster that answers."""
     path = Path(os.environ["KUBECONFIG"])
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers > clusters():
+        pytest.fail(f"{workers} workers of pytest need as many clusters: see CLUSTERS in the Makefile.", pytrace=False)
     if not path.exists():
         pytest.fail(
             f"No cluster: {path} does not exist. Start one with `make cluster` or name yours in KUBECONFIG.",
@@ -175,7 +182,33 @@ def own_cluster(kubeconfig) -> Path:
     return kubeconfig.parent
 
 
+@pytest.fixture(scope="session")
+def audit_log(own_cluster) -> Path:
+    """The API server's own log of requests."""
+    return own_cluster / "logs/audit.log"
+
+
 @pytest.fixture
-def audit(own_cluster, kubectl) -> Audit:
+def audit(audit_log, kubectl) -> Audit:
     """`with audit: ...`, then `audit.writes()` are the write requests in between."""
-    return Audit(own_cluster / "logs/audit.log", kubectl)
+    return Audit(audit_log, kubectl)
+
+
+@pytest.fixture
+def apply(kubeconfig):
+    """apply(manifests, **options): the module apply on the cluster, run directly."""
+    # Imported here: it needs the environment that pytest_configure makes.
+    from support.direct_module import run_directly
+
+    def run(manifests=None, **options):
+        return run_directly("apply", kubeconfig=str(kubeconfig), manifests=manifests, **options)
+
+    return run
+
+
+@pytest.fixture
+def group(kubectl, namespace):
+    """An API group for the test's own kinds."""
+    group = f"{namespace}.example.com"
+    yield group
+    kubectl("delete", "customresourcedefinition", f"things.{group}", "--ignore-not-found", "--wait=false")

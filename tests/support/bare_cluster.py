@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Clusters of nothing but etcd and kube-apiserver, real ones, as many as a test of a fleet wants.
+"""Clusters of nothing but etcd and kube-apiserver, real ones, as many as a test of a fleet needs, in seconds.
 
-No node, no controller, no pod: what is written stays as it was written, and nobody answers it.
+They have no node, and no pod ever runs. Without controllers, what is written stays as it was written. With `controllers`, the real
+kube-controller-manager deletes namespaces and dependents, creates service accounts, and creates the pods of workloads, which stay pending.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import Request as HttpRequest
@@ -29,25 +31,39 @@ ROOT = Path(__file__).resolve().parents[2]
 AT_ONCE = 4
 # Who they are, and the group that decides what they may.
 ADMIN, NOBODY = "admin-of-bare-clusters", "nobody-of-bare-clusters"
+CONTROLLER_MANAGER = "system:kube-controller-manager"
+CONTROLLERS = (
+    "deployment-controller",
+    "garbage-collector-controller",
+    "job-controller",
+    "namespace-controller",
+    "replicaset-controller",
+    "root-ca-certificate-publisher-controller",
+    "serviceaccount-controller",
+)
+# Each cluster of this process has an address of its own.
+_numbers = count(1)
 
 
 class BareCluster:
-    """etcd and kube-apiserver on a loopback address of their own. `number` is one of 1 to 254."""
+    """etcd and kube-apiserver on a loopback address of their own, and with `controllers` the kube-controller-manager."""
 
-    def __init__(self, folder: Path, name: str, number: int, authority: Authority):
+    def __init__(self, folder: Path, name: str, authority: Authority, controllers: bool = False):
         self.name = name
         self.folder = folder / name
         self.folder.mkdir(parents=True)
         # Processes of several test runs share the machine.
-        self.address = f"127.{1 + os.getpid() // 254 % 254}.{os.getpid() % 254}.{number}"
+        self.address = f"127.{1 + os.getpid() // 254 % 254}.{os.getpid() % 254}.{next(_numbers) % 254 + 1}"
         self.url = f"https://{self.address}:6443"
         self.token, self.weak_token = f"{ADMIN}-{name}", f"{NOBODY}-{name}"
         self.ca = authority.path
+        self.audit_log = self.folder / "audit.log"
+        self._controllers = controllers
         self._authority = authority
         self._processes: list[subprocess.Popen] = []
 
     def start(self) -> None:
-        """Start both; `await_ready` waits."""
+        """Start its programs; `await_ready` waits."""
         peer, client = f"http://{self.address}:2380", f"http://{self.address}:2379"
         self._run(
             "etcd",
@@ -61,7 +77,13 @@ class BareCluster:
             "--unsafe-no-fsync=true",
         )
         tokens = self.folder / "tokens.csv"
-        tokens.write_text(f"{self.token},{ADMIN},1,system:masters\n{self.weak_token},{NOBODY},2\n")
+        controller_token = f"{CONTROLLER_MANAGER}-{self.name}"
+        lines = (
+            (self.token, ADMIN, "1", "system:masters"),
+            (self.weak_token, NOBODY, "2"),
+            (controller_token, CONTROLLER_MANAGER, "3", "system:masters"),
+        )
+        tokens.write_text("".join(",".join(line) + "\n" for line in lines))
         policy = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}
         (self.folder / "audit.json").write_text(json.dumps(policy))
         certificate, key = self._authority.certificate(self.address)
@@ -76,16 +98,31 @@ class BareCluster:
             f"--tls-private-key-file={key}",
             f"--token-auth-file={tokens}",
             "--authorization-mode=RBAC",
-            # Without a controller no namespace has the account that pods want.
-            "--disable-admission-plugins=ServiceAccount",
+            # Without a controller no namespace has the account that pods need.
+            *([] if self._controllers else ["--disable-admission-plugins=ServiceAccount"]),
             f"--etcd-servers={client}",
             "--service-cluster-ip-range=10.96.0.0/16",
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={certificate}",
             f"--service-account-signing-key-file={key}",
             f"--audit-policy-file={self.folder}/audit.json",
-            f"--audit-log-path={self.folder}/audit.log",
+            f"--audit-log-path={self.audit_log}",
         )
+        if self._controllers:
+            kubeconfig = self.kubeconfig(self.folder / "controller-manager.kubeconfig", token=controller_token)
+            self._run(
+                "kube-controller-manager",
+                f"--kubeconfig={kubeconfig}",
+                f"--authentication-kubeconfig={kubeconfig}",
+                f"--authorization-kubeconfig={kubeconfig}",
+                f"--bind-address={self.address}",
+                f"--cert-dir={self.folder}",
+                f"--tls-cert-file={certificate}",
+                f"--tls-private-key-file={key}",
+                f"--root-ca-file={self.ca}",
+                f"--controllers={','.join(CONTROLLERS)}",
+                "--leader-elect=false",
+            )
 
     def _run(self, program: str, *flags: str) -> None:
         binary = Path(os.environ["CLUSTER_DIR"]) / "bin" / program
@@ -102,6 +139,8 @@ class BareCluster:
 
     def _answers(self) -> bool:
         try:
+            if self._controllers:
+                self.get("/api/v1/namespaces/default/serviceaccounts/default")
             return self.get("/readyz") == b"ok" and b"default" in self.get("/api/v1/namespaces/default")
         except (URLError, OSError):
             return False
@@ -137,14 +176,14 @@ class BareCluster:
             thread.join()
 
     def stop(self) -> None:
-        """End both at once: nothing of them is needed any more."""
+        """End them at once: nothing of them is needed any more."""
         for process in self._processes:
             process.kill()
             process.wait()
         self._processes.clear()
 
     def cpu(self) -> float:
-        """CPU seconds that both have used so far."""
+        """CPU seconds that its programs have used so far."""
         fields = (Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split() for process in self._processes)
         return sum(int(field[11]) + int(field[12]) for field in fields) / os.sysconf("SC_CLK_TCK")
 
@@ -153,25 +192,26 @@ class BareCluster:
         """`cluster_access` of its administrator, by host and token."""
         return {"host": self.url, "api_key": self.token, "ca_cert": str(self.ca)}
 
-    def kubeconfig(self, path: Path, context: str = "admin") -> Path:
-        """Write a kubeconfig with that one context, which is not the current one."""
+    def kubeconfig(self, path: Path, context: str = "admin", *, token: str = "", current: bool = True) -> Path:
+        """Write a kubeconfig with that one context, of the administrator or of who has `token`."""
         content = {
             "apiVersion": "v1",
             "kind": "Config",
             "clusters": [{"name": self.name, "cluster": {"server": self.url, "certificate-authority": str(self.ca)}}],
-            "users": [{"name": context, "user": {"token": self.token}}],
+            "users": [{"name": context, "user": {"token": token or self.token}}],
             "contexts": [{"name": context, "context": {"cluster": self.name, "user": context}}],
+            **({"current-context": context} if current else {}),
         }
         path.write_text(json.dumps(content))
         return path
 
     def position(self) -> int:
         """Where the audit log ends by now, for `requests`."""
-        return (self.folder / "audit.log").stat().st_size
+        return self.audit_log.stat().st_size
 
     def requests(self, since: int = 0) -> list[Request]:
         """What administrator and nobody have asked since that position, but for this class."""
-        with (self.folder / "audit.log").open() as log:
+        with self.audit_log.open() as log:
             log.seek(since)
             events = [json.loads(line) for line in log]
         found = [Request.from_event(event) for event in events if event["stage"] == "ResponseComplete"]
@@ -182,13 +222,13 @@ class BareCluster:
 
 
 @contextmanager
-def bare_clusters(folder: Path, names: list[str]) -> Iterator[dict[str, BareCluster]]:
-    """So many of them, ready, by their names."""
+def bare_clusters(folder: Path, names: list[str], *, controllers: bool = False) -> Iterator[dict[str, BareCluster]]:
+    """As many of them as names, ready, by their names."""
     # Built once, shared with the throwaway cluster.
     subprocess.run([ROOT / "tests/cluster/cluster", "build", "kubernetes"], check=True, stdout=subprocess.DEVNULL)
     (folder / "pki").mkdir()
     authority = Authority(folder / "pki", "fleet")
-    clusters = {name: BareCluster(folder, name, number, authority) for number, name in enumerate(names, start=1)}
+    clusters = {name: BareCluster(folder, name, authority, controllers) for name in names}
     try:
         # All at once would take each other's time, up to where none is ready in time.
         waiting = list(clusters.values())

@@ -102,7 +102,7 @@ class Kubectl:
 
     def _request(self, path, method="GET", body=None, **query):
         client, settings = self._client, self._client.configuration
-        headers = {"Authorization": token} if (token := settings.get_api_key_with_prefix("authorization")) else {}
+        headers = {setting["key"]: setting["value"] for setting in settings.auth_settings().values()}
         content = {"fields": query} if body is None else {"json": body}
         return client.rest_client.pool_manager.request(method, settings.host + path, headers=headers, timeout=30, **content)
 

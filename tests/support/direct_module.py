@@ -2,18 +2,27 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Running one module as Ansible does on the target, without the controller's half: a process, JSON in, JSON out."""
+"""Running one module without Ansible's controller, JSON in, JSON out.
+
+It runs in a fork of this process, as the collection's action plugins run it (docs/decisions/0017-modules-in-a-fork.md): the module and the
+Kubernetes client are imported once, not for each run. With an environment of its own it runs in a new process.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
+from ansible_collections.osso.scheduler.plugins.plugin_utils import in_fork
+
 COLLECTIONS = Path(__file__).parents[2] / ".cache/collections"
+TIMEOUT = 600  # seconds
 
 
 @dataclass
@@ -47,17 +56,34 @@ def run_directly(name: str, /, *, check=False, diff=False, env=None, succeed=Tru
 
     Fails the test when the module fails; with `succeed=False` when it does not; with `succeed=None` never.
     """
-    done = subprocess.run(
-        [sys.executable, "-m", f"ansible_collections.osso.scheduler.plugins.modules.{name}"],
-        input=json.dumps({"ANSIBLE_MODULE_ARGS": {**args, "_ansible_check_mode": check, "_ansible_diff": diff}}),
-        env={**os.environ, "PYTHONPATH": str(COLLECTIONS), **(env or {})},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    output = done.stdout + done.stderr
+    arguments = {**args, "_ansible_check_mode": check, "_ansible_diff": diff}
+    module = f"ansible_collections.osso.scheduler.plugins.modules.{name}"
+    answer, output = _in_process(module, arguments, env) if env else _in_fork(module, arguments)
     assert "Traceback" not in output, output
-    run = ModuleRun(json.loads(done.stdout), output)
+    run = ModuleRun(json.loads(answer), output)
     assert run.failed is not succeed, run.message or run.result
     return run
+
+
+def _in_fork(module: str, arguments: dict) -> tuple[str, str]:
+    main = import_module(module).main
+
+    def limited():
+        signal.alarm(TIMEOUT)
+        main()
+
+    done = in_fork.run(limited, in_fork.encoded(arguments), os.getcwd())
+    return done["stdout"], done["stdout"] + done["stderr"]
+
+
+def _in_process(module: str, arguments: dict, env: dict) -> tuple[str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", module],
+        input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}),
+        env={**os.environ, "PYTHONPATH": str(COLLECTIONS), **env},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    return done.stdout, done.stdout + done.stderr

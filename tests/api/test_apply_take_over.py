@@ -71,7 +71,9 @@ def ours(namespace) -> dict:
 
 
 def rollouts(kubectl, namespace):
-    kubectl("rollout", "status", "deployment/app", f"--namespace={namespace}", "--timeout=60s")
+    """How many there were, once the controller has seen the present one."""
+    generation = kubectl.get("deployment", "app", namespace)["metadata"]["generation"]
+    kubectl("wait", f"--for=jsonpath={{.status.observedGeneration}}={generation}", "deployment/app", f"--namespace={namespace}")
     return len(kubectl.json("get", "replicasets", f"--namespace={namespace}")["items"])
 
 

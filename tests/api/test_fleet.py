@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""playbooks/site.yml over an inventory of clusters: three real API servers. How it grows with more of them: tests/long/test_fleet.py."""
+"""playbooks/site.yml over an inventory of clusters: three real API servers without controllers. How it grows with more of them: tests/long/test_fleet.py."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def fleet(tmp_path_factory):
 @pytest.fixture(scope="module")
 def accesses(fleet, tmp_path_factory):
     """One by kubeconfig and context, two by host and token."""
-    path = fleet["berlin"].kubeconfig(tmp_path_factory.mktemp("access") / "berlin.kubeconfig", "admin")
+    path = fleet["berlin"].kubeconfig(tmp_path_factory.mktemp("access") / "berlin.kubeconfig", "admin", current=False)
     by_token = {name: fleet[name].access for name in NAMES[1:]}
     return {"berlin": {"kubeconfig": str(path), "context": "admin"}, **by_token}
 
@@ -147,7 +147,7 @@ def test_a_batch_that_fails_as_a_whole_is_not_the_end(installed, fleet, accesses
 
 def test_a_folder_of_kubeconfigs_is_an_inventory(installed, root, fleet, tmp_path):
     for name, cluster in fleet.items():
-        path = cluster.kubeconfig(tmp_path / f"{name}.kubeconfig", "admin")
+        path = cluster.kubeconfig(tmp_path / f"{name}.kubeconfig", "admin", current=False)
         path.write_text(json.dumps({**json.loads(path.read_text()), "current-context": "admin"}))
     run = site(root / "docs/inventories/kubeconfigs.sh", check=True, env={"KUBECONFIGS": os.fspath(tmp_path)})
     assert table(run) == dict.fromkeys(NAMES, f"{SHOWN} nothing")

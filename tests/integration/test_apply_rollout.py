@@ -1,0 +1,66 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Module apply while it waits for rollouts, whose pods need nodes. Everything else about it: tests/api/test_apply*.py."""
+
+from __future__ import annotations
+
+import time
+
+from support.objects import deployment
+
+
+def test_workloads_of_the_set_roll_out(apply, kubectl, namespace):
+    manifest = deployment(namespace, replicas=2)
+    run = apply(manifest, wait=True, return_kinds=["Deployment"], wait_timeout=120)
+    (live,) = run.result["resources"]
+    assert live["status"]["availableReplicas"] == 2
+    assert live["status"]["observedGeneration"] == live["metadata"]["generation"]
+
+    manifest["spec"]["template"]["metadata"]["annotations"] = {"changed": "true"}
+    run = apply(manifest, wait=True, return_kinds=["Deployment"], wait_timeout=120)
+    (live,) = run.result["resources"]
+    assert live["metadata"]["generation"] == 2
+    assert live["status"]["updatedReplicas"] == live["status"]["replicas"] == live["status"]["availableReplicas"] == 2
+
+    run = apply(manifest, wait=True)
+    assert run.result["requests"] == {"read": 1, "write": 0, "dry_run": 0}, "what is rolled out costs no watch"
+
+
+def test_why_it_does_not_roll_out(apply, namespace):
+    no_image = deployment(namespace, "no-image", image="registry.k8s.io/does-not-exist:1", replicas=2)
+    no_node = deployment(namespace, "no-node", nodeSelector={"example.com/none": "true"})
+    crashing = deployment(namespace, "crashing", image="registry.k8s.io/busybox:1")
+    crashing["spec"]["template"]["spec"]["containers"][0].update(
+        command=["/bin/sh", "-c", "echo the disk is full > /dev/termination-log; exit 3"]
+    )
+    fine = deployment(namespace, "fine")
+    started = time.monotonic()
+    run = apply([no_image, no_node, crashing, fine], wait=True, wait_timeout=15, succeed=False)
+    assert 14 < time.monotonic() - started < 25, "one deadline for all"
+    assert run.message.startswith("Not ready after 15 s (wait_timeout). ")
+    by_object = {text.split(":")[0]: text for text in run.message.removeprefix("Not ready after 15 s (wait_timeout). ").split(" | ")}
+    assert set(by_object) == {f"Deployment {namespace}/{name}" for name in ("no-image", "no-node", "crashing")}
+    assert "0 available" in by_object[f"Deployment {namespace}/no-image"]
+    assert "ErrImagePull" in run.message or "ImagePullBackOff" in run.message
+    assert "registry.k8s.io/does-not-exist:1" in by_object[f"Deployment {namespace}/no-image"]
+    assert "not scheduled by default-scheduler: 0/" in by_object[f"Deployment {namespace}/no-node"]
+    assert "exit code 3: the disk is full" in by_object[f"Deployment {namespace}/crashing"]
+    assert run.result["counts"]["created"] == 4
+
+
+def test_pods_that_may_not_be_made(apply, kubectl, namespace):
+    kubectl("create", "quota", "none", "--hard=pods=0", f"--namespace={namespace}")
+    message = apply(deployment(namespace), wait=True, wait_timeout=8, succeed=False).message
+    assert "exceeded quota: none" in message
+
+
+def test_a_rollout_that_is_stuck_fails_before_the_time_is_over(apply, namespace):
+    manifest = deployment(namespace, image="registry.k8s.io/does-not-exist:1")
+    manifest["spec"]["progressDeadlineSeconds"] = 3
+    started = time.monotonic()
+    message = apply(manifest, wait=True, wait_timeout=60, succeed=False).message
+    assert time.monotonic() - started < 30
+    assert message.startswith(f"Will not become ready. Deployment {namespace}/app: ")
+    assert "ProgressDeadlineExceeded" in message
