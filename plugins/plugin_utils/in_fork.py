@@ -20,7 +20,6 @@ import json
 import os
 import signal
 import sys
-import traceback
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -30,6 +29,7 @@ from ansible.executor import module_common
 from ansible.module_utils import basic
 from ansible.plugins import action
 from ansible.release import __version__
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import stack_of
 
 try:
     from ansible.module_utils.common.json import Direction, get_module_encoder
@@ -161,8 +161,8 @@ def _be_the_module(main, arguments, folder, out, err):
         status = 0
     except SystemExit as end:
         status = end.code or 0
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as error:
+        print(stack_of(error), file=sys.stderr)
     finally:
         try:
             sys.stdout.flush()

@@ -99,6 +99,20 @@ class TestLifeCycle:
         assert run.actions() == {"ConfigMap settings": "updated"}
         assert not kubectl.json("get", "configmap", "settings", f"--namespace={namespace}").get("data")
 
+    def test_characters_outside_the_basic_multilingual_plane(self, apply, kubectl, namespace):
+        manifest = config_map(namespace, a="# 😀 \U0010fffd")
+        manifest["metadata"]["annotations"] = {"example.com/face": "😀"}
+        # As the filter to_json has it in a template
+        template = json.dumps(manifest)
+        assert r"\ud83d\ude00" in template
+        assert apply([manifest]).actions() == {"ConfigMap settings": "created"}
+        live = kubectl.json("get", "configmap", "settings", f"--namespace={namespace}")
+        assert (live["data"], live["metadata"]["annotations"]) == (manifest["data"], manifest["metadata"]["annotations"])
+        assert apply([template]).actions() == {"ConfigMap settings": "unchanged"}
+        assert apply([template.replace("# ", "#")]).actions() == {"ConfigMap settings": "updated"}
+        live = kubectl.json("get", "configmap", "settings", f"--namespace={namespace}")
+        assert live["data"] == {"a": "#😀 \U0010fffd"}
+
     def test_fields_of_others_are_left_alone(self, apply, kubectl, namespace):
         apply(config_map(namespace, a="1"))
         kubectl("label", "configmap", "settings", "theirs=1", f"--namespace={namespace}")

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import time
 from urllib.parse import urlsplit, urlunsplit
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN, Resource, group_version_path
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import joined
 
 __all__ = ["FIELD_MANAGER", "ApiError", "Client", "Resource", "raise_if_gone"]
 
@@ -29,6 +31,14 @@ CONNECT_TIMEOUT = 10
 READ_TIMEOUT = 15
 WRITE_TIMEOUT = 35
 PAGE = 500
+_HEADER = re.compile(r"[\x20-\x7e\xa0-\xff]*")
+# Where the value of a header is from
+_HEADERS = {
+    "authorization": "api_key (or K8S_AUTH_API_KEY, or the token of the kubeconfig)",
+    "impersonate-user": "impersonate_user",
+    "impersonate-group": "impersonate_groups",
+}
+_APPLY_PATCH = "application/apply-patch+yaml"
 _METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 # The operator's proxy answers a list out of its cache, which knows no pages, with everything and this (controller-runtime).
 _ALL_AT_ONCE = "continue-not-supported"
@@ -88,17 +98,26 @@ class Client:
         Raises `ApiError`.
         """
         timeout = READ_TIMEOUT if method == "GET" else WRITE_TIMEOUT
+        if body is not None:
+            body = joined(body, f"The body of {method} {path}")
+        if content_type == _APPLY_PATCH:
+            # The library would write JSON with escapes for all that is not ASCII; YAML has none for surrogates. Only what it does not know by
+            # this very name does it send as it is.
+            body, content_type = json.dumps(body, ensure_ascii=False).encode(), f"{_APPLY_PATCH}; charset=utf-8"
         response = self._send(method, path, query, body, content_type, timeout, accept=accept)
         try:
-            return json.loads(response.data)
-        except ValueError:
+            answer = json.loads(response.data)
+        except (RecursionError, ValueError):
+            answer = None
+        if not isinstance(answer, dict):
             raise ApiError(
                 response.status,
                 "NotJSON",
-                f"{self.host} answered {method} {path} with something that is not JSON; is it a Kubernetes API server?",
+                f"{self.host} answered {method} {path} with something that is not a JSON object; is it a Kubernetes API server?",
                 method=method,
                 path=path,
-            ) from None
+            )
+        return answer
 
     def text(self, path, query=None):
         """The answer to a GET that is no JSON, such as a container's log. Raises `ApiError`."""
@@ -176,7 +195,7 @@ class Client:
                 "dryRun": "All" if dry_run else None,
             },
             body=obj,
-            content_type="application/apply-patch+yaml",
+            content_type=_APPLY_PATCH,
         )
 
     def json_patch(self, resource, name, namespace, operations, field_manager=FIELD_MANAGER, dry_run=False, subresource=None):
@@ -234,7 +253,7 @@ class Client:
             for line in _lines(response):
                 try:
                     event = json.loads(line)
-                except ValueError:
+                except (RecursionError, ValueError):
                     return  # cut off by a proxy that lost its own connection
                 if "object" not in event:
                     # The operator's proxy answers a watch of one object that it has in its cache with the object.
@@ -332,6 +351,7 @@ def _authenticate(module):
             # The steps of get_api_client up to where it makes its dynamic client, whose discovery costs two requests
             configuration = core._create_configuration(core._create_auth_spec(module))
             configuration.retries = False
+            urlsplit(configuration.host)  # raises ValueError, as the next line does for a proxy
             api_client = kubernetes.client.ApiClient(configuration)
             for header, value in core._create_headers(module).items():
                 core._set_header(api_client, header, value)
@@ -344,7 +364,26 @@ def _authenticate(module):
             "No usable credentials for a cluster: {0}. Give kubeconfig, or host with api_key, or set K8S_AUTH_KUBECONFIG, or "
             "K8S_AUTH_HOST with K8S_AUTH_API_KEY.{1}".format(str(error).rstrip("."), _in_a_pod())
         ) from None
+    except UnicodeEncodeError:
+        raise InputError("username, password, proxy_headers: the Python library sends Latin-1 characters alone; use a token.") from None
+    except ValueError:
+        # Of a URL, which the message would quote with the password in it
+        raise InputError("host or proxy, or the server of the kubeconfig, is no URL; give one such as https://HOST:6443.") from None
+    _refuse_broken_headers(api_client)
     return api_client
+
+
+def _refuse_broken_headers(api_client):
+    """Raise `InputError` for what no header can hold. The library would quote the value, which may be a token, in a traceback."""
+    headers = dict(api_client.default_headers)
+    headers.update((entry["key"], entry["value"]) for entry in api_client.configuration.auth_settings().values())
+    for name, value in headers.items():
+        if not _HEADER.fullmatch(value or ""):
+            told = _HEADERS.get(str(name).lower(), name)
+            raise InputError(
+                f"{told}: its value holds a line break, another control character or one that is not Latin-1, which no HTTP header can. "
+                "Remove it; the filter trim removes a line break at the end."
+            )
 
 
 def _in_a_pod():
@@ -405,7 +444,7 @@ def _refused(failure, method, path):
     """The `ApiError` of an answer that is not 2xx."""
     try:
         status = json.loads(failure.body)
-    except (TypeError, ValueError):
+    except (RecursionError, TypeError, ValueError):
         status = None
     if isinstance(status, dict) and status.get("kind") == "Status":
         return ApiError(

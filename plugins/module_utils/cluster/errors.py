@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import traceback
+
 
 class ClusterError(Exception):
     """A failure with one readable message.
@@ -47,3 +49,11 @@ class ApiError(ClusterError):
         if self.status == 401:
             return f"the server does not accept the credentials ({self.message}); is the token or certificate expired?"
         return self.message
+
+
+def stack_of(error):
+    """Type and places of an exception that is a bug, as text. Its message may quote an argument, and so a credential: it is left out."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return "\n".join(
+        [f"{type(error).__name__}, most recent call last:", *(f"  {one.filename}:{one.lineno} in {one.name}" for one in frames)]
+    )

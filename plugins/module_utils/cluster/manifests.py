@@ -14,11 +14,15 @@ from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import joined
 
 SET_LABEL = "osso.scheduler/set"
 
 # Set by the server; a manifest that was read from a cluster carries them.
 _SERVER_METADATA = ("creationTimestamp", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
+
+# JSON's escapes for a character outside the Basic Multilingual Plane, as the filter to_json writes them
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class Identity(NamedTuple):
@@ -86,7 +90,10 @@ def _documents(text, where):
     """Yield ``(line, document)`` of a YAML text."""
     import yaml
 
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    # libyaml takes no escaped surrogates. The slower parser reads them, and `joined` makes a character of two.
+    parser = yaml.SafeLoader if _SURROGATE.search(text) else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    class Loader(parser):
         """Kubernetes knows no dates: ``2026-01-01`` is text."""
 
     Loader.yaml_implicit_resolvers = {
@@ -133,7 +140,7 @@ def _checked(obj, where):
             for key, value in (obj.get(field) or {}).items():
                 if value is not None and not isinstance(value, str):
                     raise InputError(f"{_describe(obj, where)}: {field}.{key} must be a text, not {_type_name(value)}; quote it.")
-    return obj
+    return joined(obj, _describe(obj, where))
 
 
 def _describe(obj, where):

@@ -10,7 +10,8 @@ import copy
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, stack_of
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import joined
 
 
 def argument_spec(**own):
@@ -28,18 +29,26 @@ class _Unlogged(AnsibleModule):
 def cluster_module(run, **module_args):
     """Make an AnsibleModule of ``module_args``, call ``run(module)``, and exit with the dict that it returns.
 
-    A `ClusterError` becomes one readable failure.
+    A `ClusterError` becomes one readable failure. Any other exception is a bug: of it only type and places are shown.
     """
     module = _Unlogged(**module_args)
     kubeconfig = module.params.get("kubeconfig")
     if isinstance(kubeconfig, dict):
         module.no_log_values.update(_credentials(kubeconfig))
     try:
-        result = run(module)
+        for name, value in module.params.items():
+            joined(value, name)
+        result, failure = run(module), None
     except ApiError as error:
-        module.fail_json(msg=error.in_words(), **error.result)
+        result, failure = error.result, {"msg": error.in_words()}
     except ClusterError as error:
-        module.fail_json(msg=error.message, **error.result)
+        result, failure = error.result, {"msg": error.message}
+    except Exception as error:
+        message = "A bug of osso.scheduler; report it with these lines. Values are left out, because they may be credentials."
+        result, failure = {}, {"msg": f"{message}\n{stack_of(error)}"}
+    # Outside of the handlers, since newer releases of ansible-core add the traceback of the exception that is being handled
+    if failure:
+        module.fail_json(**failure, **result)
     module.exit_json(**result)
 
 

@@ -62,13 +62,38 @@ class TestRequests:
         client.apply(CONFIG_MAP, OBJECT, dry_run=True)
         first, second, third = server.seen
         assert first.method == "PATCH"
-        assert first.headers["Content-Type"] == "application/apply-patch+yaml"
+        assert first.headers["Content-Type"] == "application/apply-patch+yaml; charset=utf-8"
         assert first.query == {"fieldManager": ["osso.scheduler"], "fieldValidation": ["Strict"]}
         assert json.loads(first.body) == OBJECT
         assert second.path.endswith("/configmaps/a/status")
         assert (second.query["fieldManager"], second.query["force"]) == (["other"], ["true"])
         assert third.query["dryRun"] == ["All"]
         assert client.requests == {"read": 0, "write": 2, "dry_run": 1}
+
+    def test_characters_outside_the_basic_multilingual_plane(self, server, client):
+        server.answers = [(200, OBJECT)] * 3
+        obj = {**OBJECT, "data": {"😀": "a 😀 \ud83d\ude00 b"}}
+        client.apply(CONFIG_MAP, obj)
+        client.create(CONFIG_MAP, obj)
+        client.json_patch(CONFIG_MAP, "a", "b", [{"op": "add", "path": "/data/😀", "value": "😀"}])
+        applied, created, _patched = server.seen
+        assert applied.body.decode().count("😀") == 3, "YAML has no escapes for surrogates, so nothing is escaped"
+        assert json.loads(applied.body) == json.loads(created.body) == {**OBJECT, "data": {"😀": "a 😀 😀 b"}}
+
+    def test_half_a_character_is_never_sent(self, server, client):
+        for half in ("\ud83d", "\ude00", "\ude00\ud83d"):
+            for send in (client.apply, client.create):
+                with pytest.raises(InputError, match=r"/configmaps.*\.data\.a contains \\ud[8e]"):
+                    send(CONFIG_MAP, {**OBJECT, "data": {"a": f"x{half}"}})
+        assert server.seen == []
+
+    @pytest.mark.parametrize("content", [b"[" * 200_000, b"[]", b"1", b"null", b"\xff", b""])
+    def test_answers_that_are_no_object(self, server, client, content):
+        server.answers = [(200, content), (500, content)]
+        with pytest.raises(ApiError, match="not a JSON object"):
+            client.get(CONFIG_MAP, "a", "b")
+        with pytest.raises(ApiError):
+            client.get(CONFIG_MAP, "a", "b")
 
     def test_delete_names_the_very_object(self, server, client):
         server.answers = [(200, status(200, "")), (200, status(200, "")), (404, status(404, "NotFound"))]
@@ -178,7 +203,7 @@ class TestRetries:
 
     def test_what_is_no_api_server(self, server, client):
         server.answers = [(200, b"<html>login</html>")]
-        with pytest.raises(ApiError, match="not JSON; is it a Kubernetes API server"):
+        with pytest.raises(ApiError, match="not a JSON object; is it a Kubernetes API server"):
             client.request("GET", "/x")
 
 
@@ -303,3 +328,25 @@ class TestAuthentication:
         monkeypatch.setattr("tempfile.tempdir", None)
         server.answers = [(200, {"gitVersion": "v1"}), (200, {"kind": "APIGroupList", "groups": []}), (200, OBJECT)]
         assert connect(server.url).get(CONFIG_MAP, "a", "b") == OBJECT
+
+
+class TestBrokenCredentials:
+    """The libraries quote them in their tracebacks."""
+
+    @pytest.mark.parametrize(
+        ("options", "named"),
+        [
+            ({"api_key": "t0ken\n"}, "api_key"),
+            ({"api_key": "t0ken\r\nX: y"}, "api_key"),
+            ({"api_key": "t0ken😀"}, "api_key"),
+            ({"impersonate_user": "t0ken\n"}, "impersonate_user"),
+            ({"impersonate_groups": ["a", "t0ken€"]}, "impersonate_groups"),
+            ({"host": "https://a:t0ken@[::1"}, "host"),
+            ({"host": "https://a:t0ken@b", "proxy": "http://a:t0ken@[::1"}, "proxy"),
+        ],
+    )
+    def test_they_are_rejected_and_never_shown(self, server, options, named):
+        with pytest.raises(InputError, match=named) as raised:
+            connect(options.pop("host", server.url), **options)
+        assert "t0ken" not in raised.value.message
+        assert server.seen == []

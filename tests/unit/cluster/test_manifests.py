@@ -130,3 +130,34 @@ def test_owner_references_stay_within_the_namespace():
 def test_identity_names_the_object_for_a_person():
     assert str(Identity("v1", "ConfigMap", "b", "a")) == "ConfigMap b/a"
     assert str(Identity("v1", "Namespace", None, "a")) == "Namespace a"
+
+
+def test_characters_outside_the_basic_multilingual_plane_are_one_however_they_are_written():
+    head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+    texts = [
+        head + "data: {a: 😀}",
+        head + r'data: {"a": "\U0001F600"}',
+        # The filter to_json, and JSON itself
+        head + r'data: {"a": "\ud83d\ude00"}',
+        r'{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "\uD83D\uDE00"}}',
+    ]
+    for given in [*texts, [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "\ud83d\ude00"}}]]:
+        (obj,) = read(given)
+        assert obj["data"] == {"a": "😀"}
+    (obj,) = read(head + "data:\n  a: |\n" + r'    {"b": "\ud83d\ude00"}')
+    assert obj["data"] == {"a": r'{"b": "\ud83d\ude00"}'}, "what is no escape in YAML stays"
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ([config_map(data={"a": "\ud83d"})], r"manifests[0] (ConfigMap a).data.a contains \ud83d"),
+        ([config_map(data={"\ude00": "a"})], r"manifests[0] (ConfigMap a).data, a key contains \ude00"),
+        ([config_map(name="a\ud83d")], r"manifests[0] (ConfigMap a�).metadata.name contains \ud83d"),
+        ('apiVersion: v1\nkind: A\nmetadata: {"name": "\\ud83da"}', r"manifests, document at line 1"),
+    ],
+)
+def test_half_a_character(given, place):
+    with pytest.raises(InputError) as raised:
+        read(given)
+    assert place in raised.value.message

@@ -59,6 +59,46 @@ def test_arguments_are_in_no_system_log(name, arguments):
     assert logged(OURS + name, arguments) == ""
 
 
+CRASHING = """
+import json, sys
+from ansible.module_utils import basic
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import cluster_module
+def run(module):
+    raise ValueError(f"Invalid header value {module.params['value'].encode()!r}")
+cluster_module(run, argument_spec={"value": {"type": "str"}})
+"""
+
+
+def test_a_crash_shows_where_but_no_argument():
+    done = subprocess.run(
+        [sys.executable, "-c", CRASHING],
+        input=json.dumps({"ANSIBLE_MODULE_ARGS": {"value": SECRET + "\n"}}),
+        env={**os.environ, "PYTHONPATH": str(COLLECTIONS), "ANSIBLE_DISPLAY_TRACEBACK": "always"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    message = json.loads(done.stdout)["msg"]
+    assert "bug of osso.scheduler" in message
+    assert "ValueError" in message
+    assert "<string>:6 in run" in message
+    answer = json.loads(done.stdout)
+    del answer["invocation"]  # what Ansible shows of arguments, where asked to: an option of this name is not secret
+    assert SECRET not in str(answer) + done.stderr
+
+
+def test_half_a_character_in_an_option_is_an_error():
+    done = subprocess.run(
+        [sys.executable, "-m", f"{OURS}kube_scheduler_config"],
+        input=json.dumps({"ANSIBLE_MODULE_ARGS": {"config": {"profiles": [{"schedulerName": "a\ud83d"}]}}}),
+        env={**os.environ, "PYTHONPATH": str(COLLECTIONS)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert json.loads(done.stdout)["msg"].startswith(r"config.profiles[0].schedulerName contains \ud83d, which is half of a surrogate pair")
+
+
 def test_every_module_goes_through_cluster_module():
     making = [path for path in PLUGINS.rglob("*.py") if "AnsibleModule" in path.read_text()]
     assert making == [PLUGINS / "module_utils/cluster/module.py"]

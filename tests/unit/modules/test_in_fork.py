@@ -128,3 +128,13 @@ def test_a_task_that_takes_too_long_leaves_nothing_behind():
         deadline = time.monotonic() + 60
         while connection.recv(65536):
             assert time.monotonic() < deadline
+
+
+def test_a_crash_shows_where_but_no_value(tmp_path):
+    def main():
+        raise ValueError("Invalid header value b'Bearer sha256~planted'")
+
+    answer = in_fork.run(main, b"{}", str(tmp_path))
+    assert answer["rc"] == 1
+    assert re.search(r"ValueError, .*test_in_fork\.py:\d+ in main", answer["stderr"], re.DOTALL)
+    assert "planted" not in answer["stdout"] + answer["stderr"]

@@ -20,7 +20,6 @@ import io
 import json
 import os
 import sys
-import traceback
 from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
 
@@ -30,6 +29,7 @@ from ansible.module_utils.common.json import AnsibleJSONEncoder
 from ansible.plugins import action
 from ansible.plugins.connection import local
 from ansible.plugins.strategy.linear import StrategyModule as Linear
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import stack_of
 
 COLLECTIONS = ("osso.scheduler.", "kubernetes.core.")
 NOTE = b"run in process: "
@@ -74,8 +74,8 @@ def run(name, arguments, environment):
         status = 0
     except SystemExit as end:
         status = end.code or 0
-    except Exception:
-        err.write(traceback.format_exc())
+    except Exception as error:
+        err.write(stack_of(error))
         status = 1
     finally:
         os.environ.clear()
