@@ -15,8 +15,8 @@ positional: cluster, access, task, result, hidden
 options:
   _input:
     description: >-
-      What is known. C(job), of which it is a row; C(version) of Kubernetes; C(variant) of the operator with its C(image) or C(csv); C(schedulers), the
-      names that they place pods under; C(operator), C(metrics) and C(schedulers_changed), whether a run changed them.
+      What is known. C(job), of which it is a row; C(id) of the cluster; C(version) of Kubernetes; C(variant) of the operator with its C(image) or
+      C(csv); C(schedulers), the names that they place pods under; C(operator), C(metrics) and C(schedulers_changed), whether a run changed them.
     type: dict
     required: true
   cluster:
@@ -49,7 +49,7 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description: >-
-    C(job), C(cluster), C(outcome), which is V(done) or V(failed), C(version), C(operator), C(schedulers), C(changed), a list of what was changed,
+    C(job), C(cluster), C(id), C(outcome), which is V(done) or V(failed), C(version), C(operator), C(schedulers), C(changed), a list of what was changed,
     and C(reason), one line. What is not known is empty.
   type: dict
 """

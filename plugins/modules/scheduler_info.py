@@ -46,13 +46,13 @@ options:
     description:
       - What to look for. Less needs fewer requests.
       - V(schedulers) fills RV(schedulers), V(pods) fills RV(unserved_pods), V(pending) fills RV(pending_pods), V(operators) fills
-        RV(operators), V(platform) fills RV(openshift), RV(monitoring), RV(olm) and RV(kubernetes_version).
+        RV(operators), V(platform) fills RV(openshift), RV(monitoring), RV(olm) and RV(kubernetes_version), V(cluster) fills RV(cluster).
       - Three look into each of the RV(schedulers), and bring these with them. V(profiles) fills RV(schedulers[].profiles) and asks for
         nothing more. V(instances) fills RV(schedulers[].instances), with one request for the pods of each scheduler and one or two for
         the log of each pod. V(metrics) fills RV(schedulers[].metrics), with a connection to one pod of each scheduler.
     type: list
     elements: str
-    choices: [schedulers, pods, pending, operators, platform, profiles, instances, metrics]
+    choices: [schedulers, pods, pending, operators, platform, cluster, profiles, instances, metrics]
     default: [schedulers, pods]
 notes:
   - The names that a scheduler serves are read from the ConfigMap of its configuration. Those of the cluster's own scheduler can't be
@@ -448,6 +448,19 @@ kubernetes_version:
   returned: success and V(platform) in O(gather)
   type: str
   sample: "1.34"
+cluster:
+  description: Which cluster it is.
+  returned: success and V(cluster) in O(gather)
+  type: dict
+  contains:
+    uid:
+      description: The uid of its namespace C(kube-system), null if that must not be read.
+      type: str
+      sample: 3c0d5a9e-0f1c-4c6e-9a57-2b1c6f0d8e11
+    server:
+      description: URL of the API server that was asked.
+      type: str
+      sample: https://api.example.com:6443
 unknown:
   description: >-
     What could not be read for lack of permission, so that schedulers or pods may be missing from the result, and logs that could not be read
@@ -491,6 +504,8 @@ def run(module):
         result["operators"] = survey.operators()
     if "platform" in gather:
         result.update(survey.platform())
+    if "cluster" in gather:
+        result["cluster"] = survey.cluster()
     return dict(result, unknown=survey.unknown)
 
 
@@ -503,7 +518,7 @@ def main():
             gather=dict(
                 type="list",
                 elements="str",
-                choices=["schedulers", "pods", "pending", "operators", "platform", "profiles", "instances", "metrics"],
+                choices=["schedulers", "pods", "pending", "operators", "platform", "cluster", "profiles", "instances", "metrics"],
                 default=["schedulers", "pods"],
             ),
             **inside.METRICS_ACCOUNT_SPEC,

@@ -80,10 +80,22 @@ class InFork(action.ActionBase):
             return super()._execute_module(
                 module_name=module_name, module_args=module_args, tmp=tmp, task_vars=task_vars, wrap_async=wrap_async, **others
             )
-        arguments = dict(self._task.args if module_args is None else module_args)
-        self._update_module_args(name, arguments, task_vars)
-        answer = run(import_module(MODULES + name.rpartition(".")[2]).main, encoded(arguments), self._loader.get_basedir())
-        return cleaned(self._parse_returned_data(answer, *([PROFILE] if get_module_encoder else [])))
+        (result,) = self._in_forks(name, [self._task.args if module_args is None else module_args], task_vars)
+        return result
+
+    def _execute_side_by_side(self, name, several, task_vars, at_once):
+        """The results of a module with each of ``several`` arguments. In forks, as many ``at_once``; where it cannot run in forks, one after the other."""
+        if self._is_meant_for_this_process(name, task_vars, wrap_async=False):
+            return self._in_forks(name, several, task_vars, at_once)
+        return [self._execute_module(module_name=name, module_args=arguments, task_vars=task_vars) for arguments in several]
+
+    def _in_forks(self, name, several, task_vars, at_once=1):
+        prepared = [dict(arguments) for arguments in several]
+        for arguments in prepared:
+            self._update_module_args(name, arguments, task_vars)
+        main = import_module(MODULES + name.rpartition(".")[2]).main
+        answers = run_all(main, [encoded(arguments) for arguments in prepared], self._loader.get_basedir(), at_once)
+        return [cleaned(self._parse_returned_data(answer, *([PROFILE] if get_module_encoder else []))) for answer in answers]
 
     def _is_meant_for_this_process(self, name, task_vars, wrap_async):
         return (
@@ -123,21 +135,49 @@ def cleaned(result):
 
 def run(main, arguments, folder):
     """Call ``main`` in a fork of this process: what a new process in that folder would have answered, as ``rc``, ``stdout`` and ``stderr``."""
-    with TemporaryFile() as out, TemporaryFile() as err:
-        child = os.fork()
-        if not child:
-            _be_the_module(main, arguments, folder, out, err)
-        try:
-            status = os.waitpid(child, 0)[1]
-        except BaseException:
-            # The task has taken too long, or nobody wants it any more.
+    return run_all(main, [arguments], folder)[0]
+
+
+def run_all(main, several, folder, at_once=1):
+    """The answers of ``main`` to each of ``several`` arguments, in their order, as `run` has them; ``at_once`` forks at a time."""
+    waiting, running, answers = list(enumerate(several)), {}, {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < at_once:
+                number, arguments = waiting.pop(0)
+                fork = _Fork(main, arguments, folder)
+                running[fork.child] = number, fork
+            child, status = os.wait()
+            if child in running:
+                number, fork = running.pop(child)
+                answers[number] = fork.answer(status)
+    except BaseException:
+        # The task has taken too long, or was cancelled.
+        for child in running:
             os.kill(child, signal.SIGTERM)
             os.waitpid(child, 0)
-            raise
-        out.seek(0)
-        err.seek(0)
-        texts = (file.read().decode("utf-8", "surrogateescape") for file in (out, err))
-        return {"rc": os.waitstatus_to_exitcode(status), **dict(zip(("stdout", "stderr"), texts))}
+        raise
+    return [answers[number] for number in sorted(answers)]
+
+
+class _Fork:
+    """One call of a module in a fork of this process, ``child``."""
+
+    def __init__(self, main, arguments, folder):
+        # `answer` closes them.
+        self._out, self._err = TemporaryFile(), TemporaryFile()  # noqa: SIM115
+        self.child = os.fork()
+        if not self.child:
+            _be_the_module(main, arguments, folder, self._out, self._err)
+
+    def answer(self, status):
+        """What it wrote; ``status``: how it ended, as `os.wait` reports it."""
+        texts = {}
+        for name, file in (("stdout", self._out), ("stderr", self._err)):
+            with file:
+                file.seek(0)
+                texts[name] = file.read().decode("utf-8", "surrogateescape")
+        return {"rc": os.waitstatus_to_exitcode(status), **texts}
 
 
 def _be_the_module(main, arguments, folder, out, err):

@@ -69,6 +69,8 @@ def test_second_run_changes_nothing_sends_no_write_and_tells_no_secret(installed
         assert cluster.requests(before[name]), "this would not see a write"
         assert cluster.writes(before[name]) == []
     document = json.loads((folder / "fleet.json").read_text())
+    uids = [json.loads(cluster.get("/api/v1/namespaces/kube-system"))["metadata"]["uid"] for cluster in fleet.values()]
+    assert [one["id"] for one in document["clusters"]] == [uid[:8] for uid in uids]
     assert [(one["cluster"], one["outcome"], one["changed"]) for one in document["clusters"]] == [(name, "done", []) for name in NAMES]
     page = (folder / "fleet.html").read_text()
     assert all(f"<td>{name}</td>" in page for name in NAMES)
@@ -98,7 +100,7 @@ def test_one_dead_and_one_forbidden_cluster_do_not_stop_the_third(installed, fle
     assert lines["oslo"] == f"{SHOWN} nothing"
     assert "failed: " in lines["berlin"]
     assert "cannot " in lines["berlin"]
-    assert "failed: Check the configurations: the API server https://127.0.0.1:9 cannot be reached" in lines["lisbon"]
+    assert "failed: Fail where the cluster is not known: the API server https://127.0.0.1:9 cannot be reached" in lines["lisbon"]
     assert {failure.host for failure in run.failures if failure.task == "Count as failed"} == {"berlin", "lisbon"}
     reasons = {one["cluster"]: one["reason"] for one in json.loads((tmp_path / "fleet.json").read_text())["clusters"]}
     assert {name for name, reason in reasons.items() if reason} == {"berlin", "lisbon"}
@@ -117,7 +119,7 @@ def test_where_the_canary_fails_no_other_cluster_is_begun(installed, fleet, acce
     assert "failed: " in lines["oslo"]
     assert lines["berlin"] == lines["lisbon"] == "- - - - not begun: oslo failed before"
     assert fleet["oslo"].requests(before["oslo"]), "the canary was tried"
-    assert [fleet[name].requests(before[name]) for name in ("berlin", "lisbon")] == [[], []]
+    assert [len(fleet[name].requests(before[name])) for name in ("berlin", "lisbon")] == [1, 1], "asked who they are, and nothing else"
     assert handed_on(run) == ("osso_site", {"oslo": ("failed", []), "berlin": ("not begun", []), "lisbon": ("not begun", [])})
 
 
@@ -132,7 +134,34 @@ def test_a_canary_that_ansible_would_pass_over_is_refused(installed, fleet, acce
     # What fails by itself, without a request
     run = site(path, variables={"secondary_schedulers": [{"name": "lacking"}]}, succeed=False)
     assert ("Give it as an extra variable" in run.failures[0].result["msg"]) == refused
-    assert [cluster.requests(before[name]) for name, cluster in fleet.items()] == [[]] * 3
+    assert [len(cluster.requests(before[name])) for name, cluster in fleet.items()] == [0 if refused else 1] * 3
+
+
+@pytest.mark.parametrize("playbook", ["site", "remove"])
+def test_one_cluster_under_two_names_is_rejected_before_the_canary_is_changed(installed, fleet, accesses, playbook, tmp_path):
+    """Also where the second name is in a later batch and says it another way. The scheduler and its removal would be a write."""
+    before = positions(fleet)
+    again = {"munich": {**fleet["berlin"].access, "host": fleet["berlin"].url + "/"}}
+    path = inventory(tmp_path / "inventory.json", {**accesses, **again})
+    scheduler = {**VARIABLES["secondary_schedulers"][0], "log_level": "Debug"}
+    variables = {"fleet_serial": [1, "100%"], "secondary_schedulers": [scheduler]}
+    (failure,) = site(path, playbook=playbook, variables=variables, succeed=False).failures
+    assert failure.result["msg"].startswith(f"berlin, munich are one cluster ({fleet['berlin'].url}, id ")
+    assert [cluster.writes(before[name]) for name, cluster in fleet.items()] == [[]] * 3
+    assert all(cluster.requests(before[name]) for name, cluster in fleet.items()), "this would not see a write"
+
+
+def test_an_access_that_cannot_be_used_fails_alone(installed, fleet, accesses, tmp_path):
+    """A context that does not exist, and a kubeconfig without a server, for which the client would go to localhost."""
+    path = fleet["lisbon"].kubeconfig(tmp_path / "lisbon.kubeconfig", "admin")
+    content = json.loads(path.read_text())
+    del content["clusters"][0]["cluster"]["server"]
+    serverless = {"kubeconfig": content, "context": "admin"}
+    broken = {"berlin": {**accesses["berlin"], "context": "amdin"}, "lisbon": serverless, "oslo": accesses["oslo"]}
+    lines = table(site(inventory(tmp_path / "inventory.json", broken), succeed=False))
+    assert "No usable credentials for a cluster: Invalid kube-config file. Expected object with name amdin" in lines["berlin"]
+    assert "the kubeconfig's cluster has no server" in lines["lisbon"]
+    assert lines["oslo"] == f"{SHOWN} nothing"
 
 
 def test_a_batch_that_fails_as_a_whole_is_not_the_end(installed, fleet, accesses, tmp_path):

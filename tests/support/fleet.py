@@ -53,7 +53,7 @@ def site(path: Path, forks: int = 5, variables: dict | None = None, playbook: st
 
 
 def table(run: Run) -> dict[str, str]:
-    """The lines of the table in the end, by cluster, without its name."""
+    """The lines of the table in the end, by cluster, without its name and id."""
     heading, *lines = run.task("Say how it went").result["msg"]
-    assert heading.split() == ["cluster", "version", "operator", "schedulers", "changed", "reason"]
-    return {name: " ".join(rest.split()) for name, _space, rest in (line.partition(" ") for line in lines)}
+    assert heading.split() == ["cluster", "id", "version", "operator", "schedulers", "changed", "reason"]
+    return {name: " ".join(rest) for name, _id, *rest in (line.split() for line in lines)}

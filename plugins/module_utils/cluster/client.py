@@ -39,6 +39,8 @@ _HEADERS = {
     "impersonate-group": "impersonate_groups",
 }
 _APPLY_PATCH = "application/apply-patch+yaml"
+# Where the Python client goes, by its version, when nothing names a server
+NO_HOST = (None, "", "http://localhost")
 _METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 # The operator's proxy answers a list out of its cache, which knows no pages, with everything and this (controller-runtime).
 _ALL_AT_ONCE = "continue-not-supported"
@@ -359,6 +361,8 @@ def _authenticate(module):
             # They are not public: where a later kubernetes.core has none of them, its public function is dearer but there
             options = {name: module.params[name] for name in core.AUTH_ARG_SPEC}
             api_client = core.get_api_client(**options).client.client
+        if configuration.host in NO_HOST and not (module.params.get("host") or os.environ.get("K8S_AUTH_HOST")):
+            raise kubernetes.config.ConfigException("the kubeconfig's cluster has no server")
     except (kubernetes.config.ConfigException, core.CoreException) as error:
         raise ClusterError(
             "No usable credentials for a cluster: {0}. Give kubeconfig, or host with api_key, or set K8S_AUTH_KUBECONFIG, or "

@@ -4,8 +4,9 @@
 
 """How a play over many clusters went: one row for each of them.
 
-A row is a dict: ``cluster``; ``outcome``, one of `OUTCOMES`; ``version`` of Kubernetes; ``operator``; ``schedulers`` and ``changed``, lists
-of names; ``reason``, one line. What is not known is empty. Rows go through variables of Ansible and into a page: they hold plain, short text.
+A row is a dict: ``cluster``; ``id``, the first part of its identity; ``outcome``, one of `OUTCOMES`; ``version`` of Kubernetes; ``operator``;
+``schedulers`` and ``changed``, lists of names; ``reason``, one line. What is not known is empty. Rows go through variables of Ansible and into a page: they
+hold plain, short text.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _PARTS = {"operator": "operator", "metrics": "metrics", "schedulers": "scheduler
 def row(known, cluster, access=None, task=None, result=None, hidden=False):
     """The row of a cluster.
 
-    ``known``: ``job``, of which it is a row, ``version``, ``variant``, ``csv``, ``image``, ``schedulers``, and whether a run changed them:
+    ``known``: ``job``, of which it is a row, ``id``, ``version``, ``variant``, ``csv``, ``image``, ``schedulers``, and whether a run changed them:
     ``operator``, ``metrics``, ``schedulers_changed``. ``task`` is the name of the task that failed, ``result`` what that said, ``hidden`` whether nobody is
     to see that. ``access`` is ``cluster_access``, whose credentials no row shows.
     """
@@ -33,6 +34,7 @@ def row(known, cluster, access=None, task=None, result=None, hidden=False):
     made = {
         "job": known.get("job") or "",
         "cluster": cluster,
+        "id": known.get("id") or "",
         "outcome": FAILED if task else DONE,
         "version": known.get("version") or "",
         "operator": _operator(known),
@@ -48,7 +50,16 @@ def rows(clusters, facts, job=""):
     found = [_row_of(facts, name, job) for name in clusters]
     failed = [one["cluster"] for one in found if one.get("outcome") == FAILED]
     missing = f"{', '.join(failed[:3])}{' and others' if failed[3:] else ''} failed before" if failed else ""
-    empty = {"cluster": "", "outcome": NOT_BEGUN, "version": "", "operator": "", "schedulers": [], "changed": [], "reason": missing}
+    empty = {
+        "cluster": "",
+        "id": "",
+        "outcome": NOT_BEGUN,
+        "version": "",
+        "operator": "",
+        "schedulers": [],
+        "changed": [],
+        "reason": missing,
+    }
     return [{name: value for name, value in {**empty, **one}.items() if name != "job"} for one in found]
 
 
@@ -75,7 +86,7 @@ def _row_of(facts, name, job):
 
 def table(found):
     """The lines of a table for people."""
-    head = ("cluster", "version", "operator", "schedulers", "changed", "reason")
+    head = ("cluster", "id", "version", "operator", "schedulers", "changed", "reason")
     lines = [head, *(_cells(one) for one in found)]
     # The last column is as wide as it is.
     widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 1)]
@@ -85,7 +96,15 @@ def table(found):
 def _cells(one):
     changed = ", ".join(one["changed"]) or ("-" if one["outcome"] == NOT_BEGUN else "nothing")
     reason = f"{one['outcome']}: {one['reason']}" if one["reason"] else "" if one["outcome"] == DONE else one["outcome"]
-    return (one["cluster"], one["version"] or "-", one["operator"] or "-", ", ".join(one["schedulers"]) or "-", changed, reason)
+    return (
+        one["cluster"],
+        one["id"] or "-",
+        one["version"] or "-",
+        one["operator"] or "-",
+        ", ".join(one["schedulers"]) or "-",
+        changed,
+        reason,
+    )
 
 
 def _operator(known):

@@ -168,6 +168,18 @@ class Survey:
             "kubernetes_version": self._kubernetes_version(),
         }
 
+    def cluster(self) -> dict[str, Any]:
+        """Which cluster it is, in the form that the module returns."""
+        uid = None
+        try:
+            namespace = self._client.get(self._client.resource("v1", "Namespace"), "kube-system")
+            uid = namespace["metadata"]["uid"] if namespace else None
+        except ApiError as error:
+            if error.status != 403:
+                raise
+            self._note(error.message)
+        return {"uid": uid, "server": self._client.host}
+
     def openshift(self) -> bool:
         """Whether the cluster serves the API group by which OpenShift is known."""
         return self._has_group("route.openshift.io")

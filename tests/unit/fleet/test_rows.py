@@ -14,7 +14,13 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.fleet.rows import LONGEST_REASON, row, rows, stage, table
 
 TEMPLATES = Path(__file__).parents[3] / "playbooks/templates"
-KNOWN = {"version": "1.34", "variant": "osso", "image": "registry.example.com:5000/osso/scheduler-operator:1.0.0", "schedulers": ["batch"]}
+KNOWN = {
+    "id": "3c0d5a9e",
+    "version": "1.34",
+    "variant": "osso",
+    "image": "registry.example.com:5000/osso/scheduler-operator:1.0.0",
+    "schedulers": ["batch"],
+}
 ACCESS = {"host": "https://api.example.com:6443", "api_key": "sha256~of-berlin", "password": "of-berlin-too"}
 
 
@@ -32,6 +38,7 @@ def test_a_row_says_what_is_there_and_what_changed():
     assert made == {
         "job": "",
         "cluster": "berlin",
+        "id": "3c0d5a9e",
         "outcome": "done",
         "version": "1.34",
         "operator": "osso 1.0.0",
@@ -116,10 +123,10 @@ def test_the_table_has_one_line_for_each_cluster():
     done = row({**KNOWN, "operator": True}, "berlin")
     broken = row({}, "lisbon", {}, "Look", {"msg": "gone"})
     assert table(rows(["berlin", "lisbon", "oslo"], {"berlin": {"fleet_row": done}, "lisbon": {"fleet_row": broken}, "oslo": {}})) == [
-        "cluster  version  operator    schedulers  changed   reason",
-        "berlin   1.34     osso 1.0.0  batch       operator",
-        "lisbon   -        -           -           nothing   failed: Look: gone",
-        "oslo     -        -           -           -         not begun: lisbon failed before",
+        "cluster  id        version  operator    schedulers  changed   reason",
+        "berlin   3c0d5a9e  1.34     osso 1.0.0  batch       operator",
+        "lisbon   -         -        -           -           nothing   failed: Look: gone",
+        "oslo     -         -        -           -           -         not begun: lisbon failed before",
     ]
 
 

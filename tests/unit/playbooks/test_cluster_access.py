@@ -2,44 +2,96 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which cluster a playbook changes, where hosts of the inventory name theirs by cluster_access."""
+"""Which cluster a playbook changes, where hosts of the inventory name theirs by cluster_access. A real play; the rules: tests/unit/fleet/test_access.py."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+import yaml
 from support.ansible_runs import play
 from support.api_server import ApiServer
 
-WORKLOAD = {"kind": "Deployment", "namespace": "batch", "name": "crunch"}
+PLAYBOOKS = Path(__file__).parents[3] / "playbooks"
+# Of a job of Automation Platform with a credential, and of many a shell
+CREDENTIAL = "of-the-credential"
+IMAGE = {"operator_image": "registry.example.com/osso/scheduler-operator:1.0.0"}
+
+
+@pytest.fixture
+def server():
+    """The cluster of the environment."""
+    with ApiServer.running() as server:
+        server.answers = [(404, b"")] * 50
+        yield server
+
+
+def run(server, inventory, tmp_path, playbook="site", args=(), **options):
+    path = tmp_path / "inventory.json"
+    path.write_text(json.dumps(inventory))
+    environment = {"K8S_AUTH_HOST": server.url, "K8S_AUTH_API_KEY": CREDENTIAL}
+    return play(f"osso.scheduler.{playbook}", args=[f"--inventory={path}", *args], env=environment, succeed=False, **options)
+
+
+def rejected(done, server):
+    """The one message of a play that has asked nothing of the environment's cluster."""
+    (failure,) = done.failures
+    assert failure.task.endswith("Check which clusters are meant")
+    assert server.seen == []
+    assert CREDENTIAL not in done.output()
+    return failure.result["msg"]
+
+
+def test_every_playbook_for_clusters_begins_with_the_check():
+    """... and takes the access from where none of the group goes without."""
+    found = {path.stem: path.read_text() for path in PLAYBOOKS.glob("*.yml") if "groups['clusters']" in path.read_text()}
+    assert {"site", "configure", "remove", "gather", "mirror"} <= found.keys()
+    for name, text in found.items():
+        (play_of,) = yaml.safe_load(text)
+        first = play_of["tasks"][0]["ansible.builtin.import_tasks"]
+        assert first in ("tasks/clusters.yml", "tasks/fleet_clusters.yml") or first.startswith("tasks/{{ 'fleet' if"), name
+        assert set(play_of["module_defaults"].values()) <= {"{{ cluster_options }}", "{{ cluster_core_options }}"}, name
 
 
 @pytest.mark.parametrize(
-    ("playbook", "variables"),
+    ("playbook", "variables", "said"),
     [
-        ("site", {"operator_image": "registry.example.com/osso/scheduler-operator:1.0.0"}),
-        ("use_scheduler", {"use_scheduler_workloads": [WORKLOAD], "use_scheduler_undo": True}),
-        ("remove", {}),
+        ("site", {}, "berlin: cluster_access is missing."),
+        ("remove", {"cluster_acess": {"kubeconfig": "/dev/null"}}, "berlin: cluster_access is missing; the host has cluster_acess"),
+        ("gather", {"cluster_access": {"kubeconfig": "{{ undefined_here }}"}}, "berlin: cluster_access"),
+        ("release", {"cluster_access": {"kubeconfig": "/dev/null"}}, "K8S_AUTH_HOST of the environment would be used as its host"),
     ],
 )
-def test_nothing_is_asked_of_the_credentials_cluster_where_a_host_has_a_kubeconfig(playbook, variables, tmp_path):
-    """A job of Automation Platform with a credential, whose host and token kubernetes.core puts before a kubeconfig."""
-    inventory = tmp_path / "inventory.json"
-    access = {"kubeconfig": "/etc/kube/berlin", "context": "admin"}
-    inventory.write_text(json.dumps({"clusters": {"hosts": {"berlin": {"cluster_access": access}}}}))
-    with ApiServer.running() as server:
-        server.answers = [(404, b"")] * 50
-        done = play(
-            f"osso.scheduler.{playbook}",
-            variables=variables,
-            args=[f"--inventory={inventory}"],
-            env={"K8S_AUTH_HOST": server.url, "K8S_AUTH_API_KEY": "of-the-credential"},
-            succeed=False,
-        )
-        (failure,) = done.failures
-        # A task that loops says it for each item.
-        said = [one["msg"] for one in failure.result.get("results", [failure.result])]
-        assert said
-        assert all("Two clusters are named: one by the options (kubeconfig: /etc/kube/berlin and context: admin)" in one for one in said)
-        assert server.seen == []
+def test_a_host_of_the_group_is_never_the_cluster_of_the_environment(server, tmp_path, playbook, variables, said):
+    done = run(server, {"clusters": {"hosts": {"berlin": variables}}}, tmp_path, playbook, variables=IMAGE)
+    assert said in rejected(done, server)
+
+
+def test_all_hosts_that_are_wrong_are_named_at_once(server, tmp_path):
+    hosts = {"berlin": {"cluster_access": {"host": server.url, "api_key": "of-berlin"}}, "lisbon": {}, "oslo": {"cluster_access": {}}}
+    said = rejected(run(server, {"clusters": {"hosts": hosts}}, tmp_path, variables=IMAGE), server)
+    assert "lisbon: cluster_access is missing. oslo: cluster_access names no cluster" in said
+    assert "berlin" not in said
+
+
+def test_a_group_with_another_name_is_told(server, tmp_path):
+    inventory = {"cluster": {"hosts": {"berlin": {"cluster_access": {"host": "https://127.0.0.1:9", "api_key": "of-berlin"}}}}}
+    assert "no host in the group clusters, but cluster_access for berlin" in rejected(
+        run(server, inventory, tmp_path, variables=IMAGE), server
+    )
+
+
+def test_a_task_to_start_at_does_not_get_past_it(server, tmp_path):
+    begin = ["--start-at-task=Look at schedulers, pods and operators"]
+    done = run(server, {"clusters": {"hosts": {"berlin": {}}}}, tmp_path, "report", args=begin)
+    assert "'cluster_access' is undefined" in done.failures[0].result["msg"]
+    assert server.seen == []
+
+
+def test_without_the_group_it_is_the_cluster_of_the_environment(server, tmp_path):
+    """Whatever other hosts there are."""
+    done = run(server, {"web": {"hosts": {"www": {"colour": "red"}}}}, tmp_path, variables=IMAGE)
+    assert done.task("Check which clusters are meant").status == "ok"
+    assert server.seen

@@ -1,0 +1,84 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The action fleet_info: once for all hosts of a play. The module of that name only documents it."""
+
+from __future__ import annotations
+
+import os
+
+from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.plugins.action import ActionBase
+from ansible_collections.osso.scheduler.plugins.module_utils.fleet.access import VARIABLE, problems, twins
+from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork, share
+
+GROUP = "clusters"
+SHORT = 8
+REMEDY = "Nothing was changed. docs/install.md, Many clusters, has examples."
+
+
+class ActionModule(InFork, ActionBase):
+    BYPASS_HOST_LOOP = True
+    TRANSFERS_FILES = False
+    _VALID_ARGS = frozenset()
+
+    def run(self, tmp=None, task_vars=None):
+        result = super().run(tmp, task_vars)
+        hosts, members = task_vars["ansible_play_hosts_all"], set(task_vars["groups"].get(GROUP, ()))
+        variables = {name: _variables(task_vars["hostvars"], name) for name in hosts}
+        wrong = [
+            f"{name}: {problem}." for name in hosts for problem in problems(variables[name], os.environ, required=name in members)
+        ] + _outside(task_vars, members, variables)
+        if wrong:
+            return dict(result, failed=True, msg=" ".join([*wrong, REMEDY]))
+        found, unknown = self._identify(hosts, variables, task_vars) if len(hosts) > 1 else ({}, {})
+        several = twins(found)
+        if several:
+            told = " ".join(f"{', '.join(names)} are one cluster ({_shown(found[names[0]])})." for names in several)
+            return dict(result, failed=True, msg=f"{told} Leave all but one of them out, or correct their {VARIABLE}. {REMEDY}")
+        clusters = {name: {"id": _short(cluster["uid"]), "server": cluster["server"]} for name, cluster in found.items()}
+        return dict(result, changed=False, clusters=clusters, unknown=unknown)
+
+    def _identify(self, hosts, variables, task_vars):
+        """What is known of each cluster; and why nothing is known of others, by name."""
+        arguments = [{**variables[name].get(VARIABLE, {}), "gather": ["cluster"]} for name in hosts]
+        answers = self._execute_side_by_side("osso.scheduler.scheduler_info", arguments, task_vars, int(task_vars["ansible_forks"]))
+        told = dict(zip(hosts, answers))
+        failed = {name: answer.get("msg") or "it does not say why" for name, answer in told.items() if "cluster" not in answer}
+        return {name: answer["cluster"] for name, answer in told.items() if name not in failed}, failed
+
+
+def _variables(hostvars, name):
+    """Variables of a host by their names; only the access has its value, which may be a template."""
+    of_host = hostvars[name]
+    known = dict.fromkeys(of_host)
+    if VARIABLE in known:
+        try:
+            access = of_host[VARIABLE]
+            known[VARIABLE] = dict(access) if hasattr(access, "items") else access if access is not None else ""
+        except AnsibleError as error:
+            raise AnsibleActionFail(f"{name}: {VARIABLE} cannot be evaluated: {error}") from error
+    return known
+
+
+def _outside(task_vars, members, variables):
+    """A group with another name leaves the play to the cluster of the environment."""
+    if members or any(known.get(VARIABLE) is not None for known in variables.values()):
+        return []
+    others = [name for name in task_vars["groups"].get("all", ()) if name not in variables and VARIABLE in task_vars["hostvars"][name]]
+    if not others:
+        return []
+    told = f"{', '.join(others[:3])}{' and others' if others[3:] else ''}"
+    return [f"The inventory has no host in the group {GROUP}, but {VARIABLE} for {told}: put them into that group."]
+
+
+def _short(uid):
+    return (uid or "")[:SHORT]
+
+
+def _shown(cluster):
+    return f"{cluster['server']}{', id ' + _short(cluster['uid']) if cluster['uid'] else ''}"
+
+
+share("scheduler_info")
