@@ -361,7 +361,7 @@ def _authenticate(module):
             # They are not public: where a later kubernetes.core has none of them, its public function is dearer but there
             options = {name: module.params[name] for name in core.AUTH_ARG_SPEC}
             api_client = core.get_api_client(**options).client.client
-        if configuration.host in NO_HOST and not (module.params.get("host") or os.environ.get("K8S_AUTH_HOST")):
+        if api_client.configuration.host in NO_HOST and not module.params.get("host") and "K8S_AUTH_HOST" not in os.environ:
             raise kubernetes.config.ConfigException("the kubeconfig's cluster has no server")
     except (kubernetes.config.ConfigException, core.CoreException) as error:
         raise ClusterError(
