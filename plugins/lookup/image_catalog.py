@@ -63,7 +63,8 @@ class LookupModule(LookupBase):
                 try:
                     found = _json_stream(content.decode()) if name.endswith(".json") else yaml.safe_load_all(content)
                     blobs += [blob for blob in found if isinstance(blob, dict)]
-                except (ValueError, yaml.YAMLError) as error:
+                # PyYAML raises whatever it meets in a value that is not of the type its tag names.
+                except (ValueError, LookupError, AttributeError, RecursionError, yaml.YAMLError) as error:
                     raise AnsibleLookupError(f"{name} in the catalog's image is neither YAML nor JSON: {error}") from None
         return blobs
 

@@ -23,6 +23,7 @@ CONFIG = {
     "target": TARGET,
     "scheduler_names": ["batch"],
     "text": "kind: KubeSchedulerConfiguration",
+    "tree": {"kind": "KubeSchedulerConfiguration"},
 }
 UNKNOWN = {
     **CONFIG,

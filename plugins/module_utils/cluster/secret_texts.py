@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.secrets import is_secret
 
 MASK = "********"
-NOT_SHOWN = "(not shown, for it is no YAML and may hold a credential)\n"
+NOT_SHOWN = "(not shown: it is not one YAML document, and may contain a credential)\n"
 _PLACEHOLDER = re.compile(r"\$\{[A-Z_]+\}")
 
 
@@ -38,16 +38,18 @@ def scrub(text: str, secrets: Iterable[str]) -> str:
 
 def masked(before: str, after: str) -> tuple[str, str]:
     """Two texts of YAML as a diff may show them: as they are without secrets in either, else written anew with masks that tell a change."""
-    import yaml
+    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import NotYaml, hidden, parse
 
     texts, found = [before, after], []
     for index, text in enumerate(texts):
         try:
-            document = yaml.safe_load(text)
-            found.append((document, secret_texts(document)))
-        except (yaml.YAMLError, RecursionError, ValueError):  # the last for a time or a number that is none
-            found.append((None, set()))
-            texts[index] = NOT_SHOWN if is_secret(text) else text
+            root, findings = parse(text)
+        except NotYaml:
+            root, findings = None, []
+        document = None if root is None else root.value
+        found.append((document, secret_texts(document)))
+        if is_secret(text) and (root is None or hidden(root, findings)):
+            texts[index] = NOT_SHOWN
     if any(secrets for _document, secrets in found):
         for index, word in enumerate((" (before)", " (after)")):
             document, other = found[index][0], found[1 - index]
@@ -56,6 +58,8 @@ def masked(before: str, after: str) -> tuple[str, str]:
                 return MASK + (word if other[1] and text not in other[1] else "")
 
             if document is not None:
+                import yaml
+
                 texts[index] = yaml.safe_dump(_mapped(document, hide), sort_keys=False, default_flow_style=False, width=10**6)
     return texts[0], texts[1]
 

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Any
 
@@ -14,6 +13,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.default_scheduler import plan as planning
 from ansible_collections.osso.scheduler.plugins.module_utils.default_scheduler import rollout
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import openshift
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import NotYaml, read
 
 OPERATOR_NAMESPACE = "openshift-kube-scheduler-operator"
 """Where the operator writes its events; the documentation names its event source instead, which is no namespace."""
@@ -202,11 +202,6 @@ def _parsed(text: str | None) -> Any:
     if text is None:
         return None
     try:
-        return json.loads(text)
-    except ValueError:
-        import yaml
-
-        try:
-            return yaml.safe_load(text)
-        except yaml.YAMLError:
-            return text
+        return read(text)
+    except NotYaml:
+        return text

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import MASK, NOT_SHOWN, masked, scrub, secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import NotYaml, read, tree
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import KIND
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.secrets import SHAPES, is_secret
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import cut
@@ -97,13 +98,8 @@ class Masking:
 
     def configuration(self, text: str) -> str:
         """The text of a KubeSchedulerConfiguration."""
-        import yaml
-
-        try:
-            for value in secret_texts(yaml.safe_load(text)):
-                self.remember(value)
-        except (yaml.YAMLError, RecursionError, ValueError):
-            pass  # `masked` shows none of it
+        for value in secret_texts(tree(text)):
+            self.remember(value)
         lines = self._assigned(masked(text, text)[1], _ASSIGNED).split("\n")
         found = [_COMMENT.search(line) for line in lines]
         comments = _cut_lines([comment.group() if comment else "" for comment in found])
@@ -134,13 +130,11 @@ class Masking:
 
     def _entry(self, value: Any) -> str:
         """A value of a ConfigMap: anything may be in there, so only configurations of schedulers are shown."""
-        import yaml
-
         if not isinstance(value, str) or CONFIGURATION not in value:
             return _size(value)
         try:
-            document = _mapping(yaml.safe_load(value))
-        except (yaml.YAMLError, RecursionError, ValueError):
+            document = _mapping(read(value))
+        except NotYaml:
             return NOT_SHOWN
         shown = document.get("kind") == KIND and str(document.get("apiVersion")).startswith(f"{CONFIGURATION}/")
         return self.configuration(value) if shown else _size(value)

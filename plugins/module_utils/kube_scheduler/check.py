@@ -19,6 +19,7 @@ not meant. What releases differ in stands in ``tables``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .document import Node, NotYaml, parse, unprintable
@@ -55,13 +56,21 @@ def check(
     if target is None or root is None or root.entries is None:
         names, found = outline(root)
         config = root.value if root is not None and root.entries is not None else None
-        return Result(_sorted([*findings, *found]), config, _written_version(root), tuple(names), starts=None if target is None else False)
+        return Result(
+            _sorted([*findings, *found]),
+            config,
+            _written_version(root),
+            tuple(names),
+            starts=None if target is None else False,
+            tree=config or {},
+        )
     report = Report(root, MAX_ERRORS)
     report.findings += findings
     try:
-        return _check(root, target, report, placeholders)
+        result = _check(root, target, report, placeholders)
     except TooManyErrors:
-        return Result(_sorted(report.findings), None, _written_version(root), starts=False)
+        result = Result(_sorted(report.findings), None, _written_version(root), starts=False)
+    return replace(result, tree=root.value)
 
 
 def _check(root: Node, target: Target, report: Report, placeholders: Sequence[str]) -> Result:

@@ -120,12 +120,12 @@ def _plugins(given: str | None) -> Any:
     """The description of the plugins, for ``check``; None if none is given."""
     if given in (None, IN_TREE, SCHEDULER_PLUGINS):
         return given
-    import yaml
+    from .document import NotYaml, read
 
     try:
-        described = yaml.safe_load(_read(given))
-    except yaml.YAMLError as error:
-        raise Unusable(f"--plugins: {given}: {error}") from None
+        described = read(_read(given))
+    except NotYaml as error:
+        raise Unusable(f"--plugins: {error.finding.format(given)}") from None
     if not isinstance(described, dict):
         raise Unusable(f"--plugins: {given} must hold a mapping with base and extra")
     return described

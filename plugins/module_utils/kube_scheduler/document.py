@@ -14,11 +14,26 @@ import re
 from typing import Any
 
 from . import yaml_reader
-from .nodes import MAX_DEPTH, MAX_ITEMS, MAX_NODES, Node, NotYaml, Place, duplicate, join, not_yaml
+from .nodes import DUPLICATE, IGNORED, MAX_DEPTH, MAX_ITEMS, MAX_NODES, Node, NotYaml, Place, duplicate, join, not_yaml
 from .result import Finding
 from .scalars import replace_surrogates
 
-__all__ = ("MAX_DEPTH", "MAX_ITEMS", "MAX_LENGTH", "MAX_NODES", "Node", "NotYaml", "Place", "duplicates", "join", "parse", "unprintable")
+__all__ = (
+    "MAX_DEPTH",
+    "MAX_ITEMS",
+    "MAX_LENGTH",
+    "MAX_NODES",
+    "Node",
+    "NotYaml",
+    "Place",
+    "duplicates",
+    "hidden",
+    "join",
+    "parse",
+    "read",
+    "tree",
+    "unprintable",
+)
 
 MAX_LENGTH = 2**20
 """Characters; a ConfigMap holds no more. kube-scheduler itself knows no limit."""
@@ -50,6 +65,26 @@ def parse(text: str | bytes, minor: int | None = None) -> tuple[Node | None, lis
             return root, _read_yaml(text)[1]
         return root, [found for path, node in _walk(root) if not _is_in_args(path) for found in _duplicates_of(node, path)]
     return _read_yaml(text)
+
+
+def read(text: str | bytes) -> Any:
+    """The first document of a text as plain data, None if it holds none. Raises NotYaml."""
+    root = parse(text)[0]
+    return None if root is None else root.value
+
+
+def tree(text: str | bytes) -> dict[str, Any]:
+    """The same where only a mapping is of use: empty for everything else. Raises nothing."""
+    try:
+        value = read(text)
+    except NotYaml:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def hidden(root: Node, findings: list[Finding]) -> bool:
+    """Does a text hold more than the plain data that was read from it? root, findings: what ``parse`` returned."""
+    return any(finding.code in (IGNORED, DUPLICATE) for finding in [*findings, *duplicates(root, "")])
 
 
 def duplicates(node: Node, path: str) -> list[Finding]:

@@ -17,6 +17,11 @@ MAX_ITEMS = 1000
 in one list. kube-scheduler has higher ones, and would take minutes for the profiles alone."""
 
 
+DUPLICATE = "duplicate-key"
+IGNORED = "ignored-document"
+"""Code of the finding that there is something behind the first document."""
+
+
 class Place(NamedTuple):
     """Where something stands, counted from 1."""
 
@@ -72,7 +77,7 @@ def too_long(place: Place | tuple[int, int]) -> NotYaml:
 
 def duplicate(path: str, place: Place, first: Place) -> Finding:
     message = f"the field is there twice, first in line {first.line}"
-    return Finding(ERROR, "duplicate-key", message, path, place.line, place.column, "remove one of the two")
+    return Finding(ERROR, DUPLICATE, message, path, place.line, place.column, "remove one of the two")
 
 
 def join(path: str, key: Any) -> str:

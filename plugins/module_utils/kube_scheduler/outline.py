@@ -32,6 +32,34 @@ def outline(root: Node | None) -> tuple[list[str], list[Finding]]:
     return _check_profiles(root)
 
 
+def named_plugins(tree: dict[str, Any]) -> dict[str, dict[str, list[tuple[str, int]]]]:
+    """The plugins that a configuration names itself, shaped like ``Result.effective``: all that is known of them without a release.
+
+    tree: of any document, ``Result.tree``.
+    """
+    found = {}
+    for profile in _mappings(tree.get("profiles")):
+        points = profile.get("plugins")
+        found[_text(profile.get("schedulerName")) or DEFAULT_SCHEDULER_NAME] = {
+            point: [
+                (plugin["name"], weight if isinstance(weight := plugin.get("weight"), int) else 0)
+                for plugin in _mappings(plugins.get("enabled"))
+                if _text(plugin.get("name"))
+            ]
+            for point, plugins in (points if isinstance(points, dict) else {}).items()
+            if isinstance(plugins, dict)
+        }
+    return found
+
+
+def _mappings(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
 def _error(code: str, message: str, path: str, place: Place, hint: str = "") -> Finding:
     return Finding(ERROR, code, message, path, place.line, place.column, hint)
 
@@ -56,8 +84,7 @@ def _name_type(value: Any) -> str:
 
 
 def _string(root: Node, key: str) -> str:
-    value = root.value.get(key)
-    return value if isinstance(value, str) else ""
+    return _text(root.value.get(key))
 
 
 def _check_type(root: Node) -> list[Finding]:

@@ -63,6 +63,8 @@ class Result:
     scheduler_names: the names that pods put into ``spec.schedulerName`` to be placed by this configuration, in the order
     of the profiles.
     effective: scheduler name -> extension point -> [(plugin, weight), ...] in running order; weight 0 where none is used.
+    tree: the document as it is written, as plain data: what everybody goes by who needs more of it than this result says. Empty if the
+    text cannot be read or holds no mapping.
     starts: whether the process would also begin to work (stage RUN); None if no release was given.
     """
 
@@ -72,6 +74,7 @@ class Result:
     scheduler_names: tuple[str, ...] = ()
     effective: dict[str, dict[str, list[tuple[str, int]]]] = field(default_factory=dict)
     starts: bool | None = None
+    tree: dict[str, Any] = field(default_factory=dict)
 
     @property
     def valid(self) -> bool:

@@ -30,7 +30,7 @@ def content_hash(text: str) -> str:
 
     Equal for texts that ``normalize`` makes equal, and different for all others (48 bits of SHA-256).
     """
-    return hashlib.sha256(normalize(text).encode("utf-8")).hexdigest()[:HASH_LENGTH]
+    return hashlib.sha256(normalize(text).encode("utf-8", "surrogatepass")).hexdigest()[:HASH_LENGTH]
 
 
 def from_structure(config: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ import re
 from bisect import bisect_left
 from typing import Any, NamedTuple
 
-from .nodes import MAX_DEPTH, MAX_ITEMS, MAX_NODES, Node, NotYaml, Place, duplicate, join, not_yaml, too_deep, too_long, too_many
+from .nodes import IGNORED, MAX_DEPTH, MAX_ITEMS, MAX_NODES, Node, NotYaml, Place, duplicate, join, not_yaml, too_deep, too_long, too_many
 from .result import WARNING, Finding
 from .scalars import TAG_PREFIX, TagError, resolve, resolve_tagged
 from .values import float32
@@ -565,7 +565,7 @@ class _Reader:
         self.findings.append(
             Finding(
                 WARNING,
-                "ignored-document",
+                IGNORED,
                 "kube-scheduler reads the first document only and ignores everything from here on",
                 line=line,
                 column=column,

@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which plugins of a KubeSchedulerConfiguration ask Prometheus themselves. No I/O."""
+"""Which plugins of a KubeSchedulerConfiguration ask Prometheus themselves. No I/O.
+
+``config`` is everywhere a configuration as plain data, as it was written (``kube_scheduler.result.Result.tree``) or completed.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +32,8 @@ class Asked(NamedTuple):
         return f"<Prometheus at {self.address}, asked by {', '.join(self.plugins)}>"
 
 
-def asked(text: str) -> Asked | None:
-    """Whom the plugins of a configuration ask, None where none asks Prometheus.
-
-    text: a configuration that the scheduler accepts. One process has one load-watcher, so there is one answer.
-    """
-    import yaml
-
-    if "metricProvider" not in text:  # nearly all, in every reconcile
-        return None
-    config = _mapping(yaml.safe_load(text))
+def asked(config: Mapping[str, Any]) -> Asked | None:
+    """Whom the plugins of a configuration ask, None where none asks Prometheus. One process has one load-watcher, so there is one answer."""
     found = next((args["metricProvider"] for _profile, _name, args in _instances(config) if _asks_prometheus(args)), None)
     if found is None:
         return None
@@ -46,21 +41,15 @@ def asked(text: str) -> Asked | None:
     return Asked(str(found.get("address") or DEFAULT_ADDRESS), str(found.get("token") or ""), skip, asking_prometheus(config))
 
 
-def watched_by(text: str, address: str) -> list[str]:
+def watched_by(config: Mapping[str, Any], address: str) -> list[str]:
     """The load-aware plugins of a configuration that ask the load-watcher service at this address."""
-    import yaml
-
-    every = _instances(_mapping(yaml.safe_load(text)))
+    every = _instances(config)
     return sorted({name for _profile, name, args in every if address in (args.get("watcherAddress"), args.get("WatcherAddress"))})
 
 
-def holds_token(text: str) -> bool:
+def holds_token(config: Mapping[str, Any]) -> bool:
     """Is there a metric provider's token in a configuration, or a placeholder for one?"""
-    import yaml
-
-    if "token" not in text:  # nearly all
-        return False
-    profiles = _list(_mapping(yaml.safe_load(text)).get("profiles"))
+    profiles = _list(config.get("profiles"))
     every = [_mapping(_mapping(entry).get("args")) for profile in profiles for entry in _list(_mapping(profile).get("pluginConfig"))]
     return any(_mapping(args.get("metricProvider")).get("token") for args in every)
 
@@ -72,7 +61,7 @@ def _asks_prometheus(args: Mapping[str, Any]) -> bool:
 def asking_prometheus(config: Mapping[str, Any]) -> list[str]:
     """Names of the load-aware plugins that are enabled in a profile and told to ask Prometheus; each once.
 
-    config: the configuration as it was written, or completed. Those that ask a load-watcher service or another provider are not among them.
+    Those that ask a load-watcher service or another provider are not among them.
     """
     return sorted({name for _profile, name, args in _instances(config) if _asks_prometheus(args)})
 

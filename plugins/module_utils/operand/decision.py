@@ -28,7 +28,7 @@ NO_WATCHER = "load-watcher-unavailable"
 class Facts(NamedTuple):
     """What was read before anything is decided; objects are as the API server returns them.
 
-    config: result of the module kube_scheduler_config for the resource's ConfigMap, ``{}`` where the resource names none.
+    config: of `scheduling.configuration.validate` for the resource's ConfigMap, ``{}`` where the resource names none.
     image_answer: the error because of which an unknown image gave no answer of its own, "" otherwise.
     overrides, override_problems: of ``spec.unsupportedConfigOverrides``. eligible: names of nodes for an HA scheduler, else None.
     deployment: the live one or None. failure: of its newest pods, see operand/failures.py. tls: flags of the cluster's TLS profile.
@@ -108,7 +108,7 @@ def desire(facts: Facts) -> dict[str, Any]:
     return {
         "image": spec["schedulerImage"],
         "config": facts.config["hash"],
-        "flags": rollouts.flags_of(facts.resource, facts.overrides, facts.tls, holds_token(facts.config["text"])),
+        "flags": rollouts.flags_of(facts.resource, facts.overrides, facts.tls, holds_token(facts.config["tree"])),
         "placement": chosen,
         "overrides": {key: value for key, value in facts.overrides.items() if key not in ("args", *chosen)},
         "serving_cert": facts.serving_cert,

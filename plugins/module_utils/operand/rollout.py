@@ -232,6 +232,6 @@ def _encoded(value):
 def _decoded(text):
     try:
         value = json.loads(text) if text else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

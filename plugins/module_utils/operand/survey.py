@@ -12,13 +12,15 @@ from types import SimpleNamespace
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import tree
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import named_plugins
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import configured, findings, preflight
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import decision as decisions
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import failures, leftovers, needs, nodes, overrides, prometheus, tls
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import condition
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.configuration import examine
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.configuration import validate
 
 # Seconds for each answer of Prometheus: a reconcile waits for it.
 METRICS_TIMEOUT = 3
@@ -161,7 +163,7 @@ class Survey:
         return tls.flags(self._client.get(self._client.resource("config.openshift.io/v1", "APIServer"), "cluster"))
 
     def _judge(self, flags, ask_image=False, content=None, image=None):
-        """What the module kube_scheduler_config says of the resource's ConfigMap, or of a text."""
+        """What the module kube_scheduler_config says of the resource's ConfigMap, or of a text, with the tree of it."""
         annotations = naming.annotations(self._resource)
         params = {
             "config": None,
@@ -184,7 +186,7 @@ class Survey:
             "compare_cluster": False,
             "fail_on": "never",
         }
-        return examine(SimpleNamespace(params=params, check_mode=False), self._client)
+        return validate(SimpleNamespace(params=params, check_mode=False), self._client)
 
     def _is_to_be_asked(self, facts, decision):
         return (
@@ -241,9 +243,11 @@ class Survey:
             return None
         data, source = decision.secret["data"], facts.source
         text, ca = data[prometheus.CONFIG_KEY], data.get(prometheus.CA_KEY)
-        asked, more = configured.asked(text), []
+        # What is filled in is another text than the one that was validated.
+        config = facts.config["tree"] if text == facts.config.get("text") else tree(text)
+        asked, more = configured.asked(config), []
         if asked is None and source is not None and source.watcher_url:
-            plugins = configured.watched_by(text, source.watcher_url)
+            plugins = configured.watched_by(config, source.watcher_url)
             asked, ca = (configured.Asked(source.url, source.token, False, plugins) if plugins else None), source.ca
             more = self._without_watcher()
         if asked is None:
@@ -282,7 +286,7 @@ class Survey:
         return list((self._resource.get("status") or {}).get("schedulerNames") or [])
 
     def _needs(self, judged, decision, groups):
-        effective = judged["effective"] or _enabled(judged["text"])
+        effective = judged["effective"] or named_plugins(judged["tree"])
         served = {f"{api_version}/{kind}" for api_version, kind in needs.kinds(effective) if self._serves(groups, api_version, kind)}
         roles = self._client.resource("rbac.authorization.k8s.io/v1", "ClusterRole")
         facts = {
@@ -343,22 +347,3 @@ def _about(resource):
         "spec": {"managementState": (resource.get("spec") or {}).get("managementState")},
         "status": {key: status[key] for key in ("schedulerNames", "conditions") if key in status},
     }
-
-
-def _enabled(text):
-    """Plugins that a configuration names itself, shaped like ``Result.effective``: all that can be said where the image is unknown."""
-    import yaml
-
-    try:
-        document = yaml.safe_load(text)
-    except yaml.YAMLError:
-        return {}
-    found = {}
-    for profile in (document.get("profiles") if isinstance(document, dict) else None) or []:
-        points = {
-            point: [[plugin["name"], plugin.get("weight", 0)] for plugin in lists.get("enabled") or []]
-            for point, lists in (profile.get("plugins") or {}).items()
-            if isinstance(lists, dict)
-        }
-        found[profile.get("schedulerName", "default-scheduler")] = points
-    return found

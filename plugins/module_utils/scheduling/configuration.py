@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import check_image, identify
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.presets import PresetError, configuration
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ADVICE, ERROR, RUN, WARNING, Finding, Result
@@ -92,7 +93,14 @@ class Found(NamedTuple):
 
 
 def examine(module, client=None) -> dict[str, Any]:
-    """The result of the module for its parameters. Raises ClusterError, with the result, where the task is to fail.
+    """The result of the module for its parameters. Raises ClusterError, with the result, where the task is to fail."""
+    result = validate(module, client)
+    del result["tree"]
+    return result
+
+
+def validate(module, client=None) -> dict[str, Any]:
+    """The same, with the ``tree`` of what was validated (``Result.tree``), so that nobody has to parse the text again.
 
     ``client``: the one to use where there is one already.
     """
@@ -126,7 +134,7 @@ def examine(module, client=None) -> dict[str, Any]:
     if found.text is None:
         if params["fail_on"] != "never":
             raise ClusterError(found.reason, **result)
-        return result
+        return {**result, "tree": {}}
     # What is checked is what the ConfigMap will hold.
     text = normalize(found.text) if isinstance(found.text, str) else found.text
     source = found.source
@@ -146,7 +154,7 @@ def examine(module, client=None) -> dict[str, Any]:
         result["image_answer"] = {"valid": answer.valid, "error": answer.error}
         valid, findings = answer.valid, _side_with(answer, findings)
         starts = starts if valid else False
-        completed = _load(answer.config) or completed
+        completed = tree(answer.config or "") or completed
     if params["image"]:
         findings += _about_image(params, cluster, target)
     result.update(
@@ -163,7 +171,8 @@ def examine(module, client=None) -> dict[str, Any]:
     if params["fail_on"] != "never":
         _warn(module, findings, source, target)
     # Ansible prints the whole result of a failure, so what may hold a credential comes only now.
-    return dict(result, text=text if isinstance(text, str) else None, completed=completed if valid else None)
+    text = text if isinstance(text, str) else None
+    return {**result, "text": text, "completed": completed if valid else None, "tree": judged.tree}
 
 
 def _find(params, cluster: Cluster) -> Found:
@@ -246,8 +255,7 @@ def _given_plugins(plugins: Any) -> Any:
     """The option; a mapping can also be given as its text, as annotations hold it."""
     if not isinstance(plugins, str) or plugins in (IN_TREE, SCHEDULER_PLUGINS):
         return plugins or None
-    described = _load(plugins)
-    return described if isinstance(described, dict) else plugins or None
+    return tree(plugins) or plugins or None
 
 
 def _cluster_release(cluster: Cluster) -> str:
@@ -275,7 +283,7 @@ def _convert(text, params, target: Target, flags) -> tuple[str | bytes, Result, 
     judged = check(text, target.kubernetes, target.plugins, flags, params["placeholders"])
     if any(finding.severity == ERROR for finding in conversion.findings) and not conversion.steps:
         # Refused by the release that reads it today
-        judged = Result(conversion.findings, None, conversion.api_version, judged.scheduler_names, starts=False)
+        judged = Result(conversion.findings, None, conversion.api_version, judged.scheduler_names, starts=False, tree=judged.tree)
     left = [
         Finding(WARNING, "not-converted", step.message, step.path, hint="decide what it is to be", stage=ADVICE)
         for step in conversion.steps
@@ -300,7 +308,7 @@ def _ask(params, cluster: Cluster, text: str | bytes, flags):
         namespace=namespace,
         service_account=params["ask_service_account"],
         timeout=params["ask_timeout"],
-        secrets=tuple(secret_texts(check(text, None).config)),
+        secrets=tuple(secret_texts(tree(text))),
     )
     return ask(cluster.client, question)
 
@@ -363,13 +371,3 @@ def _warn(module, findings: list[Finding], source: str, target: Target) -> None:
 
 def _line(finding: Finding, source: str) -> str:
     return finding.format(source, bool(source))
-
-
-def _load(text: str | None) -> Any:
-    """YAML as plain data, None if it is none."""
-    import yaml
-
-    try:
-        return yaml.safe_load(text) if text else None
-    except yaml.YAMLError:
-        return None

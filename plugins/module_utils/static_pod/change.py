@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import masked, scrub, secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.signals import ended_by_signals, uninterrupted
 from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import manifest as manifests
 from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import process
@@ -229,12 +230,7 @@ def _written_here(path: str) -> bool:
 
 def _last_words(*configurations: str | None) -> str:
     """A sentence with what the scheduler said last, without the credentials of these configurations; empty if it said nothing."""
-    import yaml
-
     words = process.last_words()
     for text in configurations:
-        try:
-            words = scrub(words, secret_texts(yaml.safe_load(text or "")))
-        except (yaml.YAMLError, ValueError):
-            continue  # of that one the scheduler reads nothing either
+        words = scrub(words, secret_texts(tree(text or "")))
     return f" Its last words: {words}" if words else ""

@@ -12,6 +12,8 @@ import json
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import document
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
 
 CONTAINER = "kube-scheduler"
 VOLUME = "osso-scheduler-config"
@@ -39,8 +41,7 @@ class Manifest(NamedTuple):
     @property
     def configurations(self) -> set[str]:
         """The files of the configurations that it names: the one in use, and the one to go back to."""
-        undo = json.loads((self.pod["metadata"].get("annotations") or {}).get(BEFORE) or "{}")
-        return {path for path in (self.flag("config"), undo.get("config")) if path}
+        return {path for path in (self.flag("config"), _flags_before(self.pod).get("config")) if path}
 
     @property
     def address(self) -> tuple[str, int]:
@@ -51,14 +52,19 @@ class Manifest(NamedTuple):
 
 def read(text: str, path: str) -> Manifest:
     """Raises InputError where it is no manifest of a kube-scheduler."""
-    import yaml
-
     try:
-        pod = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InputError(f"manifest: {path} is no YAML: {' '.join(str(error).split())}. Repair it first.") from None
-    if not isinstance(pod, dict) or pod.get("kind") != "Pod" or _container(pod) is None:
+        pod = document.read(text)
+    except document.NotYaml as error:
+        raise InputError(f"manifest: {path} is no YAML: {error.finding.format()}. Repair it first.") from None
+    if not isinstance(pod, dict) or pod.get("kind") != "Pod" or not isinstance(pod.get("metadata"), dict) or _container(pod) is None:
         raise InputError(f"manifest: {path} holds no Pod with a container {CONTAINER}: give the manifest of the default scheduler.")
+    try:
+        undo = _flags_before(pod)
+    except (ValueError, RecursionError):
+        undo = None
+    if not isinstance(undo, dict) or not all(value is None or isinstance(value, str) for value in undo.values()):
+        message = f"manifest: the annotation {BEFORE} in {path} is not what was written there: set the flags by hand, and delete it."
+        raise InputError(message)
     return Manifest(text, pod)
 
 
@@ -82,9 +88,7 @@ def edited(manifest: Manifest, config_path: str | None, flags: dict[str, str]) -
         pod["metadata"].setdefault("annotations", {})[BEFORE] = json.dumps(before, sort_keys=True)
     if pod == manifest.pod:
         return manifest
-    import yaml
-
-    return Manifest(yaml.safe_dump(pod, sort_keys=False, default_flow_style=False, width=1000), pod)
+    return Manifest(from_structure(pod), pod)
 
 
 def config_name(text: str) -> str:
@@ -94,36 +98,41 @@ def config_name(text: str) -> str:
 
 def with_kubeconfig(text: str, kubeconfig: str | None) -> str:
     """The configuration, told how to reach the API server where it does not say it: the flag does not count beside a file."""
-    import yaml
-
     try:
-        document = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        # Its words would hold a line of the text, which may be a credential.
-        mark = getattr(error, "problem_mark", None)
-        raise InputError(f"content is no YAML{f', see line {mark.line + 1}' if mark else ''}: correct it.") from None
-    if not isinstance(document, dict):
+        config = document.read(text)
+    except document.NotYaml as error:
+        raise InputError(f"content is no YAML, see line {error.finding.line}: correct it.") from None
+    if not isinstance(config, dict):
         raise InputError("content is no KubeSchedulerConfiguration: give a YAML mapping.")
-    connection = document.setdefault("clientConnection", {})
+    connection = config.get("clientConnection") or {}
+    if not isinstance(connection, dict):
+        raise InputError("content: clientConnection is no mapping: correct it.")
     if kubeconfig and not connection.get("kubeconfig"):
-        connection["kubeconfig"] = kubeconfig
-        return yaml.safe_dump(document, sort_keys=False, default_flow_style=False, width=1000)
+        return from_structure({**config, "clientConnection": {**connection, "kubeconfig": kubeconfig}})
     if not connection.get("kubeconfig"):
         raise InputError("content: clientConnection.kubeconfig is missing, and the manifest has no --kubeconfig to take it from: say it.")
     return text
 
 
 def _container(pod: dict[str, Any]) -> dict[str, Any] | None:
-    containers = (pod.get("spec") or {}).get("containers") or []
-    return next((one for one in containers if one.get("name") == CONTAINER), None)
+    spec = pod.get("spec")
+    containers = spec.get("containers") if isinstance(spec, dict) else None
+    named = containers if isinstance(containers, list) else []
+    return next((one for one in named if isinstance(one, dict) and one.get("name") == CONTAINER), None)
+
+
+def _flags_before(pod: dict[str, Any]) -> dict[str, str | None]:
+    """By flag what it was before it was set here."""
+    return json.loads((pod["metadata"].get("annotations") or {}).get(BEFORE) or "{}")
 
 
 def _undo(pod: dict[str, Any]) -> None:
     """Take out what was set here before."""
     annotations = pod["metadata"].get("annotations") or {}
     container = _container(pod)
-    for name, value in json.loads(annotations.pop(BEFORE, None) or "{}").items():
+    for name, value in _flags_before(pod).items():
         _set_flag(container, name, value)
+    annotations.pop(BEFORE, None)
     if not annotations:
         pod["metadata"].pop("annotations", None)
     for holder, field in ((container, "volumeMounts"), (pod["spec"], "volumes")):

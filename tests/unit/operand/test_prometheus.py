@@ -10,6 +10,7 @@ import base64
 import json
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
@@ -152,7 +153,7 @@ def test_token_of_a_secret_is_read():
 def test_what_is_named_and_not_there_is_a_problem(annotations, objects, said):
     source = read(Cluster(*objects), **annotations)
     assert said in source.problem
-    decision = decide(facts(config={**CONFIG, "text": TEXT}, source=source))
+    decision = decide(facts(config=LOAD_AWARE, source=source))
     assert (decision.action, decision.reason) == ("hold", "PrometheusUnknown")
     assert said in decision.message
 
@@ -207,7 +208,7 @@ def test_scheduler_does_not_wait_for_its_load_watcher():
 
 # Decisions
 
-LOAD_AWARE = {**CONFIG, "text": TEXT}
+LOAD_AWARE = {**CONFIG, "text": TEXT, "tree": tree(TEXT)}
 
 
 def test_token_is_part_of_the_secret_and_not_of_the_rollout():
