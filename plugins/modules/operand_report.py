@@ -89,7 +89,9 @@ status:
   returned: always
   type: dict
 look_again:
-  description: When the operator has to look again by itself, empty if it is told of every change that matters.
+  description:
+    - When the operator has to look again by itself, empty if it is told of every change that matters.
+    - A state that lasts is looked at ever more rarely. A failure is to be tried again at once where this is empty.
   returned: always
   type: str
   sample: 5s

@@ -118,7 +118,7 @@ def test_last_good_one_survives_loss_of_config_map_and_deployment_and_operator(s
     assert scheduler.deployment["spec"]["template"] == before
     assert scheduler.condition("Degraded")[:2] == ("True", "ConfigMapMissing")
     scheduler.write_config()
-    eventually(lambda: scheduler.condition("Degraded")[0] == "False", within=30)
+    eventually(lambda: scheduler.condition("Degraded")[0] == "False", within=90)  # looked for once a minute
     assert scheduler.deployment["spec"]["template"] == before
 
 

@@ -14,7 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.report impo
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import events, leftovers, metrics, uniqueness
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import status as statuses
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import dated, made
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import condition, dated, made
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import APPLY, HOLD, Decision
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import Failure
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.survey import timestamp
@@ -63,6 +63,8 @@ class Reporting:
             missing=_missing(operand["needs"]),
             metrics=operand["metrics"],
             renew=operand["renew"],
+            is_config_unwatched=bool(operand["config_map"]["name"]) and not operand["config_map"]["marked"],
+            resources=len(everybody),
             overridden=operand["overridden"],
             now=self._now,
         )
@@ -94,7 +96,10 @@ class Reporting:
         changed = self._write_status(status)
         changed |= self._write_events(events.of_reconcile(self._resource, [], before, status, {}))
         metrics.post(naming.of(self._resource), status["conditions"])
-        return {"changed": changed, "status": status, "look_again": "", "failure": error}
+        again = ""
+        if _is_known(self._resource, "ReadFailed"):
+            again = f"{statuses.backoff(statuses.unchanged_for(status, self._now), resources=statuses.MANY)}s"
+        return {"changed": changed, "status": status, "look_again": again, "failure": error}
 
     def absent(self) -> dict[str, Any]:
         """After all that belonged to the resource is gone, and before the resource itself goes."""
@@ -110,7 +115,10 @@ class Reporting:
         anew = any(entry["kind"] == "ServiceAccount" and entry["action"] == "created" for entry in objects)
         if anew and self._operand["deployment"]:
             return "1s"  # its pods have to be replaced, see operand_info
-        return statuses.next_look(outcome, status) or ("30s" if self._operand["config_map"]["shared"] else "")
+        # The first time it fails, which is tried again at once, and logged.
+        if outcome.error and not _is_known(self._resource, "ApplyFailed"):
+            return ""
+        return statuses.next_look(outcome, status)
 
     def _write_status(self, status):
         """True if that changed something."""
@@ -224,6 +232,11 @@ def _missing(needs):
     if not needs or not (needs["cluster_roles"] or needs["controller"] or needs["missing"]):
         return None
     return needs["missing"]
+
+
+def _is_known(resource, reason):
+    """Has this failure been reported before?"""
+    return condition(resource.get("status") or {}, "Degraded").get("reason") == reason
 
 
 def _key(resource):

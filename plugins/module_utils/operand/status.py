@@ -7,17 +7,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import condition, dated, made
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import APPLY, HOLD, REMOVE, Decision, said_of
 
-# Seconds after which Prometheus is asked again: nothing tells that a metric went away.
-METRICS_LOOK = 120
+# Seconds after which Prometheus is asked again: nothing tells that a metric went away. And nodes are counted again.
+METRICS_LOOK, NODES_LOOK = 120, 30
 
-# Seconds after which the operator looks without being told, see watches.yaml.
+# Seconds after which the operator looks without being told: --reconcile-period in operator/Containerfile.
 _OWN_LOOK = 600
+
+# Seconds until the first look at what has just begun to be missing, and at pods that have just been replaced.
+_LOOK, _ROLLOUT_LOOK = 10, 5
+
+_MINUTE = 60
+
+# Seconds between two looks, whichever resources they are at: a reconcile takes about one second of CPU time.
+_SHARE = 5
+
+MANY = _OWN_LOOK // _SHARE
+"""So many resources that none is looked at more often than all are."""
 
 
 class Outcome(NamedTuple):
@@ -26,7 +39,8 @@ class Outcome(NamedTuple):
     deployment: the live one or None; decided_on: as it was when the decision was made. failure: of its newest pods. error: why the apply
     failed, "" otherwise. names: scheduler names that are served. unique: the condition SchedulerNamesUnique. missing: what plugins lack, see
     operand/needs.py; None where they need nothing. metrics: findings of the module prometheus_info, None where no plugin asks Prometheus.
-    renew: seconds until a token has to be renewed.
+    renew: seconds until a token has to be renewed. is_config_unwatched: does nothing tell the operator of the next edit of the ConfigMap, or of
+    its creation? resources: how many SecondarySchedulers the operator looks after.
     """
 
     resource: dict
@@ -40,6 +54,8 @@ class Outcome(NamedTuple):
     missing: list | None = None
     metrics: list | None = None
     renew: int | None = None
+    is_config_unwatched: bool = False
+    resources: int = 1
     overridden: bool = False
     now: str = ""
 
@@ -86,24 +102,54 @@ def report(outcome: Outcome) -> dict[str, Any]:
 
 def next_look(outcome: Outcome, status: dict[str, Any]) -> str:
     """When the operator has to look again by itself, such as ``5s``; "" where it learns of every change that matters."""
-    decision = outcome.decision
-    if decision.action not in (APPLY, HOLD):
-        return ""
-    highly_available = rollouts.is_highly_available(outcome.resource.get("spec") or {})
-    if decision.config_valid["reason"] == "ConfigMapMissing":
-        return "10s"  # nothing tells that it was created
-    if decision.reason in ("PrometheusUnknown", "MetricsUnavailable"):
-        return "30s"  # nothing tells that they are there
-    if rollouts.is_overdue(outcome.deployment) and not rollouts.is_overdue(outcome.decided_on):
-        return "1s"  # the deadline has passed since the decision: the next one may go back
-    if condition(status, "Progressing").get("status") == "True":
-        return "5s"  # pods that cannot start change no object that the operator watches
-    if condition(status, "PluginsReady").get("status") == "False":
-        return "60s"
-    looks = [30] if highly_available else []  # for the nodes
-    looks += [METRICS_LOOK] if outcome.metrics is not None else []
-    looks += [max(outcome.renew, 1)] if outcome.renew is not None and outcome.renew < _OWN_LOOK else []
+    looks = list(_looks(outcome, status)) if outcome.decision.action in (APPLY, HOLD) else []
     return f"{min(looks)}s" if looks else ""
+
+
+def _looks(outcome: Outcome, status: dict[str, Any]) -> Iterator[int]:
+    """Seconds until each look that something is a reason for."""
+    decision, age, resources = outcome.decision, unchanged_for(status, outcome.now), outcome.resources
+    if rollouts.is_overdue(outcome.deployment) and not rollouts.is_overdue(outcome.decided_on):
+        yield 1  # the deadline has passed since the decision: the next one may go back
+    if condition(status, "Progressing").get("status") == "True":
+        yield backoff(age, _ROLLOUT_LOOK, resources)  # pods that cannot start change no object that the operator watches
+    # Nothing tells that these are there now: the ConfigMap, what is named of Prometheus, what plugins need
+    if (
+        outcome.is_config_unwatched
+        or decision.reason in ("PrometheusUnknown", "MetricsUnavailable")
+        or condition(status, "PluginsReady").get("status") == "False"
+        or outcome.error
+    ):
+        yield backoff(age, max(_LOOK, resources), resources)
+    if rollouts.is_highly_available(outcome.resource.get("spec") or {}):
+        yield min(max(NODES_LOOK, _SHARE * resources), _OWN_LOOK)
+    if outcome.metrics is not None:
+        yield min(max(METRICS_LOOK, _SHARE * resources), _OWN_LOOK)
+    if outcome.renew is not None and outcome.renew < _OWN_LOOK:
+        yield max(outcome.renew, 1)
+
+
+def backoff(age: int, least: int = _LOOK, resources: int = 1) -> int:
+    """Seconds until the next look at a state that has lasted for ``age`` seconds: about as long again.
+
+    It is never less than ``least``, and no more than a minute, or than what keeps the looks at so many ``resources`` together from taking more
+    than about a fifth of a processor: one that is broken never keeps the operator from the others.
+    """
+    return min(max(age, least), max(_MINUTE, _SHARE * resources), _OWN_LOOK)
+
+
+def unchanged_for(status: dict[str, Any], now: str) -> int:
+    """Seconds since a condition of this status changed last."""
+    times = [moment for entry in status["conditions"] if (moment := _moment(entry.get("lastTransitionTime")))]
+    return max(int((_moment(now) - max(times)).total_seconds()), 0) if times else 0
+
+
+def _moment(text: str | None) -> datetime | None:
+    """None for one that someone else wrote in another form."""
+    try:
+        return datetime.strptime(text or "", "%Y-%m-%dT%H:%M:%SZ")
+    except ValueError:
+        return None
 
 
 def _config_hash(decision, before):

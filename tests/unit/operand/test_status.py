@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import decide, desire
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.status import Outcome, next_look, report
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.status import Outcome, backoff, next_look, report, unchanged_for
 from support.operand import CONFIG, NOW, THEN, deployment, facts, memory, resource, serving
 
 NEW = desire(facts())
@@ -154,7 +154,6 @@ def test_what_plugins_lack():
 @pytest.mark.parametrize(
     ("about", "again"),
     [
-        (facts(config={"found": False}), "10s"),
         (facts(deployment=serving(NEW)), ""),
         (facts(resource=resource(topology={"mode": "HighlyAvailable"}), eligible=["a"], deployment=serving(NEW)), "30s"),
         (facts(resource=resource(managementState="Removed"), config={"found": False}), ""),
@@ -164,3 +163,63 @@ def test_what_plugins_lack():
 def test_next_look(about, again):
     seen = outcome(facts=about)
     assert next_look(seen, report(seen)) == again
+
+
+MISSING = facts(config={"found": False})
+
+
+@pytest.mark.parametrize(
+    ("given", "again"),
+    [
+        # A ConfigMap that is there and marked tells of its edits, whatever is wrong with it.
+        ({"facts": MISSING}, ""),
+        ({"facts": MISSING, "is_config_unwatched": True}, "10s"),
+        ({"facts": facts(config={**CONFIG, "valid": False})}, ""),
+        ({"deployment": serving(NEW), "is_config_unwatched": True}, "10s"),
+        ({"error": "quota"}, "10s"),
+        ({"missing": [{"plugin": "a", "reason": "CRDMissing", "what": "b", "message": "c"}], "deployment": serving(NEW)}, "10s"),
+        ({"deployment": serving(NEW), "metrics": []}, "120s"),
+        # The more there are, the rarer: fifty take a fifth of a processor together.
+        ({"facts": MISSING, "is_config_unwatched": True, "resources": 50}, "50s"),
+        ({"deployment": serving(NEW), "metrics": [], "resources": 50}, "250s"),
+        ({"deployment": serving(NEW), "metrics": [], "resources": 500}, "600s"),
+        ({"deployment": deployment(NEW), "resources": 50}, "5s"),
+    ],
+)
+def test_next_look_at_what_has_just_begun(given, again):
+    seen = outcome(**given)
+    assert next_look(seen, report(seen)) == again
+
+
+@pytest.mark.parametrize(("seconds", "again"), [(0, "10s"), (9, "10s"), (25, "25s"), (59, "59s"), (3600, "60s")])
+def test_next_look_is_as_far_away_as_the_last_change(seconds, again):
+    first = report(outcome(facts=MISSING, now=THEN))
+    now = f"2026-01-01T{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}Z"
+    about = facts(resource=resource(status=first), config={"found": False})
+    seen = outcome(facts=about, is_config_unwatched=True, now=now)
+    assert next_look(seen, report(seen)) == again
+
+
+def test_looks_of_a_year():
+    """... at what stays as it is: some in the first minute, one in each later one."""
+    age, looks = 0, 0
+    while age < 365 * 86400:
+        age, looks = age + backoff(age), looks + 1
+        assert looks <= 4 or age > 60
+    assert looks == pytest.approx(365 * 1440, rel=0.01)
+
+
+@pytest.mark.parametrize("resources", [1, 2, 10, 50, 120, 1000])
+def test_looks_at_many_never_take_more_than_a_fifth_of_a_processor(resources):
+    """... as far as the operator's own look at each, every ten minutes, leaves it."""
+    second_of_cpu = 1
+    settled = backoff(10**6, resources=resources)
+    assert resources * second_of_cpu / settled <= max(0.2, resources * second_of_cpu / 600)
+    assert settled <= 600
+
+
+@pytest.mark.parametrize("time", ["", "yesterday", "2026-01-01T00:00:00+01:00", "2026-01-01T00:00:00.5Z", "2026-02-30T00:00:00Z"])
+def test_a_time_that_someone_else_wrote_counts_for_nothing(time):
+    assert unchanged_for({"conditions": [{"lastTransitionTime": time}]}, NOW) == 0
+    assert unchanged_for({"conditions": [{"lastTransitionTime": time}, {"lastTransitionTime": THEN}]}, NOW) == 3600
+    assert unchanged_for({"conditions": []}, NOW) == 0
