@@ -21,9 +21,8 @@ MAKEFLAGS += --no-print-directory
 
 ENV := tests/tools/env
 PART := $(ENV) tests/tools/part
-# One waits for an answer while another one computes.
-API_WORKERS ?= 3
-PYTEST = $(ENV) pytest $(if $(filter-out 1,$(CLUSTERS)),--numprocesses=$(CLUSTERS) --max-worker-restart=0 --dist=loadfile --no-loadscope-reorder)
+BY_FILE := --max-worker-restart=0 --dist=loadfile --no-loadscope-reorder
+PYTEST = $(ENV) pytest $(if $(filter-out 1,$(CLUSTERS)),--numprocesses=$(CLUSTERS) $(BY_FILE))
 
 # The throwaway clusters: .cluster, .cluster-2 and so on. Some tests at the prompt want one, all tests are shared by two.
 export CLUSTER_DIR ?= $(CURDIR)/.cluster
@@ -48,16 +47,19 @@ demo-load-aware: ready collections images  ## Prometheus, two schedulers that go
 site: ready collections  ## The demo's site.yml once more on the running cluster
 	@$(ENV) tests/tools/demo site
 
-# Sanity computes where most other tests wait: it takes what they leave of the processors, and says at its end what it found.
+# Tests on clusters wait most of the time. Meanwhile the parts that need none compute, sanity with what is left of the processors.
 test: which-cluster forget-times collections  ## Everything that has to pass: all parts below but the long tests
 	@$(ENV) tests/tools/long-tests age
-	@$(MAKE) --jobs=2 --output-sync=line SERIES=gate sanity all-on-clusters
+	@$(MAKE) --jobs=3 --output-sync=line SERIES=gate sanity without-cluster all-on-clusters
 
-# OLM stays in the cluster that its tests run on: they come after the tests of clusters without, before those that need none.
+without-cluster: collections
+	@CLUSTERS=1 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/unit
+
+# OLM stays in the cluster that its tests run on: they come after the tests of clusters without.
 # Only what fails this time counts for tests/tools/again.
 all-on-clusters: lint molecule olm
 	@rm -f .cache/pytest/v/cache/lastfailed
-	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm tests/unit tests/api || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
+	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
 
 ##@ The development ground
 .PHONY: env collections requirements dist format bundle aap ee reference docs walkthroughs release clean distclean
@@ -105,7 +107,7 @@ distclean: $(if $(wildcard .cluster*),cluster-clean) clean  ## Remove everything
 	@rm -rf .venv .cache
 
 ##@ The parts of make test
-.PHONY: lint sanity unit images molecule test-api test-integration test-olm all-on-clusters forget-times which-cluster ready olm
+.PHONY: lint sanity unit images molecule test-api test-integration test-olm without-cluster all-on-clusters forget-times which-cluster ready olm
 lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and documentation checks
 	@$(PART) lint tests/tools/lint
 
@@ -123,7 +125,7 @@ molecule: ready collections images  ## Molecule scenarios on the cluster
 	@$(PART) molecule molecule test --all
 
 test-api: collections  ## API tier: tests on an etcd and kube-apiserver of their own, without a node
-	@$(ENV) pytest $(if $(TESTS),,--numprocesses=$(API_WORKERS) --dist=loadfile --no-loadscope-reorder) $(or $(TESTS),tests/api)
+	@CLUSTERS=1 $(ENV) pytest $(if $(TESTS),,--numprocesses=2 $(BY_FILE)) $(or $(TESTS),tests/api)
 
 test-integration: ready collections images  ## Integration tests and the conformance tests of the operator, on the cluster
 	@$(PYTEST) $(or $(TESTS),tests/integration tests/conformance/operator)

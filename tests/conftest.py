@@ -30,23 +30,21 @@ TOGETHER = ("tests/olm/",)
 # Files of tests that take minutes each, the longest first; none of TOGETHER, whose cluster would have OLM from the start then.
 LONGEST = (
     "api/test_fleet.py",
-    "integration/test_operator_beyond.py",
-    "integration/test_operator_metrics.py",
-    "integration/test_monitoring.py",
-    "integration/test_operator.py",
-    "conformance/operator/test_units.py",
-    "conformance/operator/test_bugs.py",
+    "api/test_default_scheduler.py",
     "integration/test_takeover.py",
     "integration/test_operator_permissions.py",
+    "integration/test_operator_metrics.py",
+    "conformance/operator/test_bugs.py",
+    "conformance/operator/test_units.py",
     "integration/test_load_aware.py",
+    "integration/test_operator_beyond.py",
+    "integration/test_monitoring.py",
     "integration/test_operator_service.py",
-    "integration/test_static_pod_scheduler.py",
     "integration/test_site.py",
-    "integration/test_operator_faults.py",
-    "integration/test_default_scheduler.py",
-    "integration/test_use_scheduler.py",
+    "integration/test_prometheus_info.py",
+    "integration/test_static_pod_scheduler.py",
     "integration/test_custom_scheduler.py",
-    "integration/test_platform_jobs.py",
+    "integration/test_use_scheduler.py",
 )
 
 
@@ -94,7 +92,14 @@ def pytest_xdist_make_scheduler(config, log):
     return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
+    if config.option.markexpr == "long":
+        # Where one test begins with what the one before has left, the second tier runs the whole file.
+        files = {item.path for item in items if item.get_closest_marker("long")}
+        for item in items:
+            if item.path in files and item.get_closest_marker("in_order"):
+                item.add_marker("long")
     with_cluster = {ROOT / "tests/integration", ROOT / "tests/conformance/operator", ROOT / "tests/olm"}
     for item in items:
         if with_cluster & set(item.path.parents):
@@ -182,16 +187,10 @@ def own_cluster(kubeconfig) -> Path:
     return kubeconfig.parent
 
 
-@pytest.fixture(scope="session")
-def audit_log(own_cluster) -> Path:
-    """The API server's own log of requests."""
-    return own_cluster / "logs/audit.log"
-
-
 @pytest.fixture
-def audit(audit_log, kubectl) -> Audit:
+def audit(own_cluster, kubectl) -> Audit:
     """`with audit: ...`, then `audit.writes()` are the write requests in between."""
-    return Audit(audit_log, kubectl)
+    return Audit(own_cluster / "logs/audit.log", kubectl)
 
 
 @pytest.fixture
@@ -212,3 +211,17 @@ def group(kubectl, namespace):
     group = f"{namespace}.example.com"
     yield group
     kubectl("delete", "customresourcedefinition", f"things.{group}", "--ignore-not-found", "--wait=false")
+
+
+@pytest.fixture
+def pending_pod(kubectl, namespace):
+    """pending_pod(scheduler_name, **spec) creates a pod for a scheduler and returns its name."""
+
+    def create(scheduler_name, **spec) -> str:
+        name = f"pending-{uuid.uuid4().hex[:6]}"
+        containers = [{"name": "c", "image": "registry.k8s.io/pause:3.10"}]
+        spec = {"schedulerName": scheduler_name, "containers": containers, "terminationGracePeriodSeconds": 0, **spec}
+        kubectl.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": namespace}, "spec": spec})
+        return name
+
+    return create

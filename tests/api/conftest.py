@@ -4,7 +4,7 @@
 
 """The API tier: a real etcd, kube-apiserver and kube-controller-manager per worker, without a node.
 
-The fixtures are those of tests/conftest.py; here `kubeconfig` and `audit_log` are those of that API server. So is KUBECONFIG.
+The fixtures are those of tests/conftest.py; here `kubeconfig` and `own_cluster` are those of that API server. So is KUBECONFIG.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import kubernetes
 import pytest
 from support.bare_cluster import BareCluster, bare_clusters
 
+OPERATOR_IMAGE = "registry.example.com/osso/scheduler-operator:1.0.0"
+
 
 @pytest.fixture(scope="session")
 def api_server(tmp_path_factory) -> Iterator[BareCluster]:
@@ -25,19 +27,23 @@ def api_server(tmp_path_factory) -> Iterator[BareCluster]:
 
 @pytest.fixture(scope="session")
 def kubeconfig(api_server) -> Path:
-    return api_server.kubeconfig(api_server.folder / "kubeconfig")
+    return api_server.folder / "kubeconfig"
 
 
 @pytest.fixture(scope="session")
-def audit_log(api_server) -> Path:
-    return api_server.audit_log
+def own_cluster(api_server) -> Path:
+    """Its folder, with kubeconfig, pki, bin and logs/audit.log."""
+    return api_server.folder
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _environment(kubeconfig):
-    """No other cluster is reached by mistake: not by what a test starts, nor by a module in a fork."""
+    """No other cluster is reached by mistake: not by what a test starts, nor by a module in a fork. The operator's image is only a name."""
+    image = kubeconfig.with_name("operator-image")
+    image.write_text(OPERATOR_IMAGE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KUBECONFIG", str(kubeconfig))
+        patch.setenv("OPERATOR_IMAGE_FILE", str(image))
         patch.delenv("REGISTRY", raising=False)
         patch.setattr(kubernetes.config.kube_config, "KUBE_CONFIG_DEFAULT_LOCATION", str(kubeconfig))
         yield

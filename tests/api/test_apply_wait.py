@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Module apply while it waits: for conditions, kinds and deletions. Rollouts: tests/integration/test_apply_rollout.py."""
+"""Module apply while it waits: for conditions, kinds and deletions. Rollouts that end well: tests/integration/test_apply_rollout.py."""
 
 from __future__ import annotations
 
@@ -34,6 +34,22 @@ def ready(group, namespace, **condition):
         "namespace": namespace,
         "condition": {"type": "Ready", **condition},
     }
+
+
+class TestRollout:
+    def test_pods_that_may_not_be_made(self, apply, kubectl, namespace):
+        kubectl("create", "quota", "none", "--hard=pods=0", f"--namespace={namespace}")
+        message = apply(deployment(namespace), wait=True, wait_timeout=8, succeed=False).message
+        assert "exceeded quota: none" in message
+
+    def test_a_rollout_that_is_stuck_fails_before_the_time_is_over(self, apply, namespace):
+        manifest = deployment(namespace, image="registry.k8s.io/does-not-exist:1")
+        manifest["spec"]["progressDeadlineSeconds"] = 3
+        started = time.monotonic()
+        message = apply(manifest, wait=True, wait_timeout=60, succeed=False).message
+        assert time.monotonic() - started < 30
+        assert message.startswith(f"Will not become ready. Deployment {namespace}/app: ")
+        assert "ProgressDeadlineExceeded" in message
 
 
 class TestConditions:

@@ -7,34 +7,22 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.openshift import rendered
-from cluster.throwaway import images
-from cluster.throwaway.layout import Layout, Record
-from cluster.throwaway.progress import Progress
-from support.openshift import NODES, OPERATOR_NAMESPACE, openshift
+from support.openshift import NODES, OPERATOR_NAMESPACE, configure_default_scheduler, debug_logging_objects, openshift, profile_texts
 from support.scheduler import eventually
-
-PLAYBOOK = "osso.scheduler.default_scheduler"
-PROFILES = ("LowNodeUtilization", "HighNodeUtilization", "NoScoring")
-DEBUG = "osso-scheduler-debug-logging"
 
 
 @pytest.fixture(scope="module")
 def operator(kubectl):
-    # The texts themselves are compared with recorded ones in tests/unit/kube_scheduler/test_openshift.py.
-    with openshift(kubectl, {profile: json.dumps(rendered("4.18", profile)) for profile in PROFILES}) as stand_in:
+    with openshift(kubectl, profile_texts()) as stand_in:
         yield stand_in
 
 
 @pytest.fixture
 def configure(play):
-    def run(playbook=PLAYBOOK, **options):
-        chosen = {name: options.pop(name) for name in ("check", "diff", "succeed") if name in options}
-        return play(playbook, variables={f"default_scheduler_{name}": value for name, value in options.items()}, **chosen)
-
-    return run
+    return partial(configure_default_scheduler, play)
 
 
 def scheduler(kubectl):
@@ -148,7 +136,7 @@ def test_operator_is_unmanaged_and_managed_again(operator, configure, kubectl, r
 
 
 @pytest.fixture
-def operators(operator, own_cluster, kubectl):
+def operators(operator, kubectl):
     """The Deployments of the scheduler's operator and of the cluster-version operator, whose pods only exist; another image for such."""
     cluster_version = "openshift-cluster-version"
     kubectl("create", "namespace", cluster_version)
@@ -162,12 +150,11 @@ def operators(operator, own_cluster, kubectl):
         spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
         about = {"name": name, "namespace": namespace}
         kubectl.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": about, "spec": spec})
-    yield f"{(own_cluster / 'registry').read_text().strip()}/pause:3.10"
+    yield "registry.example.com/operator:1"
     kubectl("delete", "namespace", cluster_version)
     kubectl("delete", "deployment", OPERATOR_NAMESPACE, f"--namespace={OPERATOR_NAMESPACE}")
 
 
-@pytest.mark.long
 def test_another_image_and_no_cluster_version_operator(operators, configure, kubectl, audit):
     """F143 to F145, and the way back"""
     meant = {f"i_understand_{word}": True for word in ("unmanaged_operator", "custom_operator_image", "stopped_cluster_version_operator")}
@@ -237,59 +224,8 @@ def test_rollout_that_does_not_end_is_given_up_with_what_is_known(operator, conf
         operator.held = False
 
 
-@pytest.fixture(scope="module")
-def client_image(own_cluster):
-    """An image with a shell and kubectl, as OpenShift's cli image has oc."""
-    layout = Layout(own_cluster)
-    images.ensure(layout, Record.load(layout), Progress(layout.durations_file), ["kubectl"])
-    return f"registry.k8s.io/{images.IMAGES['kubectl'].name}"
-
-
-def traces(kubectl) -> list[str]:
-    """What is left of a debug logging."""
-    found = kubectl("get", "clusterroles,clusterrolebindings,namespaces", "--output=name").stdout.split()
-    found += kubectl("get", "jobs,serviceaccounts,pods", f"--namespace={DEBUG}", "--output=name").stdout.split()
-    return [name for name in found if DEBUG in name]
-
-
-def test_debug_logging_reverts_by_itself(operator, configure, kubectl, client_image):
-    """F136: the play is long over when the Job in the cluster lowers the level and takes itself away"""
-    kubectl("patch", "kubescheduler", "cluster", "--type=merge", '--patch={"spec":{"logLevel":"Normal"}}')
-    run = configure(debug_log_level="Debug", debug_minutes=1, debug_image=client_image)
-    assert run.task("Raise the log level").result["changed"]
-    eventually(lambda: kube_scheduler(kubectl)["logLevel"] == "Normal")
-    eventually(lambda: traces(kubectl) == [])
-
-
-@pytest.mark.long
-def test_debug_logging_is_reverted_at_once(operator, configure, kubectl, run_module, client_image):
-    """to log_level, which is not written meanwhile; without its Job it is made anew"""
-    debug = {"debug_log_level": "TraceAll", "debug_minutes": 60, "debug_image": client_image}
-    configure(log_level="Debug", **debug)
-    assert kube_scheduler(kubectl)["logLevel"] == "TraceAll"
-    assert len(traces(kubectl)) == 6
-    again = configure(log_level="Debug", **debug)
-    assert again.changed == []
-    assert kube_scheduler(kubectl)["logLevel"] == "TraceAll"
-
-    kubectl("delete", "job", DEBUG, f"--namespace={DEBUG}")
-    found = run_module("default_scheduler_info")["debug_logging"]
-    assert (found["active"], found["noted"], found["back_to"]) == (False, True, "Debug")
-    configure(**debug)
-    found = run_module("default_scheduler_info")["debug_logging"]
-    assert (found["active"], found["level"], found["back_to"]) == (True, "TraceAll", "Debug")
-    # The pod of the first Job may take a moment to go.
-    eventually(lambda: len(traces(kubectl)) == 6)
-
-    configure("osso.scheduler.revert")
-    assert kube_scheduler(kubectl)["logLevel"] == "Debug"
-    eventually(lambda: traces(kubectl) == [])
-    assert configure("osso.scheduler.revert").changed == []
-    configure(log_level="Normal")
-
-
 def test_level_is_not_raised_where_nothing_would_lower_it(operator, configure, kubectl):
     run = configure(debug_log_level="Debug", debug_image="registry.k8s.io/no-such-image:1", debug_start_timeout=10, succeed=False)
     assert run.rc != 0
     assert kube_scheduler(kubectl)["logLevel"] == "Normal"
-    eventually(lambda: traces(kubectl) == [])
+    eventually(lambda: debug_logging_objects(kubectl) == [])

@@ -64,6 +64,7 @@ def test_refusals(fresh, play, audit, variables, messages):
 def test_auto_is_manifests_where_there_is_no_olm(fresh, play, kubectl):
     """What is for OLM may stand beside what is for manifests, in one file for clusters with and without."""
     variables = {"operator_method": "auto", "operator_catalog_image": "registry.example.com/catalog:1", **yaml.safe_load(DEMO.read_text())}
+    variables["operator_wait"] = False
     variables.pop("secondary_schedulers")
     run = play(ROLE, variables=variables)
     assert "Deployment" in {item["kind"] for item in run.task("Apply the operator").result["objects"]}

@@ -48,19 +48,3 @@ def test_why_it_does_not_roll_out(apply, namespace):
     assert "not scheduled by default-scheduler: 0/" in by_object[f"Deployment {namespace}/no-node"]
     assert "exit code 3: the disk is full" in by_object[f"Deployment {namespace}/crashing"]
     assert run.result["counts"]["created"] == 4
-
-
-def test_pods_that_may_not_be_made(apply, kubectl, namespace):
-    kubectl("create", "quota", "none", "--hard=pods=0", f"--namespace={namespace}")
-    message = apply(deployment(namespace), wait=True, wait_timeout=8, succeed=False).message
-    assert "exceeded quota: none" in message
-
-
-def test_a_rollout_that_is_stuck_fails_before_the_time_is_over(apply, namespace):
-    manifest = deployment(namespace, image="registry.k8s.io/does-not-exist:1")
-    manifest["spec"]["progressDeadlineSeconds"] = 3
-    started = time.monotonic()
-    message = apply(manifest, wait=True, wait_timeout=60, succeed=False).message
-    assert time.monotonic() - started < 30
-    assert message.startswith(f"Will not become ready. Deployment {namespace}/app: ")
-    assert "ProgressDeadlineExceeded" in message

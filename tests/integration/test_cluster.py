@@ -24,6 +24,8 @@ from cluster.throwaway.layout import KUBERNETES, OWNER_VARIABLE, SOURCE, Layout,
 from cluster.throwaway.progress import ClusterError
 from support.cluster import Kubectl
 
+pytestmark = pytest.mark.long
+
 PROGRAM = SOURCE / "cluster"
 
 

@@ -111,6 +111,7 @@ def rollouts(kubectl) -> int:
     return len(kubectl.list("replicaset", "kube-system", "component=scheduler,tier=control-plane"))
 
 
+@pytest.mark.long
 def test_only_new_content_is_a_rollout(two, play, kubectl):
     """A label on the ConfigMap is none; an old version of the same configuration is converted, and said"""
     schedulers, _run = two

@@ -190,6 +190,7 @@ def test_the_index_says_what_is_in_it_and_where_it_is_from(bundle, second):
     assert run.task("Gather").changed
 
 
+@pytest.mark.long
 def test_it_reads_only_and_one_forbidden_kind_does_not_stop_the_rest(play, run_module, kubectl, namespace, second, tmp_path, audit):
     """... and --check reads the same, and writes no file."""
     path = tmp_path / "bundle.tar.gz"
@@ -218,6 +219,7 @@ def test_it_reads_only_and_one_forbidden_kind_does_not_stop_the_rest(play, run_m
     assert audit.requests(user=robot)
 
 
+@pytest.mark.long
 def test_with_what_schedulers_believe(run_module, second, tmp_path):
     options = {"path": str(tmp_path / "b.tar.gz"), "namespaces": [second], "log_lines": 0, "cache_dumps": True}
     result = run_module(MODULE, {**options, "debug_image": f"{os.environ['REGISTRY']}/busybox:1"})

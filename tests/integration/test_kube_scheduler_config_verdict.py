@@ -19,6 +19,8 @@ import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from oracle import compare, corpus, generate, recordings
 
+pytestmark = pytest.mark.long
+
 DOCUMENTS = 80
 # Plugins that ask an API server, or a source of metrics, when they are built.
 ASKING = re.compile(

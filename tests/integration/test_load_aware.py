@@ -72,6 +72,7 @@ def test_pods_go_where_the_presets_send_them(stack, schedulers, kubectl, namespa
     assert place(kubectl, namespace, *expected) == expected
 
 
+@pytest.mark.long
 def test_real_load_of_a_real_node(stack, schedulers, kubectl, namespace):
     """Here nothing is chosen by the test but which node works: the load is what the nodes' cgroups count."""
     working, *others = stack.nodes
@@ -89,6 +90,7 @@ def test_real_load_of_a_real_node(stack, schedulers, kubectl, namespace):
     assert working not in chosen[BALANCING], stack.query(CPU)
 
 
+@pytest.mark.long
 def test_remove_takes_rules_and_account_along(stack, kubectl, play):
     role = {"name": "Monitoring", "ansible.builtin.import_role": {"name": "osso.scheduler.monitoring"}}
     site(variables={"probe": "never"})

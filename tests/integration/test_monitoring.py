@@ -101,6 +101,7 @@ def test_it_waits_for_metrics_that_come(role, stack):
         assert run.task("Wait until schedulers can go by the metrics of every node").result["usable"] is True
 
 
+@pytest.mark.long
 def test_it_does_not_wait_for_what_never_comes(role, stack):
     start = time.monotonic()
     with stack.without_route():
@@ -135,7 +136,7 @@ def test_another_label_for_the_name_of_the_node(role, stack, kubectl, namespace)
     stack.rules([], name="ours")
 
 
-@pytest.mark.parametrize("access", ["cluster-monitoring-view", "minimal"])
+@pytest.mark.parametrize("access", [pytest.param("cluster-monitoring-view", marks=pytest.mark.long), "minimal"])
 def test_access_is_what_the_guard_asks_for(role, stack, kubectl, namespace, access):
     run = role(access=access)
     result = run.task("Wait until schedulers can go by the metrics of every node").result

@@ -47,6 +47,7 @@ def test_scheduler_runs_the_real_kube_scheduler(scheduler, kubectl):
     assert "forbidden" not in log.lower()
 
 
+@pytest.mark.long
 def test_pod_with_a_name_that_nobody_serves_stays_pending(scheduler, run_module, kubectl, namespace):
     kubectl(
         "run", "waits", f"--namespace={namespace}", "--image=registry.k8s.io/pause:3.10", '--overrides={"spec":{"schedulerName":"nobody"}}'
@@ -58,6 +59,7 @@ def test_pod_with_a_name_that_nobody_serves_stays_pending(scheduler, run_module,
     assert kubectl.json("get", "pod", "waits", f"--namespace={namespace}")["status"]["phase"] == "Pending"
 
 
+@pytest.mark.long
 def test_image_change_rolls(scheduler, kubectl):
     before = scheduler.rollouts()
     # The same image under another name: what is new is the reference.
@@ -135,6 +137,7 @@ def test_annotations_say_what_the_image_holds(scheduler, kubectl):
     scheduler.rest()
 
 
+@pytest.mark.long
 def test_unknown_image_is_deployed_and_said_to_be_unknown(absent_scheduler, kubectl):
     scheduler = absent_scheduler
     scheduler.write_config()
@@ -146,6 +149,7 @@ def test_unknown_image_is_deployed_and_said_to_be_unknown(absent_scheduler, kube
     eventually(lambda: scheduler.condition("Degraded")[:2] == ("True", "ConfigInvalid"))
 
 
+@pytest.mark.long
 def test_unmanaged_is_left_alone(scheduler, kubectl):
     scheduler.write(managementState="Unmanaged")
     eventually(lambda: scheduler.condition("Progressing")[1] == "Unmanaged")

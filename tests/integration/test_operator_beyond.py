@@ -94,6 +94,7 @@ def test_rollback_can_be_switched_off(scheduler):
     assert command(scheduler)[-1] == "--nonsense"
 
 
+@pytest.mark.long
 def test_image_that_cannot_be_pulled_is_seen_and_given_up_after_the_deadline(scheduler):
     annotate(scheduler, kubernetes_version="1.34", plugins="scheduler-plugins")
     image = "registry.k8s.io/osso/does-not-exist:1"
@@ -106,6 +107,7 @@ def test_image_that_cannot_be_pulled_is_seen_and_given_up_after_the_deadline(sch
     assert scheduler.deployment["spec"]["template"]["spec"]["containers"][0]["image"] == IMAGE
 
 
+@pytest.mark.long
 def test_last_good_one_survives_loss_of_config_map_and_deployment_and_operator(scheduler, kubectl):
     before = scheduler.deployment["spec"]["template"]
     kubectl("delete", "configmap", scheduler.name, f"--namespace={NAMESPACE}")
@@ -134,6 +136,7 @@ def test_what_served_is_remembered_and_what_did_not_goes(scheduler):
     assert secrets(scheduler)[0]["metadata"]["name"] != secret["metadata"]["name"]
 
 
+@pytest.mark.long
 def test_unknown_image_is_asked_itself(scheduler, new, kubectl):
     """An image by its digest: no table knows which release that is."""
     pods = kubectl.json("get", "pods", f"--namespace={NAMESPACE}", f"--selector=app={scheduler.workload}")["items"]
@@ -176,6 +179,7 @@ def test_two_schedulers_of_one_name_are_told_so_until_they_are_not(scheduler, ne
     eventually(lambda: scheduler.condition("SchedulerNamesUnique")[0] == "True", within=30)
 
 
+@pytest.mark.long
 def test_overrides_reach_pod_and_budget_and_are_checked(scheduler, kubectl):
     scheduler.write(
         unsupportedConfigOverrides={

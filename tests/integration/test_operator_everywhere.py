@@ -10,6 +10,8 @@ import pytest
 from support.scheduler import Scheduler, eventually
 from support.site import NAMESPACE, installed, site
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def everywhere(kubectl):

@@ -25,6 +25,8 @@ from support.outages import Outages
 from support.scheduler import eventually
 from support.site import NAMESPACE, installed
 
+pytestmark = pytest.mark.long
+
 SEED = 5
 RATE = 0.2
 NAMES = ("faults-a", "faults-b", "faults-c")

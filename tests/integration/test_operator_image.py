@@ -237,6 +237,7 @@ def test_requeue_after(inside):
     assert results["other option"]["failed"]
 
 
+@pytest.mark.long
 def test_same_content_same_image(root, own_cluster, reference):
     done = subprocess.run([root / "operator/image/build"], capture_output=True, text=True, check=True)
     again = subprocess.run([root / "operator/image/build"], capture_output=True, text=True, check=True)

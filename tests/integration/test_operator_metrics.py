@@ -14,6 +14,7 @@ import uuid
 from contextlib import contextmanager
 
 import pytest
+from conformance.operator.steps import reconcile
 from support.certificates import Authority
 from support.monitoring import CPU, READ, Stack, grant
 from support.scheduler import IMAGE, Scheduler, eventually
@@ -149,8 +150,7 @@ def test_token_is_used_and_seen_by_nobody(load_aware, stack, kubectl):
     # The guard lets nobody in without a token, and the authority is known by SSL_CERT_FILE alone.
     assert "error querying Prometheus" not in scheduler.log()
     eventually(lambda: stack.queries_seen() > before + 80, within=100)  # the operator asks a handful, load-watcher 102 each time
-    scheduler.look_again()
-    scheduler.rest()
+    reconcile(scheduler)
     places = everything(kubectl)
     assert any("kube-scheduler" in text for name, text in places.items() if name.startswith("log secondary-scheduler-load"))
     assert "TASK" in places["files"], "Ansible's output is not among what was read"
@@ -160,6 +160,7 @@ def test_token_is_used_and_seen_by_nobody(load_aware, stack, kubectl):
     assert holding(token, everything(kubectl)) == [f"ConfigMap/{NAMESPACE}/{scheduler.name}"]
 
 
+@pytest.mark.long
 def test_certificate_is_verified(load_aware, stack, kubectl, tmp_path):
     scheduler = load_aware()
     other = {
@@ -183,7 +184,8 @@ def test_certificate_is_verified(load_aware, stack, kubectl, tmp_path):
     assert scheduler.rollouts() == 2
 
 
-@pytest.mark.parametrize("replicas", [1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("replicas", [1, 2])
 def test_token_is_renewed_without_a_gap(load_aware, kubectl, replicas):
     # The shortest that the API server gives; renewed after 15 seconds instead of 8 minutes.
     scheduler = load_aware(prometheus_token_duration="600", prometheus_token_renew_before="585")
@@ -243,6 +245,7 @@ def refused(scheduler, reason, said, condition="MetricsUnavailable"):
     assert scheduler.deployment is None
 
 
+@pytest.mark.long
 def test_nothing_is_brought_to_a_prometheus_that_never_answers(load_aware, stack):
     with silent(stack.address) as url:
         scheduler = load_aware(prometheus_url=url)

@@ -13,6 +13,7 @@ import time
 import uuid
 
 import pytest
+from conformance.operator.steps import reconcile
 from support.metrics import Reader
 from support.scheduler import Scheduler, eventually
 from support.secrets import holding
@@ -147,6 +148,7 @@ def files_of_runs(kubectl) -> list[str]:
     return inside(kubectl, "ls /tmp | grep -E '^(ansibleoperator-|kubeconfig)' || true")
 
 
+@pytest.mark.long
 def test_artifacts_are_bounded(scheduler, kubectl):
     scheduler.write_config()
     scheduler.write()
@@ -172,6 +174,7 @@ def test_artifacts_are_bounded(scheduler, kubectl):
 # How it stops
 
 
+@pytest.mark.long
 def test_stop_in_the_middle_of_a_reconcile_leaves_nothing_half_done(scheduler, kubectl):
     scheduler.write_config()
     scheduler.write()
@@ -257,8 +260,7 @@ def test_no_secret_is_told_at_any_verbosity(scheduler, kubectl):
     scheduler.write_config(json.dumps(config))
     scheduler.write(operatorLogLevel="TraceAll")
     scheduler.rest()
-    look_again(kubectl, scheduler)
-    scheduler.rest()
+    reconcile(scheduler)
     # Refused by the check: its messages quote what is wrong.
     provider["type"] = "NoSuchProvider"
     scheduler.write_config(json.dumps(config))

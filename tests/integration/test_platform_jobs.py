@@ -22,6 +22,9 @@ from support.platform_jobs import VARIABLES as PLATFORM
 from support.platform_jobs import credential as credential_of
 from support.site import VARIABLES, gone, remove
 
+# The state after one test is where the next one begins.
+pytestmark = pytest.mark.in_order
+
 INSTALL, CONFIGURE, PROBE, REMOVE = "Install schedulers", "Configure a secondary scheduler", "Probe a scheduler", "Remove schedulers"
 TOKEN = "sha256~planted"
 TEXT = """\
@@ -109,6 +112,7 @@ def default_scheduler(kubectl):
         yield {}
 
 
+@pytest.mark.long
 def test_a_job_that_cannot_work_says_why_and_that_it_verifies_nobody(environment):
     """Without a certificate authority the credential type has nothing verified, and nothing is at that address."""
     hosts = inventory()
@@ -123,6 +127,7 @@ def test_a_job_that_cannot_work_says_why_and_that_it_verifies_nobody(environment
     assert job.handed_on == {}
 
 
+@pytest.mark.long
 def test_check_of_an_installation_predicts_and_writes_nothing(removed, environment, credential, operator_image, audit):
     with audit:
         job = environment.job(INSTALL, answers(TEMPLATES[INSTALL], blanks=False, **operator_image), credential, check=True)
@@ -135,6 +140,7 @@ def test_check_of_an_installation_predicts_and_writes_nothing(removed, environme
     assert (told["check"], told["clusters"]["localhost"]["changed"]) == (True, ["operator"])
 
 
+@pytest.mark.long
 def test_installation(installed, credential):
     assert installed.rc == 0, installed.stdout
     assert "is not verified" not in installed.stdout
@@ -152,6 +158,7 @@ def test_installation(installed, credential):
     }
 
 
+@pytest.mark.long
 def test_second_installation_changes_nothing(installed, environment, credential, operator_image, audit):
     """What the first job handed on is an extra variable of this one, as in a workflow."""
     given = {**answers(TEMPLATES[INSTALL], **operator_image), **installed.handed_on}
@@ -163,6 +170,7 @@ def test_second_installation_changes_nothing(installed, environment, credential,
     assert job.handed_on["osso_site"]["clusters"]["localhost"]["changed"] == []
 
 
+@pytest.mark.long
 def test_a_scheduler_is_configured_and_probed(installed, environment, credential):
     given = answers(TEMPLATES[CONFIGURE], scheduler_preset="high_node_utilization", scheduler_preset_parameters="scheduler_name: packing")
     job = environment.job(CONFIGURE, given, credential)
@@ -180,6 +188,7 @@ def test_a_scheduler_is_configured_and_probed(installed, environment, credential
     assert job.holding(credential.token) == probe.holding(credential.token) == []
 
 
+@pytest.mark.long
 def test_a_job_takes_it_all_away(installed, environment, credential, kubectl):
     job = environment.job(REMOVE, answers(TEMPLATES[REMOVE]), credential)
     assert job.rc == 0, job.stdout

@@ -143,6 +143,7 @@ def bindings(kubectl, scheduler):
     return {item["metadata"]["name"] for item in found if item["metadata"]["name"].startswith(f"{scheduler.cluster_name}:")}
 
 
+@pytest.mark.long
 def test_an_elastic_quota_holds_what_exceeds_it(plugin_scheduler, kubectl, namespace):
     scheduler = plugin_scheduler("CapacityScheduling")
     assert scheduler.condition("PluginsReady")[:2] == ("True", "AsExpected")
@@ -222,6 +223,7 @@ def test_the_operator_may_bind_these_roles_and_no_others(operator, kubectl):
     assert not may("bind", "cluster-admin")
 
 
+@pytest.mark.long
 def test_installation_brings_what_the_chosen_plugins_need(operator, kubectl, namespace):
     def roles():
         found = [item["metadata"]["name"] for item in kubectl.json("get", "clusterroles")["items"]]

@@ -83,6 +83,7 @@ def test_check_mode_is_the_same(run_module, reader, stack):
     assert (result["failed"], result["usable"], result["findings"]) == (False, True, [])
 
 
+@pytest.mark.long
 def test_values_are_those_of_the_nodes(look, reader, stack):
     stack.exporter.load(stack.nodes[0], cpu=0.9)
     try:
@@ -343,6 +344,7 @@ def test_no_metric(look, stack):
     assert "it has node_cpu_seconds_total: record the metric by a rule" in missing["hint"]
 
 
+@pytest.mark.long
 def test_f147_alerts(look, kubectl, namespace, reader, stack):
     """Those of OpenShift's default scheduler, by name: one fires, one waits for its time, one is quiet, one is not known."""
     text = {"annotations": {"description": "KubeScheduler has disappeared."}, "labels": {"severity": "critical"}}
@@ -378,6 +380,7 @@ def test_metric_for_half_of_the_nodes(look, stack):
     assert result["metrics"][0]["nodes"][-1] == {"name": stack.nodes[-1], "value": None, "age_seconds": None}
 
 
+@pytest.mark.long
 def test_labels_that_do_not_match(look, kubectl, stack):
     addresses = [
         entry["address"]
@@ -392,6 +395,7 @@ def test_labels_that_do_not_match(look, kubectl, stack):
     assert f"{addresses[0]}:9100" in result["metrics"][0]["other_instances"]
 
 
+@pytest.mark.long
 def test_metrics_that_are_old(look, stack):
     lost = stack.nodes[-1]
     time.sleep(12)  # the time between the looks back for a series that has ended

@@ -155,6 +155,7 @@ def test_a_scheduler_without_a_shell_believes_what_the_api_server_has(dump, seco
 
 
 @pytest.mark.usefixtures("crowd", "own_cluster")
+@pytest.mark.long
 def test_a_difference_is_seen(dump, second, kubectl):
     """A pod on a node that does not exist is counted on a node that the API server does not have."""
     one = pod("haunting", second, nodeName="ghost-node")
@@ -192,6 +193,7 @@ def named_pod(kubectl, second) -> dict:
     return {"namespace": second, "name": one["metadata"]["name"]}
 
 
+@pytest.mark.long
 def test_the_default_scheduler_is_a_process_of_the_host(run_module, own_cluster, kubectl):
     (pid,) = own_schedulers(own_cluster)
     options = {
@@ -243,6 +245,7 @@ def test_a_shell_that_is_not_there(dump, second):
     assert "Use method: ephemeral_container" in result["msg"]
 
 
+@pytest.mark.long
 def test_an_image_that_cannot_be_pulled_is_named(dump):
     result = dump(method="ephemeral_container", debug_image="registry.invalid/no/such:image", timeout=5)
     assert result["failed"]
@@ -250,6 +253,7 @@ def test_an_image_that_cannot_be_pulled_is_named(dump):
     assert "stays listed" in result["msg"]
 
 
+@pytest.mark.long
 def test_who_may_not_is_told_what_is_missing(run_module, kubectl, second):
     rules = [{"apiGroups": [""], "resources": ["pods", "pods/log"], "verbs": ["get", "list"]}]
     with service_account(kubectl, second, *rules) as me:
@@ -273,6 +277,7 @@ def with_shell(own_cluster, root, tmp_path_factory):
     return f"{os.environ['REGISTRY']}/{name}"
 
 
+@pytest.mark.long
 def test_an_image_with_a_shell_needs_no_other_container(run_module, kubectl, with_shell):
     with plain_scheduler(kubectl, image=with_shell) as namespace:
         result = run_module(MODULE, {"scheduler_name": namespace, "namespaces": [namespace], "timeout": 120})

@@ -7,24 +7,13 @@
 from __future__ import annotations
 
 import time
-import uuid
 from datetime import UTC, datetime
 
 import pytest
-from support.access import service_account
 from support.plain_scheduler import CONFIG, IMAGE, config_map, plain_scheduler
 from support.site import NAMESPACE, VARIABLES, site
 
 MODULE = "scheduler_info"
-EVERYTHING = ["schedulers", "pods", "pending", "operators", "platform"]
-RULES = [
-    {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
-    {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]},
-    {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["list"]},
-    {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get"]},
-    {"apiGroups": ["operator.openshift.io"], "resources": ["secondaryschedulers"], "verbs": ["list"]},
-]
-READ_ALL = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}
 
 
 def eventually(check, within=60):
@@ -52,20 +41,6 @@ def seen(run_module, second):
         return entry
 
     return look
-
-
-@pytest.fixture
-def waiting(kubectl, namespace):
-    """Create a pod that asks for a scheduler; returns its name."""
-
-    def create(scheduler_name, **spec) -> str:
-        name = f"waiting-{uuid.uuid4().hex[:6]}"
-        containers = [{"name": "c", "image": "registry.k8s.io/pause:3.10"}]
-        spec = {"schedulerName": scheduler_name, "containers": containers, "terminationGracePeriodSeconds": 0, **spec}
-        kubectl.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": namespace}, "spec": spec})
-        return name
-
-    return create
 
 
 @pytest.fixture
@@ -112,9 +87,9 @@ def test_deployment_is_found_where_it_is_looked_for(run_module, second, seen):
     assert probe["scheduler"] == f"{second}-packing"
 
 
-def test_pod_with_a_name_that_nobody_serves(run_module, waiting, namespace):
-    name, gated = waiting("nobody"), waiting("nobody", schedulingGates=[{"name": "example.org/gate"}])
-    refused = waiting("default-scheduler", nodeSelector={"osso.scheduler/test": "nowhere"})
+def test_pod_with_a_name_that_nobody_serves(run_module, pending_pod, namespace):
+    name, gated = pending_pod("nobody"), pending_pod("nobody", schedulingGates=[{"name": "example.org/gate"}])
+    refused = pending_pod("default-scheduler", nodeSelector={"osso.scheduler/test": "nowhere"})
     found = {pod["name"]: pod for pod in run_module(MODULE)["unserved_pods"] if pod["namespace"] == namespace}
     assert set(found) == {name}, f"not {gated} and {refused}"
     assert (found[name]["scheduler_name"], found[name]["reason"]) == ("nobody", "no scheduler serves the name nobody")
@@ -123,12 +98,12 @@ def test_pod_with_a_name_that_nobody_serves(run_module, waiting, namespace):
     assert other["unserved_pods"] == []
 
 
-def test_scheduler_that_is_down(run_module, kubectl, second, seen, waiting):
+def test_scheduler_that_is_down(run_module, kubectl, second, seen, pending_pod):
     kubectl("scale", "deployment/second", "--replicas=0", f"--namespace={second}")
     try:
         entry = eventually(lambda: not (entry := seen())["serving"] and entry)
         assert (entry["ready"], entry["message"]) == (0, "no instance is ready")
-        name = waiting(second)
+        name = pending_pod(second)
         (pod,) = run_module(MODULE, {"namespaces": [second], "scheduler_name": second})["unserved_pods"]
         assert pod["name"] == name
         assert f"Deployment {second}/second: no instance is ready" in pod["reason"]
@@ -138,6 +113,7 @@ def test_scheduler_that_is_down(run_module, kubectl, second, seen, waiting):
 
 
 @pytest.mark.usefixtures("default_lease")
+@pytest.mark.long
 def test_lease_that_another_holds(kubectl, second, seen):
     """A second scheduler with the default's Lease waits for ever: kubectl shows it Ready, and still it serves nobody."""
     flags = {
@@ -160,6 +136,7 @@ def test_lease_that_another_holds(kubectl, second, seen):
     eventually(lambda: seen()["serving"])
 
 
+@pytest.mark.long
 def test_says_why_an_instance_does_not_start(kubectl, second, seen):
     image = "registry.invalid/does/not:exist"
     kubectl("scale", "deployment/second", "--replicas=0", f"--namespace={second}")
@@ -185,40 +162,6 @@ def test_broken_configuration(run_module, kubectl, second):
         kubectl.apply(config_map(second, text))
 
 
-def test_missing_permissions_are_findings(run_module, kubectl, namespace):
-    with service_account(kubectl, namespace) as access:
-        result = run_module(MODULE, {"namespaces": [namespace], "gather": EVERYTHING, **access})
-    assert not result["failed"]
-    assert [(entry["kind"], entry["serving"]) for entry in result["schedulers"]] == [("default", None)]
-    assert (result["unserved_pods"], result["operators"]) == ([], [])
-    for what in ("Lease kube-system/kube-scheduler", f"Pods in {namespace}", f"Deployments in {namespace}"):
-        assert [finding for finding in result["unknown"] if finding.startswith(what)], result["unknown"]
-
-
-def test_one_namespace_is_better_than_none(run_module, kubectl, namespace, waiting):
-    name = waiting("nobody")
-    with service_account(kubectl, namespace, READ_ALL) as access:
-        result = run_module(MODULE, {"namespaces": [namespace], **access})
-    assert not result["failed"], result["msg"]
-    assert [pod["name"] for pod in result["unserved_pods"]] == [name]
-    assert f"Pods outside of the namespaces {namespace}: listing them everywhere is not allowed" in result["unknown"]
-
-
-def test_documented_permissions_suffice_with_few_requests_and_no_write(run_module, kubectl, namespace, audit):
-    with audit, service_account(kubectl, namespace, *RULES, everywhere=True) as access:
-        result = run_module(MODULE, {"gather": EVERYTHING, **access})
-    served = kubectl("api-versions").stdout
-    assert result["unknown"] == []
-    assert [result["openshift"], result["monitoring"], result["olm"]] == [
-        group in served for group in ("route.openshift.io/", "monitoring.coreos.com/v1\n", "operators.coreos.com/")
-    ]
-    server = kubectl.json("version")["serverVersion"]
-    assert result["kubernetes_version"] == f"{server['major']}.{server['minor']}"
-    requests = audit.requests(user=f"system:serviceaccount:{namespace}:robot")
-    assert 0 < len(requests) <= 12 + 2 * len(result["schedulers"]), requests
-    assert {request.verb for request in requests} <= {"get", "list"}
-
-
 def test_secondary_scheduler_and_its_operator(run_module):
     site()
     result = run_module(MODULE, {"gather": ["schedulers", "operators"]})
@@ -233,10 +176,10 @@ def test_secondary_scheduler_and_its_operator(run_module):
     assert (operator["variant"], operator["watches"], operator["method"]) == ("osso", [NAMESPACE], "manifests")
 
 
-def test_all_pending_pods_with_those_first_that_nobody_looks_after(run_module, waiting, namespace):
-    refused = waiting("default-scheduler", nodeSelector={"osso.scheduler/test": "no-node-has-this"})
-    gated = waiting("default-scheduler", schedulingGates=[{"name": "example.com/wait"}])
-    alone = waiting("nobody")
+def test_all_pending_pods_with_those_first_that_nobody_looks_after(run_module, pending_pod, namespace):
+    refused = pending_pod("default-scheduler", nodeSelector={"osso.scheduler/test": "no-node-has-this"})
+    gated = pending_pod("default-scheduler", schedulingGates=[{"name": "example.com/wait"}])
+    alone = pending_pod("nobody")
 
     def told():
         """the default scheduler has said something of its pod"""
@@ -289,9 +232,9 @@ def test_plugins_and_instances(run_module, kubectl, second, seen, audit):
     assert "profiles" not in entry
 
 
-def test_metrics_of_a_scheduler_that_knows_who_asks(run_module, kubectl, second, seen, waiting, namespace, metrics_account):
+def test_metrics_of_a_scheduler_that_knows_who_asks(run_module, kubectl, second, seen, pending_pod, namespace, metrics_account):
     eventually(lambda: seen()["serving"])
-    placed, refused = waiting(second), waiting(second, nodeSelector={"osso.scheduler/test": "no-node-has-this"})
+    placed, refused = pending_pod(second), pending_pod(second, nodeSelector={"osso.scheduler/test": "no-node-has-this"})
     options = {"namespaces": [second], "scheduler_name": second, "gather": ["metrics"]}
 
     def counted():
@@ -314,6 +257,7 @@ def test_metrics_of_a_scheduler_that_knows_who_asks(run_module, kubectl, second,
     assert "give a ServiceAccount as metrics_account that may GET /metrics" in entry["metrics_message"]
 
 
+@pytest.mark.long
 def test_last_error_and_restarts_of_one_that_ended(run_module, kubectl, second, seen):
     """A scheduler with a broken configuration: it is started again and again, and its last words are told."""
     text = CONFIG.format(namespace=second)

@@ -93,6 +93,7 @@ def skopeo(own_cluster, tmp_path_factory) -> str:
     return str(wrapper)
 
 
+@pytest.mark.long
 def test_f153_the_program_out_of_the_image(fetch, tmp_path, skopeo):
     """shows what profiles lack"""
     asked = {"profiles": ["cpu"], "seconds": 1, "binary": {"skopeo": skopeo, "validate_certs": False}}
@@ -109,6 +110,7 @@ def test_f153_the_program_out_of_the_image(fetch, tmp_path, skopeo):
     go("pprof", "-top", path, result["files"][0]["path"])
 
 
+@pytest.mark.long
 def test_a_registry_that_cannot_be_reached(fetch, tmp_path):
     """The profiles are there all the same."""
     result = fetch(profiles=["goroutine"], binary={"skopeo": str(program("skopeo", "skopeo"))})
@@ -126,6 +128,7 @@ def test_check_mode_names_the_files_and_does_nothing(fetch, audit, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_the_certificate_is_held_to_its_fingerprint(fetch, tmp_path):
     first = fetch(profiles=["goroutine"])
     assert first["certificate"]["verified"] is False
@@ -138,12 +141,14 @@ def test_the_certificate_is_held_to_its_fingerprint(fetch, tmp_path):
     assert not (tmp_path / "heap").exists()
 
 
+@pytest.mark.long
 def test_a_certificate_that_the_ca_has_not_signed(fetch, own_cluster):
     result = fetch(serving_ca=str(own_cluster / "pki/ca.crt"))
     assert result["failed"]
     assert "is not as serving_ca or serving_name want it" in result["msg"]
 
 
+@pytest.mark.long
 def test_anonymous_access_is_only_by_choice_and_ends_with_the_task(fetch):
     result = fetch(access="anonymous", profiles=["goroutine"])
     assert not result["failed"], result["msg"]
@@ -151,6 +156,7 @@ def test_anonymous_access_is_only_by_choice_and_ends_with_the_task(fetch):
 
 
 @pytest.mark.parametrize(("port", "why"), [(1, "The connection to port 1 of the pod"), (2112, "The connection to port 2112 of the pod")])
+@pytest.mark.long
 def test_a_port_that_nothing_listens_on(fetch, port, why):
     result = fetch(port=port)
     assert result["failed"]
@@ -190,6 +196,7 @@ def test_a_signal_leaves_nothing(kubectl, second, tmp_path):
     assert granted(kubectl) == set()
 
 
+@pytest.mark.long
 def test_profiles_that_are_switched_off(kubectl, second, fetch):
     off = CONFIG.format(namespace=second) + "enableProfiling: false\n"
     kubectl.apply(config_map(second, off))

@@ -18,6 +18,8 @@ from support.access import service_account
 from support.processes import descendants
 from support.scheduler import eventually
 
+IN_A_FORK = [pytest.param(True, id="in a fork"), pytest.param(False, id="in a process of its own", marks=pytest.mark.long)]
+
 MODULE = "scheduler_probe"
 NOWHERE = {"osso.scheduler/test": "no-node-has-this"}
 
@@ -137,8 +139,8 @@ def waiting(kubectl, namespace, tmp_path):
         ansible.kill()
 
 
-@pytest.mark.parametrize("in_a_fork", [True, False], ids=["in a fork", "in a process of its own"])
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("in_a_fork", IN_A_FORK)
+@pytest.mark.parametrize("name", ["SIGTERM", pytest.param("SIGINT", marks=pytest.mark.long)])
 def test_a_signal_leaves_no_pod(waiting, kubectl, namespace, name, in_a_fork):
     ansible = waiting(in_a_fork)
     assert bool(descendants(ansible.pid, f"AnsiballZ_{MODULE}")) != in_a_fork
@@ -148,7 +150,7 @@ def test_a_signal_leaves_no_pod(waiting, kubectl, namespace, name, in_a_fork):
     assert probes(kubectl, namespace) == []
 
 
-@pytest.mark.parametrize("in_a_fork", [True, False], ids=["in a fork", "in a process of its own"])
+@pytest.mark.parametrize("in_a_fork", IN_A_FORK)
 def test_who_interrupts_ansible_leaves_no_pod(waiting, kubectl, namespace, in_a_fork):
     """A terminal's Ctrl-C goes to all processes."""
     ansible = waiting(in_a_fork)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The main job on a fresh cluster: check, install, again, remove, and nothing left."""
+"""The main job on a fresh cluster: install, again, remove, and nothing left. Check mode and refusals: tests/api/test_site.py."""
 
 from __future__ import annotations
 
@@ -12,17 +12,6 @@ import pytest
 from support.inventory import everything
 from support.scheduler import IMAGE, Scheduler
 from support.site import NAMESPACE, VARIABLES, remove, site
-
-MISSPELT = """\
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-profiles:
-- schedulerName: bad
-  plugins:
-    score:
-      enabled:
-      - name: NodeResourceFit
-"""
 
 
 @pytest.fixture(scope="module")
@@ -45,23 +34,6 @@ def test_comparison_sees_a_planted_object(fresh, kubectl):
     assert everything(kubectl) == fresh
 
 
-def test_check_on_a_fresh_cluster_predicts_and_writes_nothing(fresh, kubectl, audit):
-    before = everything(kubectl, version=True)
-    with audit:
-        run = site(check=True, diff=True)
-    assert audit.writes() == []
-    assert everything(kubectl, version=True) == before
-    assert run.changed, "an empty cluster needs changes"
-    applied = run.task("Apply the operator").result
-    assert {item["action"] for item in applied["objects"]} == {"created"}
-    schedulers = run.task("Apply schedulers").result
-    assert {(item["kind"], item["action"]) for item in schedulers["objects"]} == {
-        ("ConfigMap", "created"),
-        ("SecondaryScheduler", "created"),
-    }
-    assert schedulers["unvalidated"], "what could not be asked of the server has to be said"
-
-
 @pytest.fixture(scope="module")
 def installed(fresh):
     return site()
@@ -80,6 +52,19 @@ def test_second_run_changes_nothing_and_sends_no_write(installed, audit):
     assert run.changed == []
     assert audit.writes() == []
     assert [task.status for task in run.tasks if task.task.endswith("Prove each scheduler with a pod")] == ["skipped"]
+
+
+def test_a_name_and_a_preset_are_all_that_a_user_writes(installed, kubectl):
+    name = "packed"
+    item = {"name": name, "image": IMAGE, "preset": "high_node_utilization"}
+    try:
+        run = site(variables={"secondary_schedulers": [item], "probe": "always"})
+        assert run.task("Prove each scheduler with a pod").result["results"][0]["scheduler"] == name
+        again = site(variables={"secondary_schedulers": [item]})
+        assert again.changed == []
+    finally:
+        site(variables={"secondary_schedulers": [{**item, "state": "absent"}], "probe": "never"})
+    assert Scheduler(kubectl, name).resource is None
 
 
 def test_check_of_a_change_tells_the_truth(installed, kubectl, audit):
@@ -123,39 +108,6 @@ def test_second_operator_for_the_namespace_is_refused(installed, kubectl):
     (failure,) = run.failures
     assert "secondary-scheduler-operator already watches" in failure.result["msg"]
     assert run.changed == []
-
-
-@pytest.mark.parametrize(
-    ("scheduler", "said"),
-    [
-        ({"config_text": "a: b: c"}, "1:5"),
-        ({"config": {"kind": "KubeSchedulerConfiguration"}}, "apiVersion"),
-        ({"config": {"apiVersion": "kubescheduler.config.k8s.io/v1"}}, "kind"),
-        ({"config_text": MISSPELT, "image": IMAGE}, "content:8:15: profiles[0].plugins.score.enabled[0].name: "),
-        ({"config_text": MISSPELT, "image": "mine", "kubernetes_version": "1.31", "plugins": "in-tree"}, "NodeResourcesFit?"),
-        ({"config_text": MISSPELT, "image": "mine", "kubernetes_version": "1.99", "plugins": "in-tree"}, "1.99 is not known here"),
-        ({}, "config_file"),
-        ({"config": {"kind": "x"}, "image": ""}, "image"),
-        ({"conifg": {}}, "conifg"),
-    ],
-    ids=[
-        "no YAML",
-        "no apiVersion",
-        "no kind",
-        "no plugin",
-        "no plugin of that release",
-        "no release",
-        "no configuration",
-        "no image",
-        "misspelt",
-    ],
-)
-def test_what_cannot_work_is_refused_before_anything_is_written(fresh, scheduler, said, audit):
-    with audit:
-        run = site(variables={"secondary_schedulers": [{"name": "bad", "image": "image", **scheduler}]}, succeed=False)
-    assert run.rc != 0
-    assert said in run.stdout, run.output()
-    assert audit.writes(dry_run=True) == []
 
 
 def test_schedulers_of_others_are_not_deleted(installed, kubectl, namespace):

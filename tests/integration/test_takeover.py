@@ -18,6 +18,9 @@ from support.pod_stream import PodStream
 from support.scheduler import Scheduler, eventually
 from support.site import NAMESPACE, remove, site
 
+# The state after one test is where the next one begins.
+pytestmark = pytest.mark.in_order
+
 USER = 65532
 
 
@@ -196,6 +199,7 @@ def test_release_lets_go_and_touches_no_scheduler(scheduler, play, audit, kubect
     assert untouched(scheduler) == before
 
 
+@pytest.mark.long
 def test_upstream_takes_it_back_with_one_rollout(scheduler, stand_in, stream, play):
     before = scheduler.rollouts()
     with stream:
@@ -218,6 +222,7 @@ def test_upstream_takes_it_back_with_one_rollout(scheduler, stand_in, stream, pl
     assert scheduler.rollouts() == before + 1
 
 
+@pytest.mark.long
 def test_the_resource_can_be_deleted_without_this_operator(scheduler):
     scheduler.delete()
     assert scheduler.resource is None

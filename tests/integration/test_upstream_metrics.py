@@ -18,6 +18,8 @@ from support.scheduler import IMAGE, Scheduler, eventually
 from support.secrets import decoded, holding
 from support.site import NAMESPACE, remove
 
+pytestmark = pytest.mark.long
+
 SCHEDULER = "osso.scheduler.secondary_scheduler"
 TOKEN = "metrics-reader-token"
 TASKS = (

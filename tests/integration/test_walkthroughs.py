@@ -146,7 +146,6 @@ WHERE = {
     "default-scheduler": with_both_kinds_of_control_plane,
     "disconnected": with_a_private_registry,
 }
-GATE = ("secondary-scheduler", "pending-pods")
 
 
 @pytest.fixture
@@ -167,7 +166,8 @@ def test_every_page_is_executed():
 
 
 @pytest.mark.usefixtures("left_as_found")
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in GATE else pytest.mark.long) for name in WHERE])
+@pytest.mark.long
+@pytest.mark.parametrize("name", WHERE)
 def test_page(name, request, tmp_path):
     with WHERE[name](request) as where:
         try:

@@ -10,6 +10,8 @@ import pytest
 from support.olm import NAMESPACE, Bundle, Olm, Package
 from support.scheduler import eventually
 
+pytestmark = pytest.mark.long
+
 ONE, TWO = Bundle("thing", "1.0.0"), Bundle("thing", "1.1.0")
 THING = Package("thing", {"stable": [ONE, TWO], "candidate": [ONE]})
 

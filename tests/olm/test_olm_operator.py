@@ -17,6 +17,8 @@ from support.direct_module import run_directly
 from support.examples import PLUGINS, examples
 from support.olm import NAMESPACE, Bundle, Package, with_broken_manifest
 
+pytestmark = pytest.mark.long
+
 MODULE = "olm_operator"
 SOURCE = "shared"
 THINGS = [Bundle("thing", version) for version in ("1.0.0", "1.1.0", "1.2.0")]
@@ -152,7 +154,6 @@ def test_the_life_of_an_operator(catalog, fresh, kubectl, audit):
     assert audit.writes() == []
 
 
-@pytest.mark.long
 def test_an_own_catalog_and_its_next_image(olm, fresh, kubectl, audit):
     """The catalog comes with the operator, brings the upgrade with another image, and goes with it; resources hold their definition."""
     namespace = fresh()
@@ -276,7 +277,6 @@ def test_groups_that_do_not_fit(catalog, namespace, kubectl, groups, says):
     assert kubectl.list("subscription", namespace) == []
 
 
-@pytest.mark.long
 def test_another_installation_of_the_package(olm, catalog, fresh, namespace, kubectl):
     """Under another name, in another namespace, and when all that is left of that is its CSV."""
     here = fresh()
@@ -291,7 +291,6 @@ def test_another_installation_of_the_package(olm, catalog, fresh, namespace, kub
     assert f"ClusterServiceVersion thing.v1.2.0 is here only as a copy of the one in namespace {namespace}" in stuck.message
 
 
-@pytest.mark.long
 def test_the_examples_run_as_they_stand(olm, kubectl, play):
     """with Red Hat's catalog in the namespace that is for all catalogs here, as openshift-marketplace is on OpenShift"""
     ours, theirs = "osso-scheduler-operator", "openshift-secondary-scheduler-operator"

@@ -14,11 +14,15 @@ import json
 import time
 
 import pytest
+from conformance.operator.steps import reconcile
 from support.cluster import Audit
 from support.inventory import everything, sees_what_is_planted
 from support.scheduler import Scheduler, eventually
 from support.shipped import Shipped
 from support.site import NAMESPACE, VARIABLES, remove, site
+
+# The state after one test is where the next one begins.
+pytestmark = pytest.mark.in_order
 
 
 @pytest.fixture(scope="module")
@@ -96,11 +100,13 @@ def test_f019_upgrade_along_the_channel(installed, shipped, by_olm, olm, kubectl
     assert olm.phase(shipped.csv("1.1.0"), NAMESPACE) == ("Succeeded", "InstallSucceeded")
     assert eventually(lambda: olm.phase(shipped.csv(shipped.version), NAMESPACE) == ("", ""))
     eventually(lambda: operator_pods(kubectl) and not operator_pods(kubectl) & operator)
+    reconcile(scheduler)
     scheduler.rest()
     assert serving(scheduler) == pods
     assert scheduler.rollouts() == rollouts
 
 
+@pytest.mark.long
 def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, scheduler, audit):
     """Nothing comes before the version is named; then that one does, and no other."""
     pods, later = serving(scheduler), ("1.1.0", "1.2.0")
@@ -120,6 +126,7 @@ def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, sc
     told = by_olm(*later, operator_approval="Manual", operator_approve="1.2.0").task("Install the operator by OLM").result
     assert (told["csv"]["version"], told["upgrade"]) == ("1.2.0", None)
     assert olm.phase(shipped.csv("1.2.0"), NAMESPACE)[0] == "Succeeded"
+    reconcile(scheduler)
     scheduler.rest()
     assert serving(scheduler) == pods
     with audit:

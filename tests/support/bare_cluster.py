@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.request import Request as HttpRequest
 from urllib.request import urlopen
 
@@ -38,6 +38,7 @@ CONTROLLERS = (
     "job-controller",
     "namespace-controller",
     "replicaset-controller",
+    "resourcequota-controller",
     "root-ca-certificate-publisher-controller",
     "serviceaccount-controller",
 )
@@ -46,7 +47,10 @@ _numbers = count(1)
 
 
 class BareCluster:
-    """etcd and kube-apiserver on a loopback address of their own, and with `controllers` the kube-controller-manager."""
+    """etcd and kube-apiserver on a loopback address of their own, and with `controllers` the kube-controller-manager.
+
+    In `folder`, kubeconfig, pki, bin and logs/audit.log have the places that they have in the folder of a throwaway cluster.
+    """
 
     def __init__(self, folder: Path, name: str, authority: Authority, controllers: bool = False):
         self.name = name
@@ -57,13 +61,15 @@ class BareCluster:
         self.url = f"https://{self.address}:6443"
         self.token, self.weak_token = f"{ADMIN}-{name}", f"{NOBODY}-{name}"
         self.ca = authority.path
-        self.audit_log = self.folder / "audit.log"
+        self.audit_log = self.folder / "logs/audit.log"
         self._controllers = controllers
+        self._controller_token = f"{CONTROLLER_MANAGER}-{name}"
         self._authority = authority
         self._processes: list[subprocess.Popen] = []
 
     def start(self) -> None:
         """Start its programs; `await_ready` waits."""
+        certificate, key = self._lay_out()
         peer, client = f"http://{self.address}:2380", f"http://{self.address}:2379"
         self._run(
             "etcd",
@@ -77,16 +83,14 @@ class BareCluster:
             "--unsafe-no-fsync=true",
         )
         tokens = self.folder / "tokens.csv"
-        controller_token = f"{CONTROLLER_MANAGER}-{self.name}"
         lines = (
             (self.token, ADMIN, "1", "system:masters"),
             (self.weak_token, NOBODY, "2"),
-            (controller_token, CONTROLLER_MANAGER, "3", "system:masters"),
+            (self._controller_token, CONTROLLER_MANAGER, "3", "system:masters"),
         )
         tokens.write_text("".join(",".join(line) + "\n" for line in lines))
         policy = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}
         (self.folder / "audit.json").write_text(json.dumps(policy))
-        certificate, key = self._authority.certificate(self.address)
         self._run(
             "kube-apiserver",
             f"--bind-address={self.address}",
@@ -108,42 +112,61 @@ class BareCluster:
             f"--audit-policy-file={self.folder}/audit.json",
             f"--audit-log-path={self.audit_log}",
         )
-        if self._controllers:
-            kubeconfig = self.kubeconfig(self.folder / "controller-manager.kubeconfig", token=controller_token)
-            self._run(
-                "kube-controller-manager",
-                f"--kubeconfig={kubeconfig}",
-                f"--authentication-kubeconfig={kubeconfig}",
-                f"--authorization-kubeconfig={kubeconfig}",
-                f"--bind-address={self.address}",
-                f"--cert-dir={self.folder}",
-                f"--tls-cert-file={certificate}",
-                f"--tls-private-key-file={key}",
-                f"--root-ca-file={self.ca}",
-                f"--controllers={','.join(CONTROLLERS)}",
-                "--leader-elect=false",
-            )
+
+    def _lay_out(self) -> tuple[Path, Path]:
+        """Make the folder; certificate and key of the API server."""
+        pki = self.folder / "pki"
+        for folder in (pki, self.audit_log.parent):
+            folder.mkdir()
+        (self.folder / "bin").symlink_to(Path(os.environ["CLUSTER_DIR"], "bin").resolve())
+        files = (self.ca, *self._authority.certificate(self.address))
+        for name, file in zip(("ca.crt", "apiserver.crt", "apiserver.key"), files, strict=True):
+            (pki / name).symlink_to(file)
+        self.kubeconfig(self.folder / "kubeconfig")
+        return pki / "apiserver.crt", pki / "apiserver.key"
 
     def _run(self, program: str, *flags: str) -> None:
-        binary = Path(os.environ["CLUSTER_DIR"]) / "bin" / program
+        binary = self.folder / "bin" / program
         with (self.folder / f"{program}.log").open("wb") as log:
             self._processes.append(subprocess.Popen([binary, *flags], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT))
 
     def await_ready(self, within: float = 180) -> None:
         deadline = time.monotonic() + within
-        while not self._answers():
+        self._await(deadline, "/readyz", "/api/v1/namespaces/default")
+        if self._controllers:
+            # It gives up if the API server does not answer within 10 s.
+            self._start_controller_manager()
+            self._await(deadline, "/api/v1/namespaces/default/serviceaccounts/default")
+
+    def _await(self, deadline: float, *paths: str) -> None:
+        while not self._answers(paths):
             ended = [process.args[0].name for process in self._processes if process.poll() is not None]
             assert not ended, f"{ended[0]} ended, see {self.folder}/{ended[0]}.log"
-            assert time.monotonic() < deadline, f"{self.name} is not ready within {within} s, see {self.folder}"
+            assert time.monotonic() < deadline, f"{self.name} is not ready in time, see {self.folder}"
             time.sleep(0.1)
 
-    def _answers(self) -> bool:
+    def _answers(self, paths: tuple[str, ...]) -> bool:
         try:
-            if self._controllers:
-                self.get("/api/v1/namespaces/default/serviceaccounts/default")
-            return self.get("/readyz") == b"ok" and b"default" in self.get("/api/v1/namespaces/default")
-        except (URLError, OSError):
+            return all(self.get(path) for path in paths)
+        except OSError:  # with it urllib's errors
             return False
+
+    def _start_controller_manager(self) -> None:
+        kubeconfig = self.kubeconfig(self.folder / "controller-manager.kubeconfig", token=self._controller_token)
+        pki = self.folder / "pki"
+        self._run(
+            "kube-controller-manager",
+            f"--kubeconfig={kubeconfig}",
+            f"--authentication-kubeconfig={kubeconfig}",
+            f"--authorization-kubeconfig={kubeconfig}",
+            f"--bind-address={self.address}",
+            f"--cert-dir={self.folder}",
+            f"--tls-cert-file={pki}/apiserver.crt",
+            f"--tls-private-key-file={pki}/apiserver.key",
+            f"--root-ca-file={self.ca}",
+            f"--controllers={','.join(CONTROLLERS)}",
+            "--leader-elect=false",
+        )
 
     def get(self, path: str, **options) -> bytes:
         """The answer to a GET, as administrator; to another request with `method` and `data`."""

@@ -15,6 +15,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.openshift import rendered
+
 from .kinds import served
 
 KINDS = (
@@ -28,6 +30,28 @@ NAMESPACE = "openshift-kube-scheduler"
 NODES = ("master-0", "master-1", "master-2")
 # What a new revision is made of
 FIELDS = ("logLevel", "forceRedeploymentReason", "unsupportedConfigOverrides")
+
+PROFILES = ("LowNodeUtilization", "HighNodeUtilization", "NoScoring")
+# The name in all that debug logging creates.
+DEBUG_LOGGING = "osso-scheduler-debug-logging"
+
+
+def profile_texts() -> dict[str, str]:
+    """config.yaml of each profile. tests/unit/kube_scheduler/test_openshift.py compares them with recorded ones."""
+    return {profile: json.dumps(rendered("4.18", profile)) for profile in PROFILES}
+
+
+def configure_default_scheduler(play, playbook="osso.scheduler.default_scheduler", **options):
+    """Run the playbook with these variables, without their prefix; `check`, `diff` and `succeed` are options of `play`."""
+    chosen = {name: options.pop(name) for name in ("check", "diff", "succeed") if name in options}
+    return play(playbook, variables={f"default_scheduler_{name}": value for name, value in options.items()}, **chosen)
+
+
+def debug_logging_objects(kubectl) -> list[str]:
+    """What is left of a debug logging."""
+    found = kubectl("get", "clusterroles,clusterrolebindings,namespaces", "--output=name").stdout.split()
+    found += kubectl("get", "jobs,serviceaccounts,pods", f"--namespace={DEBUG_LOGGING}", "--output=name").stdout.split()
+    return [name for name in found if DEBUG_LOGGING in name]
 
 
 @contextmanager

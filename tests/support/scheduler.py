@@ -10,6 +10,9 @@ import json
 import os
 import time
 
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import content_hash
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.rollout import is_complete
+
 from .site import NAMESPACE, VARIABLES
 
 IMAGE = VARIABLES["secondary_schedulers"][0]["image"]
@@ -117,19 +120,21 @@ class Scheduler:
         ]
 
     def rest(self):
-        """Wait until the operator is done, and stays so; on a machine that does much else for longer, since it then acts later."""
-        quiet = 2.5 * min(max(os.getloadavg()[0] / os.cpu_count() / 2, 1), 3)
-        deadline = time.monotonic() + WITHIN
-        before, since = None, time.monotonic()
-        while time.monotonic() - since < quiet:
-            # The status of before stays until the operator has noticed that something is to do.
-            served = self.served()
-            metadata = [(found or {}).get("metadata") or {} for found in (self.deployment, self.resource)]
-            now = (served, metadata[0].get("generation"), metadata[1].get("resourceVersion"), self.rollouts())
-            if not served or now != before:
-                assert time.monotonic() < deadline, f"no rest within {WITHIN} s, last seen {now}"
-                before, since = now, time.monotonic()
-            time.sleep(0.3)
+        """Wait until the operator has reported the present resource, configuration and Deployment, whose rollout is over."""
+        eventually(self._is_at_rest)
+
+    def _is_at_rest(self) -> bool:
+        """the status is that of the present resource, configuration and Deployment, and all replicas run what the Deployment says"""
+        deployment = self.deployment
+        if not is_complete(deployment) or not self.served():
+            return False
+        text = ((self.get("configmap", self.name) or {}).get("data") or {}).get("config.yaml")
+        reported = {"lastGeneration": deployment["metadata"]["generation"]}
+        # Of a configuration that is missing or invalid, the hash is not reported.
+        if text is not None and self.condition("ConfigValid")[0] != "False":
+            reported["hash"] = content_hash(text)
+        (generation,) = self.resource["status"]["generations"]
+        return reported.items() <= generation.items()
 
     def delete(self):
         self.kubectl("delete", "secondaryscheduler", self.name, f"--namespace={self.namespace}", "--ignore-not-found", "--timeout=60s")

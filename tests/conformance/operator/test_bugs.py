@@ -177,6 +177,7 @@ def test_B07_probes_have_the_time_that_they_are_meant_to_have(scheduler):
     assert [probe["timeoutSeconds"] for probe in probes] == [10, 10, 10]
 
 
+@pytest.mark.long
 def test_B08_no_service_monitor_is_needed(new, kubectl, request):
     if kubectl.json("get", "customresourcedefinition", "servicemonitors.monitoring.coreos.com", "--ignore-not-found"):
         pytest.skip("this cluster has kind ServiceMonitor")
@@ -194,6 +195,7 @@ def test_B08_no_service_monitor_is_needed(new, kubectl, request):
     assert version(scheduler) == before
 
 
+@pytest.mark.long
 def test_B09_what_is_being_deleted_is_not_made_again(new, kubectl):
     """upstream goes on reconciling a resource that another finalizer holds, and tries for ever after one that is gone"""
     scheduler = new()
@@ -232,6 +234,7 @@ def test_B09_what_is_being_deleted_is_not_made_again(new, kubectl):
     stays(quiet)
 
 
+@pytest.mark.long
 def test_B10_nodes_that_do_not_exist_are_no_place(scheduler, kubectl):
     before, service = version(scheduler), pod_spec(scheduler)
     edit(scheduler, topology=NOWHERE)
@@ -251,6 +254,7 @@ def test_B10_nodes_that_do_not_exist_are_no_place(scheduler, kubectl):
         machines.remove()
 
 
+@pytest.mark.long
 def test_B10_replicas_follow_the_nodes(new, kubectl):
     """6.1.14: cordoned, not ready, tainted and deleted nodes carry no replica; noticed without an event, by a timed look"""
     machines, pool = Machines(kubectl), {"example.com/pool": "following"}
@@ -426,6 +430,7 @@ def test_B16_ready_is_a_scheduler_that_has_seen_the_cluster(scheduler, kubectl):
     assert "[+]sched-handler-sync ok" in answer
 
 
+@pytest.mark.long
 def test_B16_older_and_unknown_schedulers_are_asked_what_they_answer(new, kubectl):
     scheduler = new()
     scheduler.write_config()

@@ -188,6 +188,7 @@ def scrapes(cluster, own_cluster, kubectl, tmp_path_factory):
             kubectl("delete", "namespace", MONITORING, "--wait=false")
 
 
+@pytest.mark.long
 def test_E08_every_endpoint_is_up_for_who_may_read_it(cluster, scrapes, kubectl):
     eventually(lambda: len(cluster.serving_pods()) == 1)
     refused = kubectl("auth", "can-i", "get", "/metrics", f"--as={scrapes.account}", check=False).returncode
@@ -200,6 +201,7 @@ def test_E08_every_endpoint_is_up_for_who_may_read_it(cluster, scrapes, kubectl)
         assert found.stdout.strip() == "yes", f"Prometheus could not find the target by {resource}"
 
 
+@pytest.mark.long
 def test_E09_the_scheduler_counts_its_attempts(cluster, scrapes, run_module, namespace):
     probe = run_module("scheduler_probe", {"scheduler_name": cluster.scheduler_name, "namespace": namespace})
     assert probe.get("placed"), probe
@@ -216,6 +218,7 @@ def test_E10_one_replica_by_default(cluster):
     single_replica(cluster)
 
 
+@pytest.mark.long
 def test_E11_highly_available_on_three_nodes(highly_available, cluster, kubectl):
     assert cluster.deployment["spec"]["replicas"] == 3
     revision = cluster.deployment["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
@@ -229,6 +232,7 @@ def test_E11_highly_available_on_three_nodes(highly_available, cluster, kubectl)
     assert cluster.get("lease")["spec"]["holderIdentity"].rsplit("_", 1)[0] in {pod["metadata"]["name"] for pod in pods}
 
 
+@pytest.mark.long
 def test_E12_replicas_avoid_each_others_nodes(highly_available, cluster):
     term = {"labelSelector": {"matchLabels": LABELS}, "topologyKey": "kubernetes.io/hostname"}
     for pod in cluster.serving_pods():
@@ -236,6 +240,7 @@ def test_E12_replicas_avoid_each_others_nodes(highly_available, cluster):
         assert wanted == [{"weight": 100, "podAffinityTerm": term}]
 
 
+@pytest.mark.long
 def test_E13_back_to_one_replica(highly_available, cluster):
     edit(cluster, topology={"mode": "SingleReplica", "highlyAvailableTopology": None})
     eventually(lambda: cluster.deployment["spec"]["replicas"] == 1)

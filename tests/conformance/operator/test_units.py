@@ -25,6 +25,8 @@ from conformance.operator.steps import (
 from support.scheduler import IMAGE, Scheduler, eventually
 from support.site import NAMESPACE
 
+RARE_LEVELS = (("Trace", "-v=6"), ("TraceAll", "-v=8"), ("", "-v=2"))
+
 # library-go's answer to openshift/api's profile Intermediate: without the ciphers that Go does not have.
 INTERMEDIATE_CIPHERS = (
     "TLS_AES_128_GCM_SHA256",
@@ -59,6 +61,7 @@ def tls(scheduler) -> list[str]:
     return [argument for argument in container(scheduler).get("args", []) if argument.startswith(("--tls-cipher", "--tls-min"))]
 
 
+@pytest.mark.long
 def test_U01_tls_profile_of_the_cluster_becomes_flags(scheduler, kubectl, request):
     """Adapted, B18: spec.observedConfig stays empty, the user's spec is the user's. Without the kind, there is no profile to follow."""
     if kubectl.json("get", "customresourcedefinition", "apiservers.config.openshift.io", "--ignore-not-found"):
@@ -147,6 +150,7 @@ def highly_available(pool, most=None, **fields) -> dict:
     return {"mode": "HighlyAvailable", "highlyAvailableTopology": {**limit, **selector, **fields}}
 
 
+@pytest.mark.long
 def test_U04_topology_decides_replicas_and_placement(new, machines, kubectl):
     """Adapted: a block HighlyAvailable beside mode SingleReplica and maxReplicas 0 are refused by the API already, as upstream's CRD does."""
     scheduler = new()
@@ -189,7 +193,9 @@ def test_U04_topology_decides_replicas_and_placement(new, machines, kubectl):
         assert why in answer.stderr
 
 
-@pytest.mark.parametrize(("level", "flag"), [("Debug", "-v=4"), ("Trace", "-v=6"), ("TraceAll", "-v=8"), ("", "-v=2"), ("Normal", "-v=2")])
+@pytest.mark.parametrize(
+    ("level", "flag"), [("Debug", "-v=4"), ("Normal", "-v=2"), *(pytest.param(*pair, marks=pytest.mark.long) for pair in RARE_LEVELS)]
+)
 def test_U05_log_level(scheduler, level, flag):
     edit(scheduler, logLevel=level)
     eventually(lambda: [argument for argument in container(scheduler)["args"] if argument.startswith("-v=")] == [flag])
@@ -221,6 +227,7 @@ def wanted_part(item) -> dict:
     return {key: item[key] for key in ("subjects", "rules", "spec") if key in item} | {"labels": item["metadata"].get("labels")}
 
 
+@pytest.mark.long
 def test_U06_every_object_is_made_kept_and_repaired(cluster, service_monitors, kubectl, request):
     """Adapted, B6: ClusterRoleBindings have no owner reference, and are in the finalizer's care."""
     reconcile(cluster)

@@ -1,0 +1,112 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""kube_scheduler_config with an API server: ConfigMaps, the cluster's release, check mode, and that nothing is left of a question to the image."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from support.direct_module import COLLECTIONS, run_directly
+from support.scheduler import IMAGE
+
+MODULE = "kube_scheduler_config"
+V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n"
+
+
+def left_over(kubectl, namespace) -> list[str]:
+    """What a question has made in the namespace and is still there; pods go with their Job, a moment later."""
+    selector = "--selector=osso.scheduler/image-answer"
+    return kubectl("get", "jobs,secrets", f"--namespace={namespace}", selector, "--output=name").stdout.split()
+
+
+def test_release_of_the_cluster_counts_without_any_other(kubeconfig, kubectl):
+    minor = kubectl.json("version")["serverVersion"]["gitVersion"].split(".")[1]
+    result = run_directly(MODULE, content=V1, kubeconfig=str(kubeconfig)).result
+    assert (result["target"]["kubernetes_version"], result["target"]["kubernetes_version_from"]) == (f"1.{minor}", "cluster")
+    assert result["valid"] is True
+
+
+def test_skew_between_image_and_cluster(kubeconfig, namespace, kubectl):
+    old = "registry.k8s.io/kube-scheduler:v1.28.0"
+    run = run_directly(MODULE, content=V1, image=old, compare_cluster=True, kubeconfig=str(kubeconfig))
+    assert [finding["code"] for finding in run.result["findings"]] == ["version-skew"]
+    assert any("releases older than the cluster's v1." in warning for warning in run.warnings)
+    assert run_directly(MODULE, content=V1, image=old, kubeconfig="/does/not/exist").result["findings"] == []
+    assert run_directly(MODULE, content=V1, image=IMAGE, compare_cluster=True, kubeconfig=str(kubeconfig)).result["findings"] == []
+
+
+def test_config_map(kubeconfig, kubectl, namespace):
+    about = {"name": "config", "namespace": namespace, "labels": {"a": "b"}}
+    kubectl.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": about, "data": {"config.yaml": V1, "broken": V1 + "x: 1\n"}})
+    options = {"image": IMAGE, "kubeconfig": str(kubeconfig)}
+    where = {"name": "config", "namespace": namespace}
+    result = run_directly(MODULE, config_map=where, **options).result
+    assert (result["valid"], result["found"], result["labels"], result["text"]) == (True, True, {"a": "b"}, V1)
+    broken = run_directly(MODULE, config_map={**where, "key": "broken"}, succeed=False, **options)
+    assert f"\nConfigMap {namespace}/config[broken]:4:1: x: " in broken.message
+    missing = run_directly(MODULE, config_map={**where, "key": "none"}, fail_on="never", **options).result
+    assert (missing["found"], missing["valid"], set(missing)) == (False, False, set(result))
+    assert "its keys: broken, config.yaml" in missing["reason"]
+    assert "does not exist" in run_directly(MODULE, config_map={**where, "name": "none"}, succeed=False, **options).message
+
+
+def test_missing_namespace(kubeconfig):
+    options = {"image": IMAGE, "ask_image": True, "ask_namespace": "does-not-exist", "kubeconfig": str(kubeconfig)}
+    assert 'namespaces "does-not-exist" not found' in run_directly(MODULE, content=V1, succeed=False, **options).message
+
+
+def test_check_mode_creates_nothing(kubeconfig, audit, namespace):
+    with audit:
+        run = run_directly(MODULE, check=True, content=V1, image=IMAGE, ask_image=True, ask_namespace=namespace, kubeconfig=str(kubeconfig))
+    assert audit.writes(dry_run=True) == []
+    assert (run.result["valid"], run.result["image_answer"]) == (True, None)
+
+
+@pytest.fixture
+def asking(kubeconfig, kubectl, namespace):
+    """A process that waits for an image that does not exist; Job and Secret are there."""
+    options = {"content": V1, "image": "registry.k8s.io/no-such-image:3", "ask_image": True, "ask_namespace": namespace}
+    module = subprocess.Popen(
+        [sys.executable, "-m", f"ansible_collections.osso.scheduler.plugins.modules.{MODULE}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(COLLECTIONS)},
+        text=True,
+    )
+    module.stdin.write(json.dumps({"ANSIBLE_MODULE_ARGS": {**options, "kubeconfig": str(kubeconfig)}}))
+    module.stdin.close()
+    deadline = time.monotonic() + 30
+    while len(left_over(kubectl, namespace)) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    yield module
+    module.kill()
+    module.wait(timeout=30)
+
+
+def test_a_signal_leaves_nothing(asking, kubectl, namespace):
+    asking.send_signal(signal.SIGTERM)
+    assert "was ended by SIGTERM" in json.loads(asking.stdout.read())["msg"]
+    asking.wait(timeout=30)
+    assert left_over(kubectl, namespace) == []
+
+
+def test_should_nobody_clean_up_the_cluster_does(asking, kubectl, namespace):
+    """the Job ends by itself, and everything is the Job's"""
+    asking.kill()
+    asking.wait(timeout=30)
+    (job,) = kubectl.json("get", "jobs", f"--namespace={namespace}")["items"]
+    assert (job["spec"]["activeDeadlineSeconds"], job["spec"]["ttlSecondsAfterFinished"]) == (150, 60)
+    kubectl("delete", "job", job["metadata"]["name"], f"--namespace={namespace}")
+    deadline = time.monotonic() + 30
+    while left_over(kubectl, namespace):
+        assert time.monotonic() < deadline, "the Secret does not go with its Job"
+        time.sleep(0.2)

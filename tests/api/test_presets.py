@@ -1,0 +1,72 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Presets: the real kube-scheduler accepts each of them, and wrong ones are refused before anything is written."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.presets import PRESETS
+from support.direct_module import run_directly
+from support.kinds import established
+from support.scheduler import IMAGE
+from support.site import site
+
+NEEDED = {
+    "peaks": {
+        "watcher_address": "http://load-watcher.invalid:2020",
+        "node_power_model": {"node-1": {"k0": 300.5, "k1": -100.25, "k2": -0.03}},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def kinds(kubectl, root):
+    """The kinds that plugins need, which the role operator installs."""
+    names = []
+    for path in sorted((root / "roles/operator/files/plugins").iterdir()):
+        for definition in yaml.safe_load_all(path.read_text()):
+            kubectl.apply(definition)
+            names.append(definition["metadata"]["name"])
+    established(kubectl, *names)
+    yield
+    kubectl("delete", "customresourcedefinition", *names)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_real_kube_scheduler_accepts_it(kinds, own_cluster, name, tmp_path):
+    """The program of the image; it queries the API server when it builds the plugins."""
+    judged = run_directly("kube_scheduler_config", preset=name, preset_parameters=NEEDED.get(name, {}), image=IMAGE)
+    assert judged.result["valid"] is True
+    given, written = tmp_path / "config.yaml", tmp_path / "written.yaml"
+    # With a file, the flag --kubeconfig does not count.
+    connection = {"clientConnection": {"kubeconfig": f"{own_cluster}/kubeconfig"}}
+    given.write_text(yaml.safe_dump({**yaml.safe_load(judged.result["text"]), **connection}))
+    flags = [f"--config={given}", "--secure-port=0", f"--write-config-to={written}"]
+    done = subprocess.run([own_cluster / "bin/kube-scheduler", *flags], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, written.exists()) == (0, True), done.stderr[-2000:]
+
+
+@pytest.mark.parametrize(
+    ("item", "said"),
+    [
+        ({"preset": "no_scorin"}, "no_scoring"),
+        (
+            {"preset": "no_scoring", "preset_parameters": {"weight": 1}},
+            "preset_parameters.weight: the preset no_scoring has no such parameter",
+        ),
+        ({"preset": "no_scoring", "config_text": "{}"}, "one of config, config_text, config_file and preset"),
+        ({"preset": "peaks", "preset_parameters": NEEDED["peaks"], "image": IMAGE.replace("0.34.7", "0.30.12")}, "Peaks"),
+    ],
+    ids=["no such preset", "no such parameter", "two configurations", "too old"],
+)
+def test_what_cannot_work_is_refused_before_anything_is_written(kubeconfig, audit, item, said):
+    with audit:
+        run = site(variables={"secondary_schedulers": [{"name": "wrong", "image": IMAGE, **item}]}, succeed=False)
+    (failure,) = run.failures
+    assert said in str(failure.result), failure.result
+    assert audit.writes() == []

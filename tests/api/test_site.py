@@ -1,0 +1,73 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""site.yml where nothing has to run: check mode on an empty cluster, and what is refused before anything is written."""
+
+from __future__ import annotations
+
+import pytest
+from support.inventory import everything
+from support.scheduler import IMAGE
+from support.site import site
+
+MISSPELT = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: bad
+  plugins:
+    score:
+      enabled:
+      - name: NodeResourceFit
+"""
+
+
+def test_check_on_a_fresh_cluster_predicts_and_writes_nothing(kubectl, audit):
+    before = everything(kubectl, version=True)
+    with audit:
+        run = site(check=True, diff=True)
+    assert audit.writes() == []
+    assert everything(kubectl, version=True) == before
+    assert run.changed, "an empty cluster needs changes"
+    applied = run.task("Apply the operator").result
+    assert {item["action"] for item in applied["objects"]} == {"created"}
+    schedulers = run.task("Apply schedulers").result
+    assert {(item["kind"], item["action"]) for item in schedulers["objects"]} == {
+        ("ConfigMap", "created"),
+        ("SecondaryScheduler", "created"),
+    }
+    assert schedulers["unvalidated"], "what could not be asked of the server has to be said"
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "said"),
+    [
+        ({"config_text": "a: b: c"}, "1:5"),
+        ({"config": {"kind": "KubeSchedulerConfiguration"}}, "apiVersion"),
+        ({"config": {"apiVersion": "kubescheduler.config.k8s.io/v1"}}, "kind"),
+        ({"config_text": MISSPELT, "image": IMAGE}, "content:8:15: profiles[0].plugins.score.enabled[0].name: "),
+        ({"config_text": MISSPELT, "image": "mine", "kubernetes_version": "1.31", "plugins": "in-tree"}, "NodeResourcesFit?"),
+        ({"config_text": MISSPELT, "image": "mine", "kubernetes_version": "1.99", "plugins": "in-tree"}, "1.99 is not known here"),
+        ({}, "config_file"),
+        ({"config": {"kind": "x"}, "image": ""}, "image"),
+        ({"conifg": {}}, "conifg"),
+    ],
+    ids=[
+        "no YAML",
+        "no apiVersion",
+        "no kind",
+        "no plugin",
+        "no plugin of that release",
+        "no release",
+        "no configuration",
+        "no image",
+        "misspelt",
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_is_written(scheduler, said, audit):
+    with audit:
+        run = site(variables={"secondary_schedulers": [{"name": "bad", "image": "image", **scheduler}]}, succeed=False)
+    assert run.rc != 0
+    assert said in run.stdout, run.output()
+    assert audit.writes(dry_run=True) == []
