@@ -32,6 +32,7 @@ options:
   url:
     description:
       - URL of Prometheus, or of Thanos. If not given, it is looked for in O(sources).
+      - A user and a password in it are sent, as a scheduler sends them, unless there is a token. No result shows them.
     type: str
   sources:
     description:
@@ -54,7 +55,7 @@ options:
     elements: str
     default: [prometheus-k8s, thanos-querier]
   token:
-    description: A bearer token for Prometheus.
+    description: A bearer token for Prometheus. One with a space, a line break or another character that no header can hold is a finding.
     type: str
   service_account:
     description:
@@ -111,7 +112,7 @@ options:
     type: bool
     default: false
   timeout:
-    description: Seconds for the connection and for each answer.
+    description: Seconds for each step of the connection, and for each whole answer, which is at most 4 MiB.
     type: int
     default: 10
   ask:
@@ -307,7 +308,7 @@ metrics:
       sample: true
     nodes:
       description: The nodes of the cluster, each with its C(name), with its C(value) (the average of the last 15 minutes, from 0 to 1) and with
-        C(age_seconds), the time since the newest sample. Both are null for a node without series.
+        C(age_seconds), the time since the newest sample. Both are null for a node without series, and where they are no finite number.
       type: list
       elements: dict
       sample: [{name: node-1, value: 0.37, age_seconds: 12}]
@@ -359,10 +360,11 @@ findings:
         - What kind of finding it is.
         - >-
           Of the search V(not-found), V(route-not-admitted), V(ambiguous), V(not-allowed). Of the token V(no-service-account),
-          V(token-request-refused), V(no-token-secret), V(token-missing), V(token-expired), V(token-refused), V(token-over-http), V(forbidden).
+          V(token-request-refused), V(no-token-secret), V(token-missing), V(token-malformed), V(token-expired), V(token-refused), V(token-over-http),
+          V(forbidden).
           Of the connection V(bad-url), V(unresolved), V(unreachable), V(no-answer), V(certificate-not-verified), V(not-prometheus), V(unavailable),
           V(query-refused). Of metrics V(metric-missing), V(metric-missing-for-nodes), V(labels-do-not-match), V(metric-stale),
-          V(metric-duplicate), V(metric-out-of-range). Of the configuration V(second-watcher), V(nothing-asks).
+          V(metric-duplicate), V(metric-invalid), V(metric-out-of-range). Of the configuration V(second-watcher), V(nothing-asks).
           Of alerts V(alert-firing), V(alert-pending), V(alert-unknown).
       type: str
       sample: metric-missing-for-nodes

@@ -12,10 +12,13 @@ import ssl
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import streams
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import bounded_http, streams
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target
+
+_LARGEST = 128 << 20
+"""Bytes of an answer: execution traces are the largest."""
 
 
 class Answer(NamedTuple):
@@ -45,7 +48,9 @@ def unverified() -> ssl.SSLContext:
 
 
 def get(client: Client, target: Target, port: int, path: str, peer: Peer, patience: float) -> Answer:
-    """The answer, whatever its status. ``patience`` in seconds. Raises ClusterError where none comes or the certificate is another's."""
+    """The answer, whatever its status. ``patience`` in seconds, for the whole of it. Raises ClusterError where none comes or the certificate is
+    another's.
+    """
     with streams.forwarded(client, target.namespace, target.name, port, patience) as plain:
         try:
             connection = peer.context.wrap_socket(plain, server_hostname=peer.name or None)
@@ -59,6 +64,8 @@ def get(client: Client, target: Target, port: int, path: str, peer: Peer, patien
             raise ClusterError(
                 f"Port {port} of the pod {target} does not speak TLS ({error.reason}). Give the scheduler's --secure-port as port."
             ) from None
+        except ValueError as error:
+            raise ClusterError(f"serving_name: {peer.name} is no name that a certificate can have: {error}.") from None
         fingerprint = hashlib.sha256(connection.getpeercert(binary_form=True)).hexdigest()
         if peer.fingerprint and peer.fingerprint != fingerprint:
             # Before the token is sent
@@ -67,11 +74,14 @@ def get(client: Client, target: Target, port: int, path: str, peer: Peer, patien
             )
         session = http.client.HTTPConnection("localhost", timeout=patience)
         session.sock = connection
+        bounded_http.limit_time(session, patience)
         headers = {"Connection": "close", **({"Authorization": f"Bearer {peer.token}"} if peer.token else {})}
         try:
             session.request("GET", path, headers=headers)
             response = session.getresponse()
-            return Answer(response.status, response.read(), fingerprint)
+            return Answer(response.status, bounded_http.read(response, _LARGEST), fingerprint)
+        except bounded_http.TooLargeError as error:
+            raise ClusterError(f"Port {port} of the pod {target} begins {error}.") from None
         except http.client.HTTPException as error:
             raise ClusterError(f"Port {port} of the pod {target} does not speak HTTP: {error!r}.") from None
         finally:

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.validation_args import second_watchers
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.findings import Finding, error
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.metrics import load_aware
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.metrics import DEFAULT_TARGET_UTILIZATION, load_aware
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import without_user
 
 DEFAULT_ADDRESS = "http://prometheus-k8s:9090"
 """Whom load-watcher asks without an address (pkg/watcher/internal/metricsprovider/prometheus.go of paypal/load-watcher)."""
@@ -29,7 +30,7 @@ class Asked(NamedTuple):
     plugins: list[str]
 
     def __repr__(self) -> str:
-        return f"<Prometheus at {self.address}, asked by {', '.join(self.plugins)}>"
+        return f"<Prometheus at {without_user(self.address)}, asked by {', '.join(self.plugins)}>"
 
 
 def asked(config: Mapping[str, Any]) -> Asked | None:
@@ -64,6 +65,12 @@ def asking_prometheus(config: Mapping[str, Any]) -> list[str]:
     Those that ask a load-watcher service or another provider are not among them.
     """
     return sorted({name for _profile, name, args in _instances(config) if _asks_prometheus(args)})
+
+
+def target_utilization(config: Mapping[str, Any]) -> float:
+    """The lowest that a TargetLoadPacking of the configuration has."""
+    given = [args.get("targetUtilization") for _profile, name, args in _instances(config) if name == "TargetLoadPacking"]
+    return min((one for one in given if isinstance(one, (int, float)) and one > 0), default=DEFAULT_TARGET_UTILIZATION)
 
 
 def too_many(config: Mapping[str, Any]) -> list[Finding]:

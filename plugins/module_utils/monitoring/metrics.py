@@ -10,6 +10,7 @@ CPU and memory the plugins below pkg/trimaran of kubernetes-sigs/scheduler-plugi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -30,7 +31,11 @@ MAX_AGE = 120
 RECORDED_BY, US = "recorded_by", "osso.scheduler"
 """The label by which a series says that our own recording rule made it."""
 
+DEFAULT_TARGET_UTILIZATION = 40
+"""Of TargetLoadPacking (apis/config/v1/defaults.go)."""
+
 _SHOWN = 5
+_LONGEST_NAME = 253
 
 
 class Node(NamedTuple):
@@ -38,6 +43,30 @@ class Node(NamedTuple):
 
     name: str
     addresses: tuple[str, ...] = ()
+
+
+class Readers(NamedTuple):
+    """Who goes by the metrics. through_service: by way of a load-watcher service. target_utilization: of TargetLoadPacking, in percent."""
+
+    plugins: Sequence[str]
+    through_service: bool = False
+    target_utilization: float = DEFAULT_TARGET_UTILIZATION
+
+    def failing(self, metric: str, value: float) -> list[str]:
+        """The plugins that compute an invalid score from this average, after which the scheduler places no pod.
+
+        Source: pkg/trimaran of scheduler-plugins v0.34. LowRiskOverCommitment takes what is no number for the highest risk, and keeps others
+        within its limits. Peaks brings any score into the valid range. What is above 1 gets the lowest score from all.
+        """
+        return [name for name in self.plugins if name in NEEDS and metric in NEEDS[name].metrics and self._fails(name, value)]
+
+    def _fails(self, plugin: str, value: float) -> bool:
+        if plugin == "TargetLoadPacking":
+            target = self.target_utilization
+            # Its score is a line through the target, and falls below 0 at this load without any pod.
+            return math.isnan(value) or (target < 100 and 100 * value < -target * (target + 0.5) / (100 - target)) or value == -math.inf
+        # It reads the standard deviation, too, which is NaN where a sample is infinite.
+        return plugin == "LoadVariationRiskBalancing" and not math.isfinite(value)
 
 
 def nodes(objects: Iterable[Mapping[str, Any]]) -> list[Node]:
@@ -86,7 +115,7 @@ def raw(metric: str) -> str:
 
 
 def judge(
-    metric: str, averages: Sequence, ages: Sequence, known: Sequence[Node], max_age: float, raw_series: int | None
+    metric: str, averages: Sequence, ages: Sequence, known: Sequence[Node], max_age: float, raw_series: int | None, readers: Readers
 ) -> tuple[dict[str, Any], list[Finding]]:
     """What there is of a metric, in the form that the module returns, and what is wrong with it.
 
@@ -97,9 +126,13 @@ def judge(
     seconds = {instance: min(found) for instance, found in _by_instance(ages).items()}
     by_node = []
     for node in known:
-        value, old = values.get(node.name), seconds.get(node.name)
+        value, old = values.get(node.name, [math.nan])[-1], seconds.get(node.name, math.nan)
         by_node.append(
-            {"name": node.name, "value": None if value is None else round(value[-1], 4), "age_seconds": None if old is None else round(old)}
+            {
+                "name": node.name,
+                "value": round(value, 4) if math.isfinite(value) else None,
+                "age_seconds": round(old) if math.isfinite(old) else None,
+            }
         )
     names = {node.name for node in known}
     report = {
@@ -110,11 +143,11 @@ def judge(
     }
     if not values:
         return report, [_missing(metric, raw_series)]
-    findings = _unmatched(metric, report, known)
-    old = [entry["name"] for entry in by_node if entry["age_seconds"] is not None and entry["age_seconds"] > max_age]
+    findings = _unmatched(metric, report["other_instances"], [node for node in known if node.name not in values], len(known))
+    old = sorted(name for name in names if name in seconds and not seconds[name] <= max_age)
     if old:
-        oldest = max(entry["age_seconds"] for entry in by_node if entry["name"] in old)
-        message = f"{metric} is up to {oldest} s old for {_listed(old)}, and a scheduler goes by it without saying so"
+        oldest = max(seconds[name] for name in old)
+        message = f"{metric} is up to {oldest:.0f} s old for {_listed(old)}, and a scheduler goes by it without saying so"
         hint = "see whether Prometheus still scrapes node-exporter there (its page Targets), and evaluates its rules"
         findings.append(error("metric-stale", message, hint, metric=metric, nodes=tuple(old)))
     twice = sorted(name for name in names if len(values.get(name, ())) > 1)
@@ -122,11 +155,33 @@ def judge(
         message = f"There are several series of {metric} for {_listed(twice)}; a scheduler takes one of them"
         hint = "remove one of the recording rules that make them"
         findings.append(warning("metric-duplicate", message, hint, metric=metric, nodes=tuple(twice)))
-    high = [entry["name"] for entry in by_node if entry["value"] is not None and not -0.01 <= entry["value"] <= 1.5]
+    return report, findings + _wrong_values(metric, values, names, readers)
+
+
+def _wrong_values(metric: str, values: Mapping[str, list[float]], names: set[str], readers: Readers) -> list[Finding]:
+    """Values with which a scheduler does not work, and such as no ratio has."""
+    hint = f"correct its recording rule, which may divide by 0; the average is well again {WINDOW} after the last such sample"
+    findings: list[Finding] = []
+    unsent = sorted(name for name, found in values.items() if not all(map(math.isfinite, found))) if readers.through_service else []
+    if unsent:
+        # gojay, with which load-watcher writes JSON, writes NaN and Inf, which it does not read.
+        message = f"{metric} is no finite number for {_listed(unsent)}, so nobody can read what load-watcher says, and every node gets the lowest score"
+        findings.append(error("metric-invalid", message, hint, metric=metric, nodes=tuple(unsent)))
+    failing = {name: readers.failing(metric, value) for name in names & set(values) for value in values[name]}
+    invalid = sorted(name for name, plugins in failing.items() if plugins and name not in unsent)
+    if invalid:
+        plugins = sorted({plugin for name in invalid for plugin in failing[name]})
+        shown = ", ".join(sorted({f"{value:.4g}" for name in invalid for value in values[name] if readers.failing(metric, value)})[:_SHOWN])
+        message = (
+            f"{metric} is {shown} for {_listed(invalid)}: {' and '.join(plugins)} makes an invalid score of it, and no pod is placed at all"
+        )
+        findings.append(error("metric-invalid", message, hint, metric=metric, nodes=tuple(invalid)))
+    odd = {name for name in names & set(values) if not all(-0.01 <= value <= 1.5 for value in values[name])}
+    high = sorted(odd.difference(unsent, invalid))
     if high:
         message = f"{metric} is no ratio from 0 to 1 for {_listed(high)}"
         findings.append(warning("metric-out-of-range", message, "correct its recording rule", metric=metric, nodes=tuple(high)))
-    return report, findings
+    return findings
 
 
 def _by_instance(samples: Sequence) -> dict[str, list[float]]:
@@ -147,22 +202,22 @@ def _missing(metric: str, raw_series: int | None) -> Finding:
     return error("metric-missing", message, hint, metric=metric)
 
 
-def _unmatched(metric: str, report: Mapping[str, Any], known: Sequence[Node]) -> list[Finding]:
-    """Nodes without a series: because it has another label, or because there is none."""
-    without = {entry["name"] for entry in report["nodes"] if entry["value"] is None}
-    if not without:
-        return []
+def _unmatched(metric: str, others: Sequence[str], nodes_without: Sequence[Node], known: int) -> list[Finding]:
+    """Nodes without a series: because it has another label, or because there is none.
+
+    others: labels that are no node's name. known: how many nodes there are.
+    """
+    without = {node.name for node in nodes_without}
     renamed = {}
-    for node in known:
-        if node.name in without:
-            other = next((instance for instance in report["other_instances"] if _means(instance, node)), None)
-            if other is not None:
-                renamed[node.name] = other
+    for node in nodes_without:
+        other = next((instance for instance in others if _means(instance, node)), None)
+        if other is not None:
+            renamed[node.name] = other
     # Where no node is found at all, the label is wrong whatever it holds.
-    misnamed = set(renamed) or (without if len(without) == len(known) else set())
+    misnamed = set(renamed) or (without if len(without) == known else set())
     findings = []
     if misnamed:
-        instances, named = list(renamed.values()) or report["other_instances"], sorted(misnamed)
+        instances, named = list(renamed.values()) or others, sorted(misnamed)
         message = (
             f"The label instance of {metric} is no node name ({_listed(instances)}), so a scheduler finds nothing for {_listed(named)}"
         )
@@ -184,6 +239,6 @@ def _means(instance: str, node: Node) -> bool:
 
 
 def _listed(names: Iterable[str]) -> str:
-    every = list(names)
+    every = [name[:_LONGEST_NAME] for name in names]
     more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
     return ", ".join(every[:_SHOWN]) + more

@@ -16,6 +16,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import replaced
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import alerts, configured, metrics, prometheus, tokens
@@ -23,6 +24,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import e
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.discovery import Discovery
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.endpoint import Endpoint
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.findings import ERROR, Finding, error, warning
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.metrics import Readers
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import CertificateError, Prometheus, PrometheusError
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.tokens import Token
 
@@ -37,6 +39,7 @@ _REMEDIES = {
     prometheus.NOT_PROMETHEUS: "give the url of Prometheus' API, that to which /api/v1/query can be added",
     prometheus.QUERY_REFUSED: "see what the answer complains of",
     prometheus.BAD_URL: "correct url",
+    prometheus.BAD_TOKEN: "give it without them; the filter trim removes a line break at the end",
 }
 _ACCOUNT = re.compile(r"system:serviceaccount:([^:]+):(.+)\Z")
 _RULE = "apiGroups [monitoring.coreos.com], resources [prometheuses/api], verbs [get, create]"
@@ -60,21 +63,21 @@ def parameters(**given: Any) -> dict[str, Any]:
     return {**fixed, **unset, **given}
 
 
-def examine(module, connect: Callable[[], Client], now: datetime | None = None) -> dict[str, Any]:
+def examine(module, connect: Callable[[], Client], now: datetime | None = None, readers: Readers | None = None) -> dict[str, Any]:
     """The result of the module for its parameters. Raises ClusterError, with the result but never a token, where the task is to fail.
 
-    connect: makes the client for the API server, called once it is needed.
+    connect: makes the client for the API server, called once it is needed. readers: who goes by the metrics, where that is known already.
     """
     params = module.params
     if params["return_token"] and not module.no_log:
         raise InputError("return_token: Ansible would print the token; set no_log: true on the task.")
-    plugins, findings = _plugins(params)
+    readers, findings = (readers, []) if readers else _readers(params)
     survey = _Survey(module, connect(), findings, now or datetime.now(timezone.utc))
-    result = survey.run(plugins)
+    result = survey.run(readers)
     if params["fail_on"] != "never":
         grave = [finding for finding in findings if params["fail_on"] == "warning" or finding.severity == ERROR]
         if grave:
-            title = "Prometheus is not fit for load-aware scheduling:" if plugins else "Not all is well:"
+            title = "Prometheus is not fit for load-aware scheduling:" if readers.plugins else "Not all is well:"
             raise ClusterError("\n".join([title, *(f"{one}." for one in grave)]), **result)
     if params["return_token"]:
         result["token"] = survey.token.value if survey.token is not None else None
@@ -93,14 +96,15 @@ class _Survey:
         self.findings = findings
         self.token: Token | None = None
 
-    def run(self, plugins: list[str]) -> dict[str, Any]:
+    def run(self, readers: Readers) -> dict[str, Any]:
         """Everything that the module returns, but the token."""
         endpoint = endpoints.given(self._params["url"]) if self._params["url"] else self._discovery.find(self._params["sources"])
+        self._module.no_log_values.update(prometheus.user_in(endpoint.url) if endpoint else ())
         self._take_token()
         result: dict[str, Any] = {
             "changed": False,
             "found": endpoint is not None,
-            "url": endpoint.url if endpoint else None,
+            "url": replaced(endpoint.url) if endpoint else None,
             "source": {"kind": endpoint.kind, "namespace": endpoint.namespace, "name": endpoint.name} if endpoint else None,
             "ca": None,
             "ca_from": None,
@@ -109,13 +113,13 @@ class _Survey:
             "authorized": None,
             "token_from": self.token.source if self.token else None,
             "token_expires": self.token.expires.strftime("%Y-%m-%dT%H:%M:%SZ") if self.token and self.token.expires else None,
-            "plugins": plugins,
-            "needed": metrics.needed(plugins),
+            "plugins": list(readers.plugins),
+            "needed": metrics.needed(readers.plugins),
             "metrics": [],
             "alerts": [],
         }
         if endpoint is not None and self._params["ask"]:
-            result.update(self._ask(endpoint, plugins))
+            result.update(self._ask(endpoint, readers))
         usable = not any(finding.severity == ERROR for finding in self.findings)
         return dict(result, usable=usable if self._params["ask"] else None, findings=[finding.as_dict() for finding in self.findings])
 
@@ -138,9 +142,10 @@ class _Survey:
             else:
                 self._module.no_log_values.add(self.token.value)
 
-    def _ask(self, endpoint: Endpoint, plugins: list[str]) -> dict[str, Any]:
+    def _ask(self, endpoint: Endpoint, readers: Readers) -> dict[str, Any]:
         """What the module returns of a Prometheus that was found."""
         said: dict[str, Any] = {"reachable": False}
+        place = replaced(prometheus.without_user(endpoint.url))
         try:
             connection = Prometheus(endpoint.url, self.token.value if self.token else "", self._params["timeout"])
             if connection.is_tls:
@@ -150,18 +155,19 @@ class _Survey:
             else:
                 connection.connect()
                 if self.token is not None:
-                    message = f"The token is sent to {endpoint.url} in clear text"
+                    message = f"The token is sent to {place} in clear text"
                     self.findings.append(warning("token-over-http", message, "use an https url"))
             said["reachable"] = True
-            said.update(self._questions(connection, plugins))
+            said.update(self._questions(connection, readers))
         except PrometheusError as failure:
             said["reachable"] = failure.code not in (
                 prometheus.UNREACHABLE,
                 prometheus.UNRESOLVED,
                 prometheus.NO_ANSWER,
                 prometheus.BAD_URL,
+                prometheus.BAD_TOKEN,
             )
-            message = f"Prometheus at {endpoint.url} cannot be asked: {failure.message}"
+            message = f"Prometheus at {place} cannot be asked: {failure.message}"
             self.findings.append(error(failure.code, message, _REMEDIES.get(failure.code, "")))
         return said
 
@@ -177,7 +183,9 @@ class _Survey:
             self.findings.append(warning(outcome.code, f"Anyone on the way can read the token: {outcome.message}", hint))
             connection.connect(prometheus.trusting())
         else:
-            self.findings.append(error(outcome.code, f"Prometheus at {endpoint.url} was not asked: {outcome.message}", hint))
+            self.findings.append(
+                error(outcome.code, f"Prometheus at {prometheus.without_user(endpoint.url)} was not asked: {outcome.message}", hint)
+            )
         return {"tls_verified": False}
 
     def _authorities(self, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
@@ -189,8 +197,8 @@ class _Survey:
         yield MACHINE, None
         yield from self._discovery.authorities(endpoint)
 
-    def _questions(self, connection: Prometheus, plugins: list[str]) -> dict[str, Any]:
-        wanted = metrics.needed(plugins)
+    def _questions(self, connection: Prometheus, readers: Readers) -> dict[str, Any]:
+        wanted = metrics.needed(readers.plugins)
         if self.token is not None and self.token.is_expired(self._now):
             moment = self.token.expires.strftime("%Y-%m-%d %H:%M:%S UTC")
             self.findings.append(error("token-expired", f"The token expired at {moment}", "get a new one, for example by service_account"))
@@ -211,8 +219,8 @@ class _Survey:
             found = averages[metric]
             ages = connection.query(metrics.age(metric)) if found else []
             others = bool(found) and metrics.by_others(connection.query(metrics.recorders(metric)))
-            raw = None if found else int(sum(sample.value for sample in connection.query(metrics.raw(metric))))
-            report, wrong = metrics.judge(metric, found, ages, known, self._params["max_age"], raw)
+            raw = None if found else int(any(sample.value for sample in connection.query(metrics.raw(metric))))
+            report, wrong = metrics.judge(metric, found, ages, known, self._params["max_age"], raw, readers)
             reports.append(dict(report, recorded_by_others=others))
             self.findings += wrong
         told, wrong = alerts.judge(self._params["alerts"], rules)
@@ -259,7 +267,7 @@ class _Survey:
         return error("forbidden", f"{message}{said}", hint)
 
 
-def _plugins(params) -> tuple[list[str], list[Finding]]:
+def _readers(params) -> tuple[Readers, list[Finding]]:
     """The plugins whose metrics count, and what is wrong with the configuration that names them."""
     if params["config"] is None and params["content"] is None:
         known = metrics.load_aware()
@@ -267,7 +275,7 @@ def _plugins(params) -> tuple[list[str], list[Finding]]:
         for name in chosen:
             if name not in known:
                 raise InputError(f"plugins: {name} needs no metrics of Prometheus. Choose from {', '.join(known)}.")
-        return list(chosen), []
+        return Readers(chosen), []
     text = from_structure(params["config"]) if params["config"] is not None else params["content"]
     judged = check(text, None)
     if not isinstance(judged.config, dict):
@@ -278,7 +286,7 @@ def _plugins(params) -> tuple[list[str], list[Finding]]:
     if not plugins:
         message = "No plugin of the configuration asks Prometheus, so no metric was looked for"
         findings.append(warning("nothing-asks", message, "enable one with metricProvider.type Prometheus, if that was meant"))
-    return plugins, findings
+    return Readers(plugins, target_utilization=configured.target_utilization(judged.config)), findings
 
 
 def _read(path: str) -> str:

@@ -4,27 +4,42 @@
 
 """One Prometheus, asked over HTTP as load-watcher in a scheduler asks it: POST, bearer token, certificate verified.
 
-The standard library does that: who verifies a certificate is exactly the authority that was given, and no other.
+The standard library does that: who verifies a certificate is exactly the authority that was given, and no other. Nothing that is answered is
+trusted to be what it should be: it ends as a `PrometheusError` after the timeout, above a size, and where it has another form.
 """
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
+import re
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 from urllib.request import getproxies, proxy_bypass
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import bounded_http
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import MASK, scrub
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import replaced
 
 UNREACHABLE, UNRESOLVED, NO_ANSWER, NOT_VERIFIED = "unreachable", "unresolved", "no-answer", "certificate-not-verified"
 UNAUTHORIZED, FORBIDDEN, UNAVAILABLE = "unauthorized", "forbidden", "unavailable"
-NOT_PROMETHEUS, QUERY_REFUSED, BAD_URL = "not-prometheus", "query-refused", "bad-url"
+NOT_PROMETHEUS, QUERY_REFUSED, BAD_URL, BAD_TOKEN = "not-prometheus", "query-refused", "bad-url", "token-malformed"
 
 _SCHEMES = {"http": 80, "https": 443}
 _TEXT = 300
 """So much of an answer that is none is quoted."""
+
+_LARGEST = 4 << 20
+_MOST_VALUES = 400_000
+"""Bytes and values of an answer: twice what 5,000 nodes need, and together at most 64 MB of memory, since an empty list takes 64 bytes."""
+
+_UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
+_TOKEN = re.compile(r"[\x21-\x7e]*")
+_USER = re.compile(r"^([^:/]*://)?(.*)@", re.DOTALL)
 
 
 class PrometheusError(Exception):
@@ -70,22 +85,43 @@ def trusting() -> ssl.SSLContext:
     return context
 
 
+def without_user(url: str) -> str:
+    """The URL without the user and the password that may stand in it."""
+    return _USER.sub(rf"\1{MASK}@", url)
+
+
+def user_in(url: str) -> set[str]:
+    """The secrets of what `without_user` leaves out."""
+    found = _USER.match(url)
+    user = found[2] if found else ""
+    password = user.partition(":")[2]
+    return {text for text in (user, password, unquote(password)) if text}
+
+
 class Prometheus:
-    """A connection to the API below ``url``, kept between questions. timeout in seconds, for each step of the connection and each answer."""
+    """A connection to the API below ``url``, kept between questions. timeout in seconds, for each step of the connection and each whole answer.
+
+    Raises PrometheusError for a URL or a token that is none.
+    """
 
     def __init__(self, url: str, token: str = "", timeout: float = 10):
-        parts = urlsplit(url)
-        if parts.scheme not in _SCHEMES or not parts.hostname:
-            raise PrometheusError(BAD_URL, f"{url} is no URL of the form https://HOST[:PORT][/PATH]")
+        shown = replaced(without_user(url))
+        if not _TOKEN.fullmatch(token):
+            raise PrometheusError(BAD_TOKEN, "the token has a space, a line break or another character that no bearer token has")
         try:
+            parts = urlsplit(url)
             port = parts.port
+            self._host = (parts.hostname or "").encode("idna").decode()
+            self._path = quote(parts.path.rstrip("/"), safe="/%:@!$&'()*+,;=~")
+            user, password = unquote(parts.username or ""), unquote(parts.password or "")
+            basic = base64.b64encode(f"{user}:{password}".encode()).decode() if "@" in parts.netloc else ""
         except ValueError:
-            raise PrometheusError(BAD_URL, f"the port in {url} is no number from 0 to 65535") from None
-        self._url = url.rstrip("/")
-        self._host = parts.hostname
+            raise PrometheusError(BAD_URL, f"{shown} is no URL of the form https://HOST[:PORT][/PATH], PORT from 0 to 65535") from None
+        if parts.scheme not in _SCHEMES or not self._host or _UNPRINTABLE.search(url):
+            raise PrometheusError(BAD_URL, f"{shown} is no URL of the form https://HOST[:PORT][/PATH]")
         self._port = port or _SCHEMES[parts.scheme]
-        self._path = parts.path.rstrip("/")
-        self._token = token
+        self._credentials = f"Bearer {token}" if token else f"Basic {basic}" if basic else ""
+        self._secrets = user_in(url) | {text for text in (token, basic) if text}
         self._timeout = timeout
         self._context: ssl.SSLContext | None = None
         self._connection: http.client.HTTPConnection | None = None
@@ -96,6 +132,7 @@ class Prometheus:
         self.close()
         self._context = context
         connection = self._made()
+        bounded_http.limit_time(connection, self._timeout)
         try:
             connection.connect()
         except ssl.SSLCertVerificationError as error:
@@ -108,14 +145,14 @@ class Prometheus:
             if "handshake" in str(error):
                 raise self._silent("accepts a connection and then says nothing") from None
             raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} cannot be reached within {self._timeout} s") from None
-        except (OSError, http.client.HTTPException) as error:
-            raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} cannot be reached: {error}") from None
+        except (OSError, http.client.HTTPException, ValueError) as error:  # the last for the name of a proxy
+            raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} cannot be reached: {self._shown(str(error))}") from None
         self._connection = connection
 
     def query(self, expression: str, method: str = "POST") -> list[Sample]:
         """The vector that an expression is now. Raises PrometheusError."""
         data = self._data(method, "/api/v1/query", {"query": expression})
-        return [Sample(item["metric"], float(item["value"][1])) for item in data["result"]]
+        return self._read(_samples, data, "is no vector of numbers")
 
     def alert_rules(self, names: list[str]) -> list[dict[str, Any]]:
         """The rules that make alerts, of all groups, with the state of each; older releases return others than those named, too.
@@ -123,25 +160,36 @@ class Prometheus:
         Raises PrometheusError.
         """
         data = self._data("GET", "/api/v1/rules", {"type": "alert", "rule_name[]": names})
-        return [rule for group in data.get("groups") or [] for rule in group.get("rules") or []]
+        return self._read(_rules, data, "holds no rules")
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    def _data(self, method: str, path: str, form: dict[str, Any]) -> dict[str, Any]:
-        """What the API answers, if it is what was asked for."""
+    def _data(self, method: str, path: str, form: dict[str, Any]) -> Any:
+        """What the API answers, where it reports success."""
         status, headers, body = self._ask(method, path, form)
         answer = _decoded(body)
         if status == 200 and isinstance(answer, dict) and answer.get("status") == "success":
-            return answer["data"]
-        raise _refusal(status, headers, body, answer)
+            return answer.get("data")
+        raise _refusal(status, headers, self._shown(_readable(body, answer)), answer)
+
+    def _read(self, read: Callable[[Any], list], data: Any, otherwise: str) -> list:
+        """The data in the form that it should have."""
+        try:
+            return read(data)
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError):
+            raise PrometheusError(NOT_PROMETHEUS, f"{self._host}:{self._port} answers with something that {otherwise}") from None
+
+    def _shown(self, text: str) -> str:
+        """Words of the other side, which may repeat what it was sent."""
+        return " ".join(replaced(scrub(text, self._secrets)).split())[:_TEXT]
 
     def _ask(self, method: str, path: str, form: dict[str, Any]) -> tuple[int, Any, bytes]:
         headers = {"Accept": "application/json", "Host": self._named_host()}
-        if self._token:
-            headers["Authorization"] = f"Bearer {self._token}"
+        if self._credentials:
+            headers["Authorization"] = self._credentials
         encoded = urlencode(form, doseq=True)
         target, body = self._target(path), None
         if method == "POST":
@@ -153,10 +201,14 @@ class Prometheus:
             kept = self._connection is not None
             if not kept:
                 self.connect(self._context)
+            bounded_http.limit_time(self._connection, self._timeout)
             try:
                 self._connection.request(method, target, body=body, headers=headers)
                 response = self._connection.getresponse()
-                return response.status, response.headers, response.read()
+                return response.status, response.headers, bounded_http.read(response, _LARGEST)
+            except bounded_http.TooLargeError as error:
+                self.close()
+                raise PrometheusError(NOT_PROMETHEUS, f"{self._host}:{self._port} begins {error}") from None
             except socket.timeout:
                 self.close()
                 raise self._silent(f"gives no answer within {self._timeout} s") from None
@@ -164,7 +216,7 @@ class Prometheus:
                 self.close()
                 # A connection that was kept may have been closed by the other side since.
                 if not kept or attempt == 2:
-                    what = str(error) or type(error).__name__
+                    what = self._shown(str(error)) or type(error).__name__
                     raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} broke the connection: {what}") from None
         raise AssertionError("unreachable")
 
@@ -186,8 +238,11 @@ class Prometheus:
         url = getproxies().get("https" if self.is_tls else "http")
         if not url or proxy_bypass(self._host):
             return None
-        parts = urlsplit(url if "://" in url else f"http://{url}")
-        return (parts.hostname, parts.port or _SCHEMES["http"]) if parts.hostname else None
+        try:
+            parts = urlsplit(url if "://" in url else f"http://{url}")
+            return (parts.hostname, parts.port or _SCHEMES["http"]) if parts.hostname else None
+        except ValueError:
+            raise PrometheusError(UNREACHABLE, f"the proxy of the environment, {without_user(url)}, is no URL") from None
 
     def _target(self, path: str) -> str:
         whole = self._path + path
@@ -207,16 +262,43 @@ def _unverified(host: str, error: ssl.SSLCertVerificationError) -> CertificateEr
     return CertificateError(f"the certificate of {host} could not be verified: {said}", error.verify_code not in (9, 10, 62, 64))
 
 
-def _refusal(status: int, headers: Any, body: bytes, answer: Any) -> PrometheusError:
-    text = _readable(body, answer)
+def _samples(data: Any) -> list[Sample]:
+    if data["resultType"] != "vector":
+        raise ValueError
+    return [Sample(_texts(item["metric"]), _number(item["value"][1])) for item in data["result"]]
+
+
+def _number(text: Any) -> float:
+    if not isinstance(text, str):  # a number of JSON can be none of those that a sample can be, such as NaN
+        raise TypeError
+    return float(text)
+
+
+def _rules(data: Any) -> list[dict[str, Any]]:
+    return [
+        {"name": str(rule["name"]), "state": rule.get("state"), "alerts": [_alert(alert) for alert in rule.get("alerts") or []]}
+        for group in data.get("groups") or []
+        for rule in group.get("rules") or []
+    ]
+
+
+def _alert(alert: Any) -> dict[str, Any]:
+    told = {key: replaced(str(alert.get(key) or "")) for key in ("state", "activeAt")}
+    return {**told, "labels": _texts(alert.get("labels") or {}), "annotations": _texts(alert.get("annotations") or {})}
+
+
+def _texts(mapping: Mapping[str, Any]) -> dict[str, str]:
+    return {replaced(key): replaced(str(value)) for key, value in mapping.items()}
+
+
+def _refusal(status: int, headers: Any, text: str, answer: Any) -> PrometheusError:
     if status == 401:
         return PrometheusError(UNAUTHORIZED, "it does not accept the token (401)", text)
     if status == 403:
         return PrometheusError(FORBIDDEN, "it knows the user, but does not let it read metrics (403)", text)
     if 300 <= status < 400:
-        place = urlsplit(headers.get("Location", "")).netloc or "another place"
         return PrometheusError(
-            NOT_PROMETHEUS, f"it answers with a redirection to {place} ({status}), as for people who are to log in", text
+            NOT_PROMETHEUS, f"it answers with a redirection to {_place(headers)} ({status}), as for people who are to log in", text
         )
     if status >= 500:
         return PrometheusError(UNAVAILABLE, f"it answers that it does not work ({status}): {text}", text)
@@ -225,18 +307,30 @@ def _refusal(status: int, headers: Any, body: bytes, answer: Any) -> PrometheusE
     return PrometheusError(NOT_PROMETHEUS, f"it answers ({status}) with something that is no answer of Prometheus", text)
 
 
-def _decoded(body: bytes) -> Any:
+def _place(headers: Any) -> str:
     try:
-        return json.loads(body)
+        return replaced(urlsplit(headers.get("Location", "")).netloc.rpartition("@")[2])[:_TEXT] or "another place"
     except ValueError:
+        return "another place"
+
+
+def _decoded(body: bytes) -> Any:
+    """The value, None for what is no JSON or more of it than an answer can be."""
+    if sum(body.count(sign) for sign in b",:[{") > _MOST_VALUES:
+        return None
+    try:
+        # Long integers take Python minutes.
+        return json.loads(body.decode("utf-8", "replace"), parse_int=float)
+    except (RecursionError, ValueError):
         return None
 
 
 def _readable(body: bytes, answer: Any) -> str:
     if isinstance(answer, dict):
-        return str(answer.get("error") or answer.get("message") or "")[:_TEXT]
-    text = body.decode("utf-8", "replace").strip()
-    return "an HTML page" if text.startswith("<") else " ".join(text.split())[:_TEXT]
+        said = answer.get("error") or answer.get("message")
+        return said if isinstance(said, str) else ""
+    text = body[: 10 * _TEXT].decode("utf-8", "replace").strip()
+    return "an HTML page" if text.startswith("<") else text
 
 
 def first_that_verifies(connect: Callable[[ssl.SSLContext], None], authorities) -> tuple[str, str | None] | CertificateError:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import tokens
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import without_user
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 
 TOKEN_OF, ISSUED, EXPIRES = "osso.scheduler/token-of", "osso.scheduler/token-issued", "osso.scheduler/token-expires"
@@ -192,7 +193,9 @@ def _with_url(source: Source, url: str, placeholder: str) -> Source:
         )
         return source._replace(problem=problem)
     if not _SAFE_URL.fullmatch(url):
-        return source._replace(problem=f"the annotation {naming.PROMETHEUS_URL} is {url}; it must be a URL such as https://HOST:9091")
+        return source._replace(
+            problem=f"the annotation {naming.PROMETHEUS_URL} is {without_user(url)}; it must be a URL such as https://HOST:9091"
+        )
     return source._replace(url=url)
 
 

@@ -15,6 +15,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import named_plugins
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import configured, findings, preflight
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.metrics import Readers
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import decision as decisions
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import failures, leftovers, needs, nodes, overrides, prometheus, tls
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
@@ -246,7 +247,8 @@ class Survey:
         # What is filled in is another text than the one that was validated.
         config = facts.config["tree"] if text == facts.config.get("text") else tree(text)
         asked, more = configured.asked(config), []
-        if asked is None and source is not None and source.watcher_url:
+        through_service = asked is None and source is not None and bool(source.watcher_url)
+        if through_service:
             plugins = configured.watched_by(config, source.watcher_url)
             asked, ca = (configured.Asked(source.url, source.token, False, plugins) if plugins else None), source.ca
             more = self._without_watcher()
@@ -261,7 +263,8 @@ class Survey:
             timeout=METRICS_TIMEOUT,
         )
         module = SimpleNamespace(params=params, no_log=True, no_log_values=set())
-        return preflight.examine(module, lambda: self._client)["findings"] + more
+        readers = Readers(asked.plugins, through_service, configured.target_utilization(config))
+        return preflight.examine(module, lambda: self._client, readers=readers)["findings"] + more
 
     def _load_watcher(self, facts, decision):
         found = prometheus.load_watcher(decision.secret["template"], facts.source, self._names)

@@ -12,6 +12,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.metrics 
     MAX_AGE,
     MEMORY,
     Node,
+    Readers,
     by_others,
     judge,
     load_aware,
@@ -20,6 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.metrics 
 )
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import Sample
 
+PACKING = Readers(["TargetLoadPacking"])
 NODES = (Node("node-1", ("10.0.0.1", "node-1")), Node("node-2", ("10.0.0.2",)))
 
 
@@ -27,9 +29,9 @@ def vector(values):
     return [Sample({"instance": instance, "job": "x"}, value) for instance, value in values.items()]
 
 
-def judged(values, ages=None, raw=None, known=NODES):
+def judged(values, ages=None, raw=None, known=NODES, readers=PACKING, metric=CPU):
     ages = dict.fromkeys(values, 10) if ages is None else ages
-    return judge(CPU, vector(values), vector(ages), known, MAX_AGE, raw)
+    return judge(metric, vector(values), vector(ages), known, MAX_AGE, raw, readers)
 
 
 def codes(findings):
@@ -102,13 +104,70 @@ def test_old_samples():
 
 def test_several_series_for_a_node():
     samples = [*vector({"node-1": 0.1, "node-2": 0.2}), Sample({"instance": "node-1", "job": "y"}, 0.9)]
-    _report, (finding,) = judge(CPU, samples, vector({"node-1": 5, "node-2": 5}), NODES, MAX_AGE, None)
+    _report, (finding,) = judge(CPU, samples, vector({"node-1": 5, "node-2": 5}), NODES, MAX_AGE, None, Readers([]))
     assert (finding.severity, finding.code, finding.nodes) == ("warning", "metric-duplicate", ("node-1",))
 
 
 def test_percent_in_the_place_of_a_ratio():
     _report, (finding,) = judged({"node-1": 55, "node-2": 0.2})
     assert (finding.severity, finding.code, finding.nodes) == ("warning", "metric-out-of-range", ("node-1",))
+
+
+NAN, INF = float("nan"), float("inf")
+TLP, LVRB, LROC = "TargetLoadPacking", "LoadVariationRiskBalancing", "LowRiskOverCommitment"
+
+
+@pytest.mark.parametrize(
+    ("plugin", "invalid", "clamped"),
+    [
+        # -0.27 is where the line through the default target of 40 % falls below a score of -0.5
+        (TLP, [NAN, -INF, -0.271], [INF, 1.6, 100, -0.269]),
+        (LVRB, [NAN, INF, -INF], [1.6, 1e300, -0.2, -1e300]),
+        (LROC, [], [NAN, INF, -INF, 1.6, -0.2]),
+        ("Peaks", [], [NAN, INF, -INF, 1.6, -0.2]),
+    ],
+)
+def test_values_of_which_a_plugin_makes_an_invalid_score(plugin, invalid, clamped):
+    for value in invalid + clamped:
+        report, (finding,) = judged({"node-1": 0.5, "node-2": value}, readers=Readers([plugin]))
+        expected = (
+            ("error", "metric-invalid") if value in invalid or (value != value and NAN in invalid) else ("warning", "metric-out-of-range")
+        )
+        assert (finding.severity, finding.code, finding.nodes) == (*expected, ("node-2",)), value
+        assert (plugin in finding.message) == (expected[0] == "error")
+        assert report["nodes"][1]["value"] == (round(value, 4) if abs(value) < INF else None)
+
+
+def test_the_target_decides_from_which_load_on():
+    for target, value, severity in [
+        (1, -0.02, "error"),
+        (1, -0.005, "error"),
+        (10, -0.012, "error"),
+        (11, -0.012, "warning"),
+        (100, -50, "warning"),
+        (100, NAN, "error"),
+    ]:
+        _report, (finding,) = judged({"node-1": 0.5, "node-2": value}, readers=Readers([TLP], target_utilization=target))
+        assert finding.severity == severity, (target, value)
+
+
+def test_a_plugin_that_does_not_read_the_metric_does_not_fail_by_it():
+    readers = Readers([TLP, LROC])
+    assert judged({"node-1": 0.5, "node-2": NAN}, readers=readers, metric=MEMORY)[1][0].severity == "warning"
+    assert judged({"node-1": 0.5, "node-2": 0.5, "no-node": NAN}, readers=readers)[1] == []
+
+
+def test_a_load_watcher_service_can_send_none_of_it():
+    for value in (NAN, INF, -INF):
+        _report, (finding,) = judged({"node-1": 0.5, "node-2": 0.5, "no-node": value}, readers=Readers([LROC], through_service=True))
+        assert (finding.severity, finding.code, finding.nodes) == ("error", "metric-invalid", ("no-node",))
+
+
+@pytest.mark.parametrize("age", [NAN, INF, 1e300])
+def test_an_age_that_is_no_time(age):
+    report, (finding,) = judged({"node-1": 0.5, "node-2": 0.5}, ages={"node-1": age, "node-2": 1})
+    assert (finding.code, finding.nodes) == ("metric-stale", ("node-1",))
+    assert (report["nodes"][0]["age_seconds"] is None) == (age != 1e300)
 
 
 def test_long_lists_are_cut():
