@@ -248,9 +248,12 @@ def _kept(secrets, owner) -> tuple[tokens.Token, str, str] | None:
     found = []
     for secret in secrets:
         said = secret["metadata"].get("annotations") or {}
-        value = (secret.get("data") or {}).get(TOKEN_KEY)
-        if value and said.get(TOKEN_OF) == owner and said.get(ISSUED) and said.get(EXPIRES):
-            found.append((tokens.given(base64.b64decode(value).decode(), owner), said[ISSUED], said[EXPIRES]))
+        try:
+            value = held(secret).get(TOKEN_KEY)
+            if value and said.get(TOKEN_OF) == owner and _moment(said.get(ISSUED, "")) < _moment(said.get(EXPIRES, "")):
+                found.append((tokens.given(value, owner), said[ISSUED], said[EXPIRES]))
+        except ValueError:
+            continue  # someone changed it
     return max(found, key=lambda entry: entry[2], default=None)
 
 

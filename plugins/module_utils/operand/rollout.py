@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import condition
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.prometheus import FILLED
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.prometheus import CONFIG_KEY, FILLED, held
 
 VERBOSITY = {"Normal": 2, "Debug": 4, "Trace": 6, "TraceAll": 8}
 
@@ -222,7 +222,10 @@ def _observed(deployment):
 
 
 def _config(secret):
-    return (secret.get("data") or {}).get("config.yaml")
+    try:
+        return held(secret).get(CONFIG_KEY)
+    except ValueError:  # neither base64 nor text
+        return None
 
 
 def _encoded(value):

@@ -115,6 +115,23 @@ def test_token_is_kept_until_it_has_to_be_renewed():
     assert read(cluster, [made, secret_of(read(cluster))]).expires == "2026-01-02T01:00:00Z"
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda secret: secret["data"].update(token="/w=="),
+        lambda secret: secret["data"].update(token="x"),
+        lambda secret: secret["metadata"]["annotations"].update({prometheus.ISSUED: "yesterday"}),
+        lambda secret: secret["metadata"]["annotations"].update({prometheus.EXPIRES: ""}),
+        lambda secret: secret["metadata"]["annotations"].update({prometheus.EXPIRES: NOW}),
+    ],
+)
+def test_token_of_a_secret_that_someone_changed_is_not_kept(change):
+    cluster = Cluster(ACCOUNT)
+    made = secret_of(read(cluster))
+    change(made)
+    assert read(cluster, [made]).token == "token-2"
+
+
 def test_token_that_gets_less_time_than_was_asked_for_is_not_renewed_at_once():
     source = read(Cluster(ACCOUNT), prometheus_token_duration="600", prometheus_token_renew_before="3600")
     assert source.renew == 300

@@ -52,10 +52,18 @@ def test_the_newest_that_served_is_remembered():
     assert rollouts.remember(list(reversed(secrets))).served == new
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", json.dumps({"config": "abc"}), json.dumps({**ROLLOUT, "config": "other"})])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", json.dumps({"config": "abc"}), json.dumps({**ROLLOUT, "config": "other"}), "[" * 100_000]
+)
 def test_unreadable_memory_is_none(text):
     secret = memory(ROLLOUT).secret
     secret["metadata"]["annotations"][rollouts.SERVED] = text
+    assert rollouts.remember([secret]) == rollouts.Memory()
+
+
+@pytest.mark.parametrize("data", [None, {}, {"config.yaml": "x"}, {"config.yaml": "/w=="}, {"config.yaml": "Zm9v", "token": "x"}])
+def test_memory_of_a_secret_that_someone_changed_is_none(data):
+    secret = {**memory(ROLLOUT).secret, "data": data}
     assert rollouts.remember([secret]) == rollouts.Memory()
 
 

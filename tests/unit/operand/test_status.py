@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import heapq
+from bisect import insort
 from types import SimpleNamespace
 
 import pytest
@@ -223,3 +225,23 @@ def test_a_time_that_someone_else_wrote_counts_for_nothing(time):
     assert unchanged_for({"conditions": [{"lastTransitionTime": time}]}, NOW) == 0
     assert unchanged_for({"conditions": [{"lastTransitionTime": time}, {"lastTransitionTime": THEN}]}, NOW) == 3600
     assert unchanged_for({"conditions": []}, NOW) == 0
+
+
+@pytest.mark.parametrize("crowd", [10, 50, 200])
+def test_an_edit_does_not_wait_for_those_that_are_looked_at(crowd):
+    """A queue as the operator's, of two workers, with resources that nothing tells of, which broke all at once, for an hour."""
+    seconds, workers = 1.1, [0.0, 0.0]
+    edits = [(second, "edit") for second in range(300, 3600, 7)]
+    waited, first = [], {}
+    queue = [*((0.0, number) for number in range(crowd)), *edits]
+    while queue and queue[0][0] < 3600:
+        asked, which = queue.pop(0)
+        end = max(asked, heapq.heappop(workers)) + seconds
+        heapq.heappush(workers, end)
+        if which == "edit":
+            waited.append(end - asked)
+        else:
+            age = int(end - first.setdefault(which, end))
+            insort(queue, (end + backoff(age, max(10, crowd), crowd), which), key=lambda entry: entry[0])
+    assert len(waited) == len(edits)
+    assert sorted(waited)[len(waited) * 95 // 100] <= 5
