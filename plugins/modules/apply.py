@@ -114,8 +114,9 @@ options:
     default: []
   set_name:
     description:
-      - Name of the set, a lower-case DNS label. Each object gets the label C(osso.scheduler/set) with this value, and the ConfigMap
-        C(osso-set-<set_name>) in O(set_namespace) records the members of the set.
+      - Name of the set, a lower-case DNS label. Each object gets the labels C(osso.scheduler/set) with this value and
+        C(osso.scheduler/set-namespace) with that of O(set_namespace). The ConfigMap C(osso-set-<set_name>) in O(set_namespace), the
+        inventory, records the members of the set.
       - A Namespace or CustomResourceDefinition that was there before the set is applied all the same, but does not become a member,
         so it is never deleted with the set.
     type: str
@@ -123,6 +124,28 @@ options:
     description:
       - Namespace of the inventory; required with O(set_name). The set itself may contain this namespace.
     type: str
+  set_kinds:
+    description:
+      - Kinds of which members of the set are found by their labels, too. List the kinds that the set may contain outside O(set_namespace), so
+        that O(state=absent) leaves nothing behind when the inventory was deleted, for example together with its namespace.
+      - O(state=absent) lists the objects of these kinds always, O(state=present) only if the inventory does not exist. An object whose labels
+        O(field_manager) did not apply, such as a copy of a member, does not count as a member.
+      - A kind that the cluster does not serve is ignored.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      api_version:
+        description: API version of the kind.
+        type: str
+        required: true
+      kind:
+        description: The kind.
+        type: str
+        required: true
+      namespace:
+        description: Only objects in this namespace. Without it those of all namespaces.
+        type: str
   keep_existing:
     description:
       - Names of Namespaces and CustomResourceDefinitions in the manifests that are left as they are, where they were there before the set.
@@ -139,14 +162,14 @@ options:
   orphan:
     description:
       - With O(prune), names of Namespaces and CustomResourceDefinitions that leave the set without being deleted when the manifests no longer
-        contain them. They lose the label of the set and nothing else. This is for what another way of installation takes over.
+        contain them. They lose the labels of the set and nothing else. This is for what another way of installation takes over.
     type: list
     elements: str
     default: []
   prune:
     description:
       - Delete what an earlier run applied under the same O(set_name) and the manifests no longer contain. Only objects in the
-        inventory that still carry the label of the set are deleted.
+        inventory that still carry the labels of the set are deleted, and without an inventory those of O(set_kinds).
       - A namespace, or a CustomResourceDefinition of which foreign objects exist, is never pruned, as that would delete what others
         put there; a warning says so.
       - Without it such objects stay in the cluster and in the inventory.
@@ -436,6 +459,16 @@ def main():
             takeover_field_managers=dict(type="list", elements="str", default=[]),
             set_name=dict(type="str"),
             set_namespace=dict(type="str"),
+            set_kinds=dict(
+                type="list",
+                elements="dict",
+                default=[],
+                options=dict(
+                    api_version=dict(type="str", required=True),
+                    kind=dict(type="str", required=True),
+                    namespace=dict(type="str"),
+                ),
+            ),
             keep_existing=dict(type="list", elements="str", default=[]),
             take_ownership=dict(type="list", elements="str", default=[]),
             orphan=dict(type="list", elements="str", default=[]),
@@ -493,6 +526,7 @@ def run(module):
         takeover_field_managers=params["takeover_field_managers"],
         set_name=params["set_name"],
         set_namespace=params["set_namespace"],
+        set_kinds=params["set_kinds"],
         keep_existing=params["keep_existing"],
         take_ownership=params["take_ownership"],
         orphan=params["orphan"],
@@ -538,7 +572,13 @@ def _check(params, objects):
         raise InputError(
             "set_name is {0} but set_namespace is missing; name the namespace for the set's inventory.".format(params["set_name"])
         )
-    for option, said in (("keep_existing", "given"), ("take_ownership", "given"), ("orphan", "given"), ("prune", "true")):
+    for option, said in (
+        ("set_kinds", "given"),
+        ("keep_existing", "given"),
+        ("take_ownership", "given"),
+        ("orphan", "given"),
+        ("prune", "true"),
+    ):
         if params[option] and not params["set_name"]:
             raise InputError(f"{option} is {said} but set_name is missing; name the set, so that what belongs to it can be known.")
     if params["orphan"] and not params["prune"]:

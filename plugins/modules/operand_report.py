@@ -39,10 +39,17 @@ options:
   operand:
     description:
       - The result of M(osso.scheduler.operand_info) for it. Leave it out if that failed, and give the reason as O(error); the status then
-        says that and is otherwise as it was.
+        says that and is otherwise as it was. Not used with O(state=absent).
     type: dict
+  namespaces:
+    description: With O(state=absent), namespaces in which other C(SecondaryScheduler) resources are looked for. Empty means all.
+    type: list
+    elements: str
+    default: []
   state:
-    description: V(absent) after all that belongs to the resource was deleted and before the resource itself goes.
+    description:
+      - V(absent) after all that belongs to the resource was deleted and before the resource itself is deleted. The resource need not be
+        valid for that.
     type: str
     choices: [present, absent]
     default: present
@@ -109,10 +116,15 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module impo
 def run(module):
     try:
         from ansible_collections.osso.scheduler.plugins.module_utils.operand.reporting import Reporting
+        from ansible_collections.osso.scheduler.plugins.module_utils.operand.survey import Survey
     except ImportError as error:
         raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
 
     params = module.params
+    if params["state"] == "absent":
+        client = Client.from_module(module)
+        neighbours = Survey(client, params["resource"], params["namespaces"]).neighbours()
+        return Reporting(client, params["resource"], neighbours, module.warn).absent()
     operand = params["operand"]
     if operand is None:
         if not params["error"]:
@@ -121,8 +133,6 @@ def run(module):
     # The invocation is part of the result
     params["operand"] = {"action": operand["action"]}
     reporting = Reporting(Client.from_module(module), params["resource"], operand, module.warn)
-    if params["state"] == "absent":
-        return reporting.absent()
     return reporting.present(params["objects"], params["deployment"] or operand["deployment"], params["error"])
 
 
@@ -132,6 +142,7 @@ def main():
         argument_spec=argument_spec(
             resource=dict(type="dict", required=True),
             operand=dict(type="dict"),
+            namespaces=dict(type="list", elements="str", default=[]),
             state=dict(type="str", choices=["present", "absent"], default="present"),
             objects=dict(type="list", elements="dict", default=[]),
             deployment=dict(type="dict"),

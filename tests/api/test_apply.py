@@ -412,6 +412,47 @@ class TestSets:
         assert gone.actions() == {"ConfigMap c": "deleted", "ConfigMap a": "deleted", "ConfigMap osso-set-mine": "deleted"}
         assert names() == {"adopted", "foreign", "unlabelled"}
 
+    def test_a_lost_inventory_leaves_nothing_behind(self, apply, kubectl, namespace):
+        """nor does it have anything deleted that is another set's, or a copy that somebody made"""
+        kinds = [{"api_version": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole"}, {"api_version": "v1", "kind": "ConfigMap"}]
+        kinds.append({"api_version": "not.served.example.com/v1", "kind": "Thing"})
+
+        def role(name):
+            return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": f"{namespace}:{name}"}}
+
+        def run(*manifests, home=namespace, **options):
+            return apply(list(manifests), set_name="mine", set_namespace=home, set_kinds=kinds, **options)
+
+        def names():
+            found = kubectl.json("get", "clusterroles")["items"]
+            return {one["metadata"]["name"].partition(":")[2] for one in found if one["metadata"]["name"].startswith(f"{namespace}:")}
+
+        run(role("a"), role("b"), config_map(namespace, "settings"))
+        run(role("theirs"), home="default")
+        labels = kubectl.json("get", "clusterrole", f"{namespace}:a")["metadata"]["labels"]
+        assert labels == {"osso.scheduler/set": "mine", "osso.scheduler/set-namespace": namespace}
+        kubectl.apply({**role("copy"), "metadata": {"name": f"{namespace}:copy", "labels": labels}})
+
+        try:
+            kubectl("delete", "configmap", "osso-set-mine", f"--namespace={namespace}")
+            assert run(role("b"), prune=True).actions() == {
+                f"ClusterRole {namespace}:b": "unchanged",
+                "ConfigMap osso-set-mine": "created",
+                f"ClusterRole {namespace}:a": "deleted",
+                "ConfigMap settings": "deleted",
+            }
+            assert run(role("b"), prune=True).result["requests"] == {"read": 2, "write": 0, "dry_run": 0}
+
+            kubectl("delete", "configmap", "osso-set-mine", f"--namespace={namespace}")
+            predicted = run(state="absent", check=True)
+            assert run(state="absent").actions() == predicted.actions()
+            assert predicted.actions() == {f"ClusterRole {namespace}:b": "deleted", "ConfigMap osso-set-mine": "absent"}
+            assert names() == {"theirs", "copy"}
+        finally:
+            run(state="absent", home="default")
+            kubectl("delete", "clusterrole", f"{namespace}:copy")
+        assert names() == set()
+
     def test_an_interrupted_run_forgets_nothing(self, apply, kubectl, namespace):
         def run(*manifests, **options):
             return apply(list(manifests), set_name="mine", set_namespace=namespace, **options)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The role operand where the operator as a whole cannot be brought to: a clean-up that keeps failing."""
+"""The role operand as the operator runs it, where no pod is needed: what the deletion of a resource removes, and how it ends."""
 
 from __future__ import annotations
 
@@ -11,50 +11,110 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.access import service_account
+from support.operand import CRD, FINALIZER, reconcile
+from support.scheduler import Scheduler, eventually
 
-# What the clean-up reads, and the event at its end; no permission to delete anything.
+# What the clean-up may do beside reading: events at its end, and what is outside the namespace. It may delete nothing in it.
+OUTSIDE = {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterrolebindings", "rolebindings"], "verbs": ["*"]}
 RULES = (
-    {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]},
-    {"apiGroups": [""], "resources": ["events"], "verbs": ["get", "create", "patch"]},
+    OUTSIDE,
+    {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]},
+    {"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]},
 )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _kind(kubectl):
+    kubectl("apply", "--server-side", f"--filename={CRD}")
+    kubectl("wait", "--for=condition=Established", f"--filename={CRD}")
+
+
 @pytest.fixture
-def clean_up(kubectl, namespace, play):
-    """clean_up(age) runs the clean-up of a resource that was deleted `age` seconds ago, and may not delete what there is."""
-    name = "held"
-    member = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "kept", "namespace": namespace}}
-    inventory = {"manifests": member, "set_name": f"operand-{name}", "set_namespace": namespace}
-    play([{"name": "Make a set", "osso.scheduler.apply": inventory}])
+def scheduler(kubectl, namespace) -> Scheduler:
+    """A SecondaryScheduler after its first reconcile, with the finalizer that the operator gives it."""
+    scheduler = Scheduler(kubectl, "held", namespace=namespace)
+    scheduler.write_config()
+    scheduler.write()
+    finalize(scheduler, FINALIZER)
+    reconcile(scheduler.resource)
+    assert len(outside(scheduler)) == 3
+    yield scheduler
+    if scheduler.resource:
+        finalize(scheduler)
 
-    def run(age, succeed):
+
+def finalize(scheduler, *finalizers):
+    patch = json.dumps({"metadata": {"finalizers": list(finalizers)}})
+    scheduler.kubectl(
+        "patch", "secondaryscheduler", scheduler.name, f"--namespace={scheduler.namespace}", "--type=merge", f"--patch={patch}"
+    )
+
+
+def outside(scheduler) -> dict[str, dict]:
+    """What was made for it outside its namespace, by name."""
+    selector = f"--selector=osso.scheduler/set=operand-{scheduler.name},osso.scheduler/set-namespace={scheduler.namespace}"
+    found = scheduler.kubectl.json("get", "clusterrolebindings", selector)["items"]
+    found += scheduler.kubectl.json("get", "rolebindings", "--namespace=kube-system", selector)["items"]
+    return {f"{item['kind']} {item['metadata']['name']}": item for item in found}
+
+
+def test_deleting_the_namespace_leaves_nothing_in_the_cluster(scheduler, kubectl):
+    """although the inventory is deleted before; what others copied, and a scheduler of that name in another namespace, keep theirs"""
+    other = Scheduler(kubectl, scheduler.name, namespace="default")
+    other.write_config()
+    other.write()
+    reconcile(other.resource)
+    binding = next(item for name, item in outside(scheduler).items() if name.startswith("ClusterRoleBinding"))
+    kubectl.apply({**binding, "metadata": {"name": f"{scheduler.namespace}-copy", "labels": binding["metadata"]["labels"]}})
+
+    kubectl("delete", "namespace", scheduler.namespace, "--wait=false")
+    eventually(lambda: not scheduler.get("configmap", f"osso-set-operand-{scheduler.name}") and not scheduler.get("serviceaccount"))
+    try:
+        reconcile(scheduler.resource, state="absent")
+        assert set(outside(scheduler)) == {f"ClusterRoleBinding {scheduler.namespace}-copy"}
+        assert len(outside(other)) == 3
+    finally:
+        kubectl("delete", "clusterrolebinding", f"{scheduler.namespace}-copy")
+        reconcile(other.resource, state="absent")
+        other.delete()
+    assert outside(other) == {}
+
+
+def test_an_unreadable_inventory_is_not_needed(scheduler, kubectl):
+    inventory = f"osso-set-operand-{scheduler.name}"
+    patch = json.dumps({"data": {"objects": "not an inventory"}})
+    kubectl("patch", "configmap", inventory, f"--namespace={scheduler.namespace}", f"--patch={patch}")
+    reconcile(scheduler.resource, state="absent")
+    assert outside(scheduler) == {}
+    assert not kubectl.json("get", "all,secret,role,rolebinding,networkpolicy", f"--namespace={scheduler.namespace}")["items"]
+    assert not scheduler.get("configmap", inventory)
+
+
+def test_an_unusable_configuration_does_not_hold_the_deletion_up(scheduler):
+    scheduler.write(schedulerConfig="no/name")
+    run = reconcile(scheduler.resource, state="absent")
+    assert run.failures == []
+    assert outside(scheduler) == {}
+
+
+def test_a_failing_clean_up_is_tried_again_in_time_and_then_given_up(scheduler, kubectl):
+    """What is in the namespace is deleted with its owner. What is outside would stay."""
+
+    def clean_up(age):
         deleted = datetime.now(UTC) - timedelta(seconds=age)
-        resource = {
-            "apiVersion": "operator.openshift.io/v1",
-            "kind": "SecondaryScheduler",
-            "metadata": {"name": name, "namespace": namespace, "uid": "1", "deletionTimestamp": deleted.strftime("%Y-%m-%dT%H:%M:%SZ")},
-            "spec": {},
-        }
-        role = {"name": "osso.scheduler.operand"}
-        variables = {"operand_resource": resource, "operand_state": "absent"}
-        with service_account(kubectl, namespace, *RULES) as somebody:
-            defaults = {"group/osso.scheduler.scheduler": somebody}
-            tasks = [{"name": "Clean up", "ansible.builtin.include_role": role}]
-            plays = [{"name": "Test", "hosts": "localhost", "gather_facts": False, "module_defaults": defaults, "tasks": tasks}]
-            return play(plays, variables=variables, succeed=succeed)
+        resource = scheduler.resource
+        resource["metadata"]["deletionTimestamp"] = deleted.strftime("%Y-%m-%dT%H:%M:%SZ")
+        with service_account(kubectl, scheduler.namespace, *RULES, everywhere=True) as somebody:
+            run = reconcile(resource, state="absent", access=somebody)
+        assert "forbidden" in run.failures[0].result["msg"].lower(), run.output()
+        return run.task("Show when the operator looks again").result["msg"]
 
-    return run
-
-
-def test_failing_clean_up_is_tried_again(clean_up):
-    run = clean_up(age=10, succeed=False)
-    assert run.rc != 0
-    assert "forbidden" in run.failures[-1].result["msg"].lower(), run.output()
-
-
-def test_after_the_deadline_it_is_given_up_with_an_event(clean_up, kubectl, namespace):
-    clean_up(age=400, succeed=True)
-    (event,) = [item for item in kubectl.json("get", "events", f"--namespace={namespace}")["items"] if item["reason"] == "CleanupGivenUp"]
+    assert 1 <= int(clean_up(age=200).removesuffix("s")) <= 40
+    assert outside(scheduler)
+    assert clean_up(age=400) == ""
+    assert outside(scheduler) == {}
+    events = kubectl.json("get", "events", f"--namespace={scheduler.namespace}")["items"]
+    (event,) = [item for item in events if item["reason"] == "CleanupGivenUp"]
     assert event["type"] == "Warning"
     assert event["involvedObject"]["kind"] == "SecondaryScheduler"
     assert "forbidden" in event["message"].lower(), json.dumps(event)

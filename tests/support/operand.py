@@ -2,16 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A SecondaryScheduler and what surrounds it, as the API server returns them, for tests of pure functions."""
+"""A SecondaryScheduler and what surrounds it, as the API server returns them, for tests of pure functions; and reconciles without the operator."""
 
 from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import Facts
 
+from .ansible_runs import play
+
+CRD = Path(__file__).parents[2] / "roles/operator/files/secondaryschedulers.crd.yaml"
+FINALIZER = "osso.scheduler/clean-up"
 THEN, NOW = "2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"
 TARGET = {"kubernetes_version": "1.31", "plugins": "scheduler-plugins", "unknown": ""}
 CONFIG = {
@@ -80,3 +85,14 @@ def memory(served, failed=None, text="kind: KubeSchedulerConfiguration"):
     return rollouts.remember(
         [{"metadata": {"name": name, "annotations": annotations}, "data": {"config.yaml": base64.b64encode(text.encode()).decode()}}]
     )
+
+
+def reconcile(resource, state="present", access=None):
+    """The `Run` of one reconcile of the live ``resource`` by the role operand; ``access``: module options of who runs it."""
+    tasks = [
+        {"name": "Reconcile", "ansible.builtin.include_role": {"name": "osso.scheduler.operand", "public": True}},
+        {"name": "Show when the operator looks again", "ansible.builtin.debug": {"msg": "{{ operand_next_look }}"}},
+    ]
+    defaults = {"group/osso.scheduler.scheduler": access or {}}
+    plays = [{"name": "Test", "hosts": "localhost", "gather_facts": False, "module_defaults": defaults, "tasks": tasks}]
+    return play(plays, variables={"operand_resource": resource, "operand_state": state})

@@ -23,11 +23,17 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import repo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import FIELD_MANAGER
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import is_applied, owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.forecast import Forecast
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.goals import goals
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import SET_LABEL, Identity, desired, without_set
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import (
+    SET_LABEL,
+    SET_NAMESPACE_LABEL,
+    Identity,
+    desired,
+    without_set,
+)
 
 _RETRY_PAUSE = 0.2
 _MAX_RACES = 5
@@ -45,6 +51,7 @@ class Options(NamedTuple):
     takeover_field_managers: list = ()
     set_name: str | None = None
     set_namespace: str | None = None
+    set_kinds: list = ()
     keep_existing: list = ()
     take_ownership: list = ()
     orphan: list = ()
@@ -67,7 +74,7 @@ class Run:
         self._report = report
         self._warn = warn
         self._deadline = wait.Deadline(options.wait_timeout)
-        wanted = [desired(obj, options.set_name, options.owner, options.subresource) for obj in options.manifests]
+        wanted = [desired(obj, options.set_name, options.set_namespace, options.owner, options.subresource) for obj in options.manifests]
         self._wanted = {Identity.of(obj): obj for obj in wanted}
         self._forecast = Forecast(lookup.learn_definitions(client, wanted), warn)
         self._inventory = inventory.identity(options.set_name, options.set_namespace) if options.set_name else None
@@ -114,10 +121,10 @@ class Run:
             doomed += [one for one in self._all_of(selection) if one.identity.key not in named]
         home = []
         if self._inventory:
-            others = [member for member in self._recorded() if member.key not in {one.identity.key for one in doomed}]
+            others = [member for member in self._recorded(look_for_more=True) if member.key not in {one.identity.key for one in doomed}]
             self._locate(others)
             self._read(others)
-            doomed += self._deletable(prune.ours(map(self._doomed, others), self._options.set_name), doomed)
+            doomed += self._deletable(prune.ours(map(self._doomed, others), self._options.set_name, self._options.set_namespace), doomed)
         if self._options.keep_inhabited:
             going = {self._inventory.key} if self._inventory else set()
             doomed = prune.without_inhabited(self._client, doomed, going, self._warn)
@@ -141,7 +148,7 @@ class Run:
 
     def _leave_to_others(self):
         """The members of the set; what holds others' objects and was there before the set is applied, but does not become one."""
-        found = prune.guests(self._live, self._wanted, self._options.set_name)
+        found = prune.guests(self._live, self._wanted, self._options.set_name, self._options.set_namespace)
         guests = [identity for identity in found if identity.name not in self._options.take_ownership]
         for identity in guests:
             if identity.name in self._options.keep_existing:
@@ -174,13 +181,31 @@ class Run:
                     "Install its CustomResourceDefinition first, or put it into the manifests."
                 )
 
-    def _recorded(self):
-        """The members that the inventory names; [] without a set."""
+    def _recorded(self, look_for_more=False):
+        """The members that the inventory names; [] without a set.
+
+        Where it is lost, and with ``look_for_more``, also those that are found by their labels.
+        """
         if not self._inventory:
             return []
         self._locate([self._inventory])
         self._read([self._inventory])
-        return inventory.members(self._live[self._inventory])
+        live = self._live[self._inventory]
+        try:
+            members = inventory.members(live)
+        except ClusterError as error:
+            if not self._options.set_kinds:
+                raise
+            self._warn(f"{error.message} Members are looked for by their labels instead.")
+            live, members = None, []
+        return inventory.union(self._labelled(), members) if look_for_more or live is None else members
+
+    def _labelled(self):
+        """The members that are found by the labels that we gave them, among the kinds of the set."""
+        options = self._options
+        selector = inventory.selector(options.set_name, options.set_namespace)
+        found = [one for kind in options.set_kinds for one in self._all_of(dict(kind, label_selector=selector))]
+        return [one.identity for one in found if inventory.was_labelled_by(one.live, options.field_manager)]
 
     def _all_of(self, selection):
         kind = Identity(selection["api_version"], selection["kind"], None, "*")
@@ -345,7 +370,7 @@ class Run:
         """Delete members that are no longer in the set, and return those that have to stay in the inventory."""
         self._locate(stale)
         self._read(stale)
-        mine = prune.ours(map(self._doomed, stale), self._options.set_name)
+        mine = prune.ours(map(self._doomed, stale), self._options.set_name, self._options.set_namespace)
         released = [one for one in mine if one.identity.kind in prune.HOLDERS and one.identity.name in self._options.orphan]
         for one in released:
             self._orphan(one)
@@ -355,11 +380,11 @@ class Run:
         return [one.identity for one in kept]
 
     def _orphan(self, one):
-        """Take the set's label off an object that others look after from now on; everything else of it stays."""
+        """Take the set's labels off an object that others look after from now on; everything else of it stays."""
         metadata = one.live["metadata"]
         operations = [
             {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
-            {"op": "remove", "path": "/metadata/labels/" + SET_LABEL.replace("/", "~1")},
+            *({"op": "remove", "path": "/metadata/labels/" + label.replace("/", "~1")} for label in (SET_LABEL, SET_NAMESPACE_LABEL)),
         ]
         try:
             after = self._rewrite(one.identity, operations)

@@ -11,8 +11,13 @@ from __future__ import annotations
 
 import json
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import SET_LABEL, Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import (
+    SET_LABEL,
+    SET_NAMESPACE_LABEL,
+    Identity,
+)
 
 INVENTORY_LABEL = "osso.scheduler/inventory"
 _KEY = "objects"
@@ -61,6 +66,18 @@ def is_in_a_set(live):
     return SET_LABEL in (live["metadata"].get("labels") or {})
 
 
-def carries_label(live, set_name):
+def selector(set_name, set_namespace):
+    """The label selector for the members of a set."""
+    return f"{SET_LABEL}={set_name},{SET_NAMESPACE_LABEL}={set_namespace}"
+
+
+def carries_labels(live, set_name, set_namespace):
     """Does the object still say that it belongs to the set?"""
-    return (live["metadata"].get("labels") or {}).get(SET_LABEL) == set_name
+    labels = live["metadata"].get("labels") or {}
+    return (labels.get(SET_LABEL), labels.get(SET_NAMESPACE_LABEL)) == (set_name, set_namespace)
+
+
+def was_labelled_by(live, manager):
+    """Did ``manager`` apply the labels of the set? Not where they came with a copy that someone made of a member."""
+    labels = owned_fields(live, manager).get("f:metadata", {}).get("f:labels", {})
+    return {f"f:{SET_LABEL}", f"f:{SET_NAMESPACE_LABEL}"} <= set(labels)

@@ -16,7 +16,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import joined
 
+# Each member of a set says which set it is of: name, and namespace of the inventory.
 SET_LABEL = "osso.scheduler/set"
+SET_NAMESPACE_LABEL = "osso.scheduler/set-namespace"
 
 # Set by the server; a manifest that was read from a cluster carries them.
 _SERVER_METADATA = ("creationTimestamp", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
@@ -159,15 +161,15 @@ def _type_name(value):
 
 def without_set(obj):
     """The same manifest for an object that does not become a member of the set."""
-    labels = {key: value for key, value in obj["metadata"]["labels"].items() if key != SET_LABEL}
+    labels = {key: value for key, value in obj["metadata"]["labels"].items() if key not in (SET_LABEL, SET_NAMESPACE_LABEL)}
     metadata = {key: value for key, value in obj["metadata"].items() if key != "labels"}
     return dict(obj, metadata=dict(metadata, labels=labels) if labels else metadata)
 
 
-def desired(obj, set_name=None, owner=None, subresource=None):
+def desired(obj, set_name=None, set_namespace=None, owner=None, subresource=None):
     """What is sent to the server for a manifest.
 
-    Without nulls (they mean "not set") and what only the server sets; ``stringData`` as ``data``; with the label of the set, and a
+    Without nulls (they mean "not set") and what only the server sets; ``stringData`` as ``data``; with the labels of the set, and a
     reference to ``owner`` (a dict with apiVersion, kind, name, namespace, uid) when that lives in the same namespace. For
     ``subresource="status"`` nothing but the status.
     """
@@ -178,7 +180,7 @@ def desired(obj, set_name=None, owner=None, subresource=None):
         status = {"status": obj["status"]} if "status" in obj else {}
         return {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": identity, **status}
     if set_name:
-        metadata["labels"] = dict(metadata.get("labels") or {}, **{SET_LABEL: set_name})
+        metadata["labels"] = dict(metadata.get("labels") or {}, **{SET_LABEL: set_name, SET_NAMESPACE_LABEL: set_namespace})
     if owner and metadata.get("namespace") == owner["namespace"]:
         reference = {key: owner[key] for key in ("apiVersion", "kind", "name", "uid")}
         others = [other for other in metadata.get("ownerReferences") or [] if other.get("uid") != owner["uid"]]

@@ -14,17 +14,20 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests i
 HOLDERS = ("Namespace", lookup.CRD)
 
 
-def ours(doomed, set_name):
+def ours(doomed, set_name, set_namespace):
     """Those which exist and still say that they belong to the set."""
-    return [one for one in doomed if one.live and inventory.carries_label(one.live, set_name)]
+    return [one for one in doomed if one.live and inventory.carries_labels(one.live, set_name, set_namespace)]
 
 
-def guests(live, wanted, set_name):
+def guests(live, wanted, set_name, set_namespace):
     """Identities of namespaces and definitions that someone made before the set was there: with them, others' objects would go."""
     return {
         identity
         for identity in wanted
-        if set_name and identity.kind in HOLDERS and live[identity] and not inventory.carries_label(live[identity], set_name)
+        if set_name
+        and identity.kind in HOLDERS
+        and live[identity]
+        and not inventory.carries_labels(live[identity], set_name, set_namespace)
     }
 
 

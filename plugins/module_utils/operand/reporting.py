@@ -28,7 +28,10 @@ RIVAL_FIELD_MANAGER = f"{naming.FIELD_MANAGER}.rival"
 
 
 class Reporting:
-    """Tells of one SecondaryScheduler ``resource``; ``operand`` is the result of the module operand_info for it, None where that failed."""
+    """Tells of one SecondaryScheduler ``resource``; ``operand`` is the result of the module operand_info for it, None where that failed.
+
+    For `absent`, `Survey.neighbours` is enough of it.
+    """
 
     def __init__(self, client, resource, operand, warn):
         self._client = client

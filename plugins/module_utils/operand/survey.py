@@ -107,6 +107,29 @@ class Survey:
             "overridden": bool(self._spec.get("unsupportedConfigOverrides")),
         }
 
+    def neighbours(self) -> dict[str, Any]:
+        """Of `result` what still counts when the resource is being deleted. Neither its spec nor its configuration need be usable for that."""
+        others = self._others()
+        return {
+            "names": self._names,
+            "noticed": naming.noticed(self._names),
+            "resources": [_about(other) for other in others],
+            "config_map": self._config_map(self._config_map_metadata(), others),
+        }
+
+    def _config_map_metadata(self):
+        """Annotations and version of the user's ConfigMap, as in the result of the module kube_scheduler_config; {} where there is none."""
+        if not self._spec.get("schedulerConfig"):
+            return {}
+        try:
+            live = self._get("v1", "ConfigMap", self._spec["schedulerConfig"])
+        except ApiError as error:
+            if error.status not in (400, 404, 422):
+                raise
+            live = None  # The field is no name of an object.
+        metadata = live["metadata"] if live else {}
+        return {"annotations": metadata.get("annotations"), "resource_version": metadata.get("resourceVersion")}
+
     # Facts
 
     def _facts(self, groups) -> decisions.Facts:

@@ -41,10 +41,21 @@ def test_union_knows_an_object_in_two_versions_of_its_api():
     assert inventory.union([A, old], [new, B]) == [A, new, B]
 
 
-def test_only_the_label_of_this_set_counts():
-    def obj(labels):
-        return {"metadata": {"labels": labels}}
+def test_only_the_labels_of_this_set_count():
+    def obj(**labels):
+        return {"metadata": {"labels": {f"osso.scheduler/{key}": value for key, value in labels.items()}}}
 
-    assert inventory.carries_label(obj({"osso.scheduler/set": "mine"}), "mine")
-    assert not inventory.carries_label(obj({"osso.scheduler/set": "other"}), "mine")
-    assert not inventory.carries_label(obj(None), "mine")
+    assert inventory.carries_labels(obj(**{"set": "mine", "set-namespace": "home"}), "mine", "home")
+    assert not inventory.carries_labels(obj(**{"set": "other", "set-namespace": "home"}), "mine", "home")
+    assert not inventory.carries_labels(obj(**{"set": "mine", "set-namespace": "elsewhere"}), "mine", "home")
+    assert not inventory.carries_labels({"metadata": {"labels": None}}, "mine", "home")
+
+
+def test_labels_count_only_from_who_applied_them():
+    def obj(manager):
+        fields = {"f:metadata": {"f:labels": {"f:osso.scheduler/set": {}, "f:osso.scheduler/set-namespace": {}}}}
+        return {"metadata": {"managedFields": [{"manager": manager, "operation": "Apply", "fieldsV1": fields}]}}
+
+    assert inventory.was_labelled_by(obj("us"), "us")
+    assert not inventory.was_labelled_by(obj("kubectl"), "us")
+    assert not inventory.was_labelled_by({"metadata": {}}, "us")

@@ -115,7 +115,11 @@ def test_desired_does_not_change_the_manifest():
 def test_desired_labels_members_of_a_set():
     obj = config_map()
     obj["metadata"]["labels"] = {"a": "b"}
-    assert desired(obj, set_name="mine")["metadata"]["labels"] == {"a": "b", "osso.scheduler/set": "mine"}
+    assert desired(obj, set_name="mine", set_namespace="home")["metadata"]["labels"] == {
+        "a": "b",
+        "osso.scheduler/set": "mine",
+        "osso.scheduler/set-namespace": "home",
+    }
 
 
 def test_owner_references_stay_within_the_namespace():
