@@ -135,51 +135,6 @@ def test_operator_is_unmanaged_and_managed_again(operator, configure, kubectl, r
     assert kubectl.json("get", "clusterversion", "version")["spec"]["overrides"] == [other, {**ours, "unmanaged": False}]
 
 
-@pytest.fixture
-def operators(operator, kubectl):
-    """The Deployments of the scheduler's operator and of the cluster-version operator, whose pods only exist; another image for such."""
-    cluster_version = "openshift-cluster-version"
-    kubectl("create", "namespace", cluster_version)
-    for namespace, name, container in (
-        (OPERATOR_NAMESPACE, OPERATOR_NAMESPACE, "kube-scheduler-operator-container"),
-        (cluster_version, "cluster-version-operator", "cluster-version-operator"),
-    ):
-        labels = {"app": name}
-        one = {"name": container, "image": "registry.k8s.io/pause:3.10", "env": [{"name": "IMAGE", "value": "release"}]}
-        template = {"metadata": {"labels": labels}, "spec": {"containers": [one]}}
-        spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
-        about = {"name": name, "namespace": namespace}
-        kubectl.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": about, "spec": spec})
-    yield "registry.example.com/operator:1"
-    kubectl("delete", "namespace", cluster_version)
-    kubectl("delete", "deployment", OPERATOR_NAMESPACE, f"--namespace={OPERATOR_NAMESPACE}")
-
-
-def test_another_image_and_no_cluster_version_operator(operators, configure, kubectl, audit):
-    """F143 to F145, and the way back"""
-    meant = {f"i_understand_{word}": True for word in ("unmanaged_operator", "custom_operator_image", "stopped_cluster_version_operator")}
-    chosen = {"operator_managed": False, "operator_image": operators, "cluster_version_operator": "stopped", **meant}
-
-    def seen():
-        operator = kubectl.get("deployment", OPERATOR_NAMESPACE, OPERATOR_NAMESPACE)
-        (container,) = operator["spec"]["template"]["spec"]["containers"]
-        assert container["env"] == [{"name": "IMAGE", "value": "release"}]
-        replicas = kubectl.get("deployment", "cluster-version-operator", "openshift-cluster-version")["spec"]["replicas"]
-        overrides = kubectl.json("get", "clusterversion", "version")["spec"]["overrides"]
-        (override,) = [one for one in overrides if one["namespace"] == OPERATOR_NAMESPACE]
-        return container["image"], operator["status"]["updatedReplicas"], replicas, override["unmanaged"]
-
-    assert len(configure(**chosen, check=True).changed) == 3
-    assert kubectl.get("deployment", OPERATOR_NAMESPACE, OPERATOR_NAMESPACE)["metadata"]["generation"] == 1
-    assert len(configure(**chosen).changed) == 3
-    assert seen() == (operators, 1, 0, True)
-    with audit:
-        assert configure(**chosen).changed == []
-    assert [request for request in audit.writes() if "ansible" in request.agent.lower() or "OpenAPI" in request.agent] == []
-    assert len(configure(operator_managed=True, cluster_version_operator="running").changed) == 2
-    assert seen() == (operators, 1, 1, False), "the cluster-version operator puts its own image back"
-
-
 def test_dead_policy_is_refused_and_emptied(operator, configure, kubectl, run_module):
     """F134"""
     kubectl("patch", "scheduler.config.openshift.io", "cluster", "--type=merge", '--patch={"spec":{"policy":{"name":"old"}}}')
