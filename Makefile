@@ -163,7 +163,10 @@ olm:
 endif
 
 ##@ Not part of make test
-.PHONY: test-long bench oracle oracle-record
+.PHONY: test-all test-long bench oracle oracle-record
+test-all: env  ## Every tier of tests; what has passed on this commit does not run again
+	@$(ENV) tests/tools/test-all
+
 test-long: ready collections images  ## The second tier; its outcome goes to docs/long-tests.md
 	@$(PART) sanity-all tests/tools/sanity all
 	@$(ENV) tests/tools/long-tests run

@@ -355,3 +355,23 @@ def test_what_belongs_to_olm_is_of_one_set(root):
     pins = (root / "tests/cluster/olm/go.mod").read_text()
     for name, version in (("operator-lifecycle-manager", layout.OLM), ("operator-registry", layout.OPM)):
         assert f"github.com/operator-framework/{name} {version}" in pins
+
+
+def test_all_tiers_go_on_where_they_were_and_are_recorded_by_commit(root, tmp_path, monkeypatch):
+    """A stand-in for make notes what it is asked for, and fails for `bad` until there is a file `mended`."""
+    make, made = tmp_path / "make", tmp_path / "made"
+    make.write_text(f'#!/bin/sh\necho "$1" >>{made}\n[ "$1" != bad ] || [ -e {tmp_path}/mended ]\n')
+    git = tmp_path / "git"
+    git.write_text("#!/bin/sh\necho 0123456789ab\n")
+    for program in (make, git):
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("TEST_ALL_RECORDS", str(tmp_path / "records"))
+    command = [root / "tests/tools/test-all", "good", "bad"]
+    first = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (first.returncode, made.read_text().split()) == (1, ["good", "bad"])
+    assert "did not pass" in first.stdout
+    (tmp_path / "mended").touch()
+    again = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (again.returncode, made.read_text().split()) == (0, ["good", "bad", "bad"])
+    assert again.stdout.count("0123456789ab") == 3
