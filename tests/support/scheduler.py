@@ -133,8 +133,8 @@ class Scheduler:
         # Of a configuration that is missing or invalid, the hash is not reported.
         if text is not None and self.condition("ConfigValid")[0] != "False":
             reported["hash"] = content_hash(text)
-        (generation,) = self.resource["status"]["generations"]
-        return reported.items() <= generation.items()
+        generations = self.resource["status"]["generations"]
+        return any(reported.items() <= generation.items() for generation in generations)
 
     def delete(self):
         self.kubectl("delete", "secondaryscheduler", self.name, f"--namespace={self.namespace}", "--ignore-not-found", "--timeout=60s")
