@@ -96,7 +96,7 @@ docs: collections  ## The documentation as a site in .cache/docs/html; part of m
 walkthroughs: ready collections images  ## Execute docs/walkthroughs on the cluster, and write what the commands print into the pages
 	@WALKTHROUGHS=write $(ENV) pytest -m "" tests/integration/test_walkthroughs.py $(TESTS)
 
-release: collections  ## All of a release but publishing it (docs/releases.md); VERSION=1.2.3, SIGNING_KEY=a key of gpg
+release: collections  ## All of a release but publishing it (docs/releases.md); VERSION=1.2.3, OPERATOR_IMAGE=its image by digest, SIGNING_KEY=a key of gpg
 	@$(if $(VERSION),,$(error VERSION is missing, for example: make release VERSION=1.0.0))$(ENV) tests/tools/release $(VERSION)
 
 clean:  ## Remove what tests and tools have written; .venv and downloads stay

@@ -52,7 +52,9 @@ class Release(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """``told``: package.yaml; ``package``: what the role calls it; ``objects``: what the role's templates say; ``definition``: the CRD."""
+    """``told``: package.yaml; ``package``: what the role calls it; ``image``: the published one, if there is one; ``objects``: what the role's
+    templates say; ``definition``: the CRD.
+    """
 
     told: dict
     package: dict
@@ -91,15 +93,14 @@ def sources(package: Path = HERE / "package.yaml") -> Sources:
     )
 
 
-def releases(told: Mapping, image: str, bundle_image: str = "", scheduler_image: str = "") -> list[Release]:
+def releases(told: Mapping, image: str = "", bundle_image: str = "", scheduler_image: str = "") -> list[Release]:
     """All versions; the last one with these images, where they are given, those before with their published ones."""
-    repository = image.partition("@")[0].rpartition(":")[0]
     found = []
     for entry in told["releases"]:
         version = entry["version"]
         found.append(
             Release(
-                image=f"{repository}:{version}",
+                image=f"{told['operator_image']}:{version}",
                 bundle_image=f"{told['bundle_image']}:{version}",
                 scheduler_image=told["scheduler_image"],
                 **{**entry, "skips": tuple(entry.get("skips", ()))},
@@ -107,7 +108,9 @@ def releases(told: Mapping, image: str, bundle_image: str = "", scheduler_image:
         )
     newest = found[-1]
     found[-1] = newest._replace(
-        image=image, bundle_image=bundle_image or newest.bundle_image, scheduler_image=scheduler_image or newest.scheduler_image
+        image=image or newest.image,
+        bundle_image=bundle_image or newest.bundle_image,
+        scheduler_image=scheduler_image or newest.scheduler_image,
     )
     return found
 

@@ -23,6 +23,7 @@ from cluster.throwaway import clean, network, processes
 from cluster.throwaway.layout import KUBERNETES, OWNER_VARIABLE, SOURCE, Layout, Record
 from cluster.throwaway.progress import ClusterError
 from support.cluster import Kubectl
+from support.registries import stands_in_for
 
 pytestmark = pytest.mark.long
 
@@ -173,6 +174,20 @@ def test_logs_come_through_the_api_server(cluster, kubectl, web):
 def test_published_image_names_come_from_the_clusters_registry(kubectl, namespace):
     kubectl("run", "probe", "--namespace", namespace, "--image=registry.k8s.io/pause:3.10")
     kubectl("wait", "--namespace", namespace, "--for=condition=Ready", "pod/probe", "--timeout=60s")
+
+
+def test_another_name_of_a_registry_resolves_only_while_a_test_declares_it(own_cluster, kubectl, namespace):
+    """What was never published must not run here because its name ends like that of an image that was pushed."""
+
+    def run(name):
+        kubectl("run", name, "--namespace", namespace, "--image=quay.io/pause:3.10", "--image-pull-policy=Always")
+
+    with stands_in_for(own_cluster, "quay.io"):
+        run("declared")
+        kubectl("wait", "--namespace", namespace, "--for=condition=Ready", "pod/declared", "--timeout=60s")
+    run("undeclared")
+    reason = "jsonpath={.status.containerStatuses[0].state.waiting.reason}=ErrImagePull"
+    kubectl("wait", "--namespace", namespace, f"--for={reason}", "pod/undeclared", "--timeout=20s")
 
 
 def test_the_secondary_scheduler_image_has_the_plugins(cluster, kubectl, namespace):

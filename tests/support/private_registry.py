@@ -20,10 +20,9 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
 
-from cluster.throwaway.layout import STATE_IN_NODE
-
 from .certificates import Authority
 from .debian import program
+from .registries import known_to_nodes
 from .scheduler import eventually
 
 MANIFESTS = ", ".join(
@@ -104,26 +103,17 @@ class PrivateRegistry:
     @contextmanager
     def known_to_nodes(self, cluster: Path) -> Iterator[None]:
         """Have the nodes of the throwaway cluster in this folder trust the authority and log in, as administrators set it up."""
-        folders = [node / "registries" / self.host for node in (cluster / "nodes").iterdir()]
-        for folder in folders:
-            folder.mkdir()
-            shutil.copy(self.ca_file, folder / "ca.crt")
-            inside = STATE_IN_NODE / folder.relative_to(cluster)
-            server = f"https://{self.host}"
-            lines = [
-                f'server = "{server}"',
-                f'[host."{server}"]',
-                'capabilities = ["pull", "resolve"]',
-                f'ca = "{inside / "ca.crt"}"',
-                f'[host."{server}".header]',
-                f'authorization = "{self.authorization}"',
-            ]
-            (folder / "hosts.toml").write_text("\n".join(lines) + "\n")
-        try:
+        server = f"https://{self.host}"
+        lines = [
+            f'server = "{server}"',
+            f'[host."{server}"]',
+            'capabilities = ["pull", "resolve"]',
+            'ca = "{here}/ca.crt"',
+            f'[host."{server}".header]',
+            f'authorization = "{self.authorization}"',
+        ]
+        with known_to_nodes(cluster, self.host, {"ca.crt": self.ca_file.read_text(), "hosts.toml": "\n".join(lines) + "\n"}):
             yield
-        finally:
-            for folder in folders:
-                shutil.rmtree(folder)
 
     def pulls_of_nodes(self, repository: str) -> bool:
         """Whether a node's container runtime has resolved an image of the repository here. It fetches no blob that it has by another name."""

@@ -56,7 +56,7 @@ def test_what_is_in_the_repository_is_up_to_date():
 
 
 def test_something_stale_would_be_found(tool, src, tmp_path):
-    versions = tool.releases(src.told, src.image)
+    versions = tool.releases(src.told)
     files = tool.bundle(src, versions[-1])
     assert len(tool.write(tmp_path, files)) == len(files)
     assert tool.write(tmp_path, files) == []

@@ -181,6 +181,23 @@ def test_release_says_everything_that_is_wrong(release):
     ]
 
 
+def test_release_takes_an_image_by_digest_alone(release):
+    image = f"registry.example.com:5000/team/osso/scheduler-operator@sha256:{'0' * 64}"
+    assert release.problems("1.1.0", "1.1.0", [], [], image) == []
+    for wrong in ("registry.example.com/osso/scheduler-operator:1.0.0", image[:-1], "scheduler-operator", f"{image}\nx: y"):
+        (said,) = release.problems("1.1.0", "1.1.0", [], [], wrong)
+        assert said.startswith(f"OPERATOR_IMAGE={wrong} is not an image by digest")
+
+
+def test_release_writes_the_image_where_the_role_takes_it_from(root, release):
+    """... and nothing but a release does."""
+    text = (root / release.IMAGE_FILE).read_text()
+    assert len(release.IMAGE_LINE.findall(text)) == 1
+    written = yaml.safe_load(release.IMAGE_LINE.sub("operator_released_image: a@sha256:1", text))
+    assert {**yaml.safe_load(text), "operator_released_image": "a@sha256:1"} == written
+    assert "operator_released_image" in written["operator_chosen_image"]
+
+
 def test_release_orders_versions_as_semver_does(release):
     ordered = [
         "1.0.0-alpha",

@@ -26,6 +26,12 @@ RUNTIME = "/run/containerd/containerd.sock"
 
 PAUSE_IMAGE = "pause:3.10"
 
+# Registries whose images are built here, of the same sources. A test that uses another name declares it: tests/support/registries.py.
+STANDS_IN_FOR = ("registry.k8s.io",)
+
+# Nothing listens there in a node.
+NOWHERE = "http://127.0.0.1:1"
+
 
 def ensure(layout: Layout, record: Record, switch: int, node: str) -> int:
     """See that the node's namespaces exist; the pid of its first process. Of a node that has lost that nothing remains."""
@@ -70,11 +76,9 @@ def containerd(layout: Layout, record: Record, node: str, pid: int) -> Daemon:
     directory = layout.node(node)
     inside = layout.in_node(directory)
     config = directory / "containerd.toml"
-    # Nodes look for the images of all registries in the cluster's own: it is the only one that they can reach.
-    hosts = write(
-        directory / "registries" / "_default" / "hosts.toml",
-        f'server = "http://{record.registry}"\n\n[host."http://{record.registry}"]\n  capabilities = ["pull", "resolve"]\n',
-    )
+    # The cluster's own registry is the only one that nodes can reach. Where it does not stand in for another one, a pull is refused at once.
+    places = {"_default": NOWHERE, **dict.fromkeys((record.registry, *STANDS_IN_FOR), f"http://{record.registry}")}
+    hosts = [write(directory / "registries" / name / "hosts.toml", hosts_toml(place)) for name, place in places.items()]
     write(
         config,
         f"""\
@@ -128,8 +132,13 @@ disabled_plugins = [
         },
     )
     return Daemon(
-        f"containerd.{node}", (f"--config={layout.in_node(config)}",), Path(find("containerd")), inputs=(config, hosts, cni), node_pid=pid
+        f"containerd.{node}", (f"--config={layout.in_node(config)}",), Path(find("containerd")), inputs=(config, *hosts, cni), node_pid=pid
     )
+
+
+def hosts_toml(place: str) -> str:
+    """What containerd reads in the folder of a registry: the URL of where its images are."""
+    return f'server = "{place}"\n\n[host."{place}"]\n  capabilities = ["pull", "resolve"]\n'
 
 
 def runtime_listens(pid: int) -> bool:
