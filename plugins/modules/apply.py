@@ -112,6 +112,15 @@ options:
     type: list
     elements: str
     default: []
+  revert_additions:
+    description:
+      - Remove what others added to the pod template of a Deployment, DaemonSet or StatefulSet that was applied under O(field_manager), such as a
+        container, a variable or an annotation. Defaults of the server and the annotation C(kubectl.kubernetes.io/restartedAt) stay.
+      - An addition is removed once for each pod template that is applied. One that returns within ten minutes stays, for example a
+        sidecar that a mutating admission policy adds to every write; RV(additions) and a warning name it. The annotation
+        C(osso.scheduler/reverted) on the object records what was removed.
+    type: bool
+    default: false
   set_name:
     description:
       - Name of the set, a lower-case DNS label. Each object gets the labels C(osso.scheduler/set) with this value and
@@ -396,6 +405,20 @@ resources:
   returned: always
   type: list
   elements: dict
+additions:
+  description:
+    - What others added to pod templates and what returned after it was removed, see O(revert_additions). C(field) is the path; C(manager) is
+      the field manager, empty for what admission adds.
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - apiVersion: apps/v1
+      kind: Deployment
+      namespace: my-operator
+      name: my-operator
+      field: spec.template.spec.containers[name=sidecar]
+      manager: ""
 unvalidated:
   description: In check mode, the objects that the server could not be asked about, each with a C(reason).
   returned: always
@@ -457,6 +480,7 @@ def main():
             field_manager=dict(type="str", default=FIELD_MANAGER),
             force_conflicts=dict(type="bool", default=False),
             takeover_field_managers=dict(type="list", elements="str", default=[]),
+            revert_additions=dict(type="bool", default=False),
             set_name=dict(type="str"),
             set_namespace=dict(type="str"),
             set_kinds=dict(
@@ -524,6 +548,7 @@ def run(module):
         field_manager=params["field_manager"],
         force_conflicts=params["force_conflicts"],
         takeover_field_managers=params["takeover_field_managers"],
+        revert_additions=params["revert_additions"],
         set_name=params["set_name"],
         set_namespace=params["set_namespace"],
         set_kinds=params["set_kinds"],

@@ -58,6 +58,11 @@ options:
     type: list
     elements: dict
     default: []
+  additions:
+    description: RV(osso.scheduler.apply#module:additions) of what was applied.
+    type: list
+    elements: dict
+    default: []
   deployment:
     description: The scheduler's Deployment after the apply. Without it the one that M(osso.scheduler.operand_info) saw.
     type: dict
@@ -133,7 +138,7 @@ def run(module):
     # The invocation is part of the result
     params["operand"] = {"action": operand["action"]}
     reporting = Reporting(Client.from_module(module), params["resource"], operand, module.warn)
-    return reporting.present(params["objects"], params["deployment"] or operand["deployment"], params["error"])
+    return reporting.present(params["objects"], params["deployment"] or operand["deployment"], params["error"], params["additions"])
 
 
 def main():
@@ -145,6 +150,7 @@ def main():
             namespaces=dict(type="list", elements="str", default=[]),
             state=dict(type="str", choices=["present", "absent"], default="present"),
             objects=dict(type="list", elements="dict", default=[]),
+            additions=dict(type="list", elements="dict", default=[]),
             deployment=dict(type="dict"),
             error=dict(type="str", default=""),
         ),

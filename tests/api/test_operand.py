@@ -118,3 +118,17 @@ def test_a_failing_clean_up_is_tried_again_in_time_and_then_given_up(scheduler, 
     assert event["type"] == "Warning"
     assert event["involvedObject"]["kind"] == "SecondaryScheduler"
     assert "forbidden" in event["message"].lower(), json.dumps(event)
+
+
+def test_a_sidecar_is_removed_once_and_then_reported(scheduler, kubectl):
+    sidecar = {"spec": {"template": {"spec": {"containers": [{"name": "sidecar", "image": "registry.k8s.io/pause:3.10"}]}}}}
+    reported = None
+    for left in (["secondary-scheduler"], ["secondary-scheduler", "sidecar"]):
+        kubectl("patch", "deployment", scheduler.workload, f"--namespace={scheduler.namespace}", f"--patch={json.dumps(sidecar)}")
+        reconcile(scheduler.resource)
+        containers = scheduler.deployment["spec"]["template"]["spec"]["containers"]
+        assert sorted(one["name"] for one in containers) == left
+        reported = scheduler.condition("PodTemplateAsDeclared")
+        assert bool(reported[0]) == ("sidecar" in left)
+    assert reported[:2] == ("False", "FieldsAdded")
+    assert "containers[name=sidecar], by field manager kubectl-patch" in reported[2]

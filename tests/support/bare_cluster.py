@@ -101,6 +101,9 @@ class BareCluster:
             f"--tls-cert-file={certificate}",
             f"--tls-private-key-file={key}",
             f"--token-auth-file={tokens}",
+            # To have something that adds to every write
+            "--feature-gates=MutatingAdmissionPolicy=true",
+            "--runtime-config=admissionregistration.k8s.io/v1beta1=true",
             "--authorization-mode=RBAC",
             # Without a controller no namespace has the account that pods need.
             *([] if self._controllers else ["--disable-admission-plugins=ServiceAccount"]),

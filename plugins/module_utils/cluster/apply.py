@@ -10,6 +10,7 @@ import time
 from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import (
+    additions,
     diff,
     inventory,
     lookup,
@@ -49,6 +50,7 @@ class Options(NamedTuple):
     field_manager: str = FIELD_MANAGER
     force_conflicts: bool = False
     takeover_field_managers: list = ()
+    revert_additions: bool = False
     set_name: str | None = None
     set_namespace: str | None = None
     set_kinds: list = ()
@@ -227,9 +229,13 @@ class Run:
         if dying and not options.check:
             wait.until_gone(self._client, [(identity, self._resources[identity], live["metadata"]["uid"])], self._deadline)
             live = self._live[identity] = None
+        judged = self._judge_additions(live, wanted) if live and not dying else None
+        if judged:
+            wanted = additions.with_record(wanted, judged.record)
         taken = self._foreign(live, wanted) if live and not dying else None
         if live and not dying and not taken and is_applied(wanted, live, options.field_manager, options.subresource):
             self._report.add(identity, action.UNCHANGED, live, live)
+            self._report_additions(identity, live, wanted)
             return
         if options.check:
             live, after, obstacle = self._forecast.ask(
@@ -248,6 +254,21 @@ class Run:
         if done != action.UNCHANGED:
             self._defined.update(dict.fromkeys(lookup.defined_kinds(wanted), time.monotonic()))
         self._report.add(identity, done, live, after, with_status="status" in wanted)
+        if judged:
+            self._report_additions(identity, after, wanted)
+
+    def _judge_additions(self, live, wanted):
+        """The `additions.Verdict` on a workload; None where additions stay."""
+        if not self._options.revert_additions or wanted["kind"] not in additions.KINDS:
+            return None
+        return additions.judge(live, wanted, self._options.field_manager)
+
+    def _report_additions(self, identity, after, wanted):
+        """Report what others added and what cannot be reverted."""
+        judged = self._judge_additions(after, wanted)
+        if judged and judged.disputed:
+            self._report.add_additions(identity, judged.disputed)
+            self._warn(additions.told(identity, judged.disputed) + ".")
 
     def _differs(self, wanted, before, after):
         """Did an apply change something: the content, or which fields of it are ours?
@@ -273,9 +294,11 @@ class Run:
                 time.sleep(_RETRY_PAUSE)
 
     def _foreign(self, live, wanted):
-        """The `ownership.TakeOver` of what the managers to be replaced own of an object; None where that is nothing."""
+        """The `ownership.TakeOver` of what the managers to be replaced own of an object, or of what others added; None where that is nothing."""
         options = self._options
-        return ownership.take_over(live, options.takeover_field_managers, options.field_manager, wanted["apiVersion"], options.subresource)
+        taken = ownership.take_over(live, options.takeover_field_managers, options.field_manager, wanted["apiVersion"], options.subresource)
+        judged = None if taken else self._judge_additions(live, wanted)
+        return additions.claim(live, judged.fresh, options.field_manager) if judged else taken
 
     def _take_over(self, identity, wanted):
         """Store that fields are ours. The object may be written by others at the same time, or even be gone."""
@@ -309,7 +332,7 @@ class Run:
             if error.details["causes"] or not causes:
                 raise
             answer = self._send(identity, wanted, force=True)
-        left = ownership.outcome(answer, taken, options.takeover_field_managers, options.field_manager, options.subresource)
+        left = ownership.outcome(answer, taken, options.field_manager, options.subresource)
         return self._rewrite(identity, ownership.replacement(live, left), options.subresource)
 
     def _rewrite(self, identity, operations, subresource=None):

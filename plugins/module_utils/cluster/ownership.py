@@ -55,16 +55,14 @@ def rewrite(live, taken):
     ]
 
 
-def outcome(answer, taken, managers, manager, subresource=None):
+def outcome(answer, taken, manager, subresource=None):
     """The object that an apply of ``manager`` after a `TakeOver` leaves: ``answer`` is what the apply without it would leave.
 
     Fields that the server defaults are missing in it where they were taken over.
     """
-    kept = united(
-        entry.get("fieldsV1") or {}
-        for entry in answer["metadata"].get("managedFields") or []
-        if _is_own(entry, manager, subresource) or not _is_of(entry, managers, subresource)
-    )
+    own = [entry for entry in answer["metadata"].get("managedFields") or [] if _is_own(entry, manager, subresource)]
+    others = [entry for entry in taken.entries if not _is_own(entry, manager, subresource)]
+    kept = united(entry.get("fieldsV1") or {} for entry in own + others)
     return _less_mapping(answer, taken.fields, kept)
 
 

@@ -24,6 +24,7 @@ class Report:
         self._diffs = []
         self._unvalidated = []
         self._resources = {}
+        self._additions = []
 
     def add(self, identity, action, before=None, after=None, with_status=False):
         """Record ``action`` on an object, with the object ``before`` and ``after`` it (None when it did or does not exist).
@@ -48,6 +49,10 @@ class Report:
             metadata = {key: value for key, value in live["metadata"].items() if key != "managedFields"}
             self._resources[identity] = dict(live, metadata=metadata)
 
+    def add_additions(self, identity, additions):
+        """What others added to an object, and what is left there."""
+        self._additions += [dict(identity.as_dict(), field=one.field, manager=one.manager) for one in additions]
+
     def not_validated(self, identity, why):
         """Record that check mode could not ask the server about an object."""
         self._unvalidated.append(dict(identity.as_dict(), reason=why))
@@ -61,6 +66,7 @@ class Report:
             "counts": counts,
             "requests": dict(self._client.requests),
             "resources": list(self._resources.values()),
+            "additions": self._additions,
             "unvalidated": self._unvalidated,
         }
         if self._with_diff:

@@ -19,6 +19,7 @@ CONDITIONS = {
     "SchedulerNamesUnique": ("True", "SchedulerNamesUnique"),
     "PluginsReady": ("True", "PluginsReady"),
     "MetricsAvailable": ("True", "MetricsAvailable"),
+    "PodTemplateAsDeclared": ("True", "PodTemplateAsDeclared"),
     "Available": ("True", "Available"),
 }
 _WORDS = {"created": "Created", "updated": "Updated", "deleted": "Deleted"}

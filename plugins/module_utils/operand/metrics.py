@@ -28,7 +28,17 @@ TIMEOUT = 2
 
 NAME = "osso_secondaryscheduler_condition"
 HELP = "A condition of a SecondaryScheduler: 1 True, 0 False, -1 Unknown, not wanted (Removed) or deleted."
-TYPES = ("Available", "Progressing", "Degraded", "ConfigValid", "Upgradeable", "SchedulerNamesUnique", "PluginsReady", "MetricsAvailable")
+TYPES = (
+    "Available",
+    "Progressing",
+    "Degraded",
+    "ConfigValid",
+    "Upgradeable",
+    "SchedulerNamesUnique",
+    "PluginsReady",
+    "MetricsAvailable",
+    "PodTemplateAsDeclared",
+)
 VALUES = {"True": 1, "False": 0}
 UNKNOWN = -1
 

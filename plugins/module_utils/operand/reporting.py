@@ -41,10 +41,11 @@ class Reporting:
         self._now = timestamp()
         self._kind = client.resource(resource["apiVersion"], resource["kind"])
 
-    def present(self, objects, deployment, error="") -> dict[str, Any]:
+    def present(self, objects, deployment, error="", additions=()) -> dict[str, Any]:
         """After an apply that changed ``objects`` (see the module apply), or after none.
 
-        ``deployment``: the live one or None; ``error``: why the apply failed. Returns the module's result.
+        ``deployment``: the live one or None; ``error``: why the apply failed; ``additions``: of the
+        module apply. Returns the module's result.
         """
         operand, before = self._operand, self._resource.get("status") or {}
         decision = Decision(**operand["decision"])
@@ -69,6 +70,7 @@ class Reporting:
             is_config_unwatched=bool(operand["config_map"]["name"]) and not operand["config_map"]["marked"],
             resources=len(everybody),
             overridden=operand["overridden"],
+            additions=tuple(additions),
             now=self._now,
         )
         status = statuses.report(outcome)

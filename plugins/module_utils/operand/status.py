@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
     failed, "" otherwise. names: scheduler names that are served. unique: the condition SchedulerNamesUnique. missing: what plugins lack, see
     operand/needs.py; None where they need nothing. metrics: findings of the module prometheus_info, None where no plugin asks Prometheus.
     renew: seconds until a token has to be renewed. is_config_unwatched: does nothing tell the operator of the next edit of the ConfigMap, or of
-    its creation? resources: how many SecondarySchedulers the operator looks after.
+    its creation? resources: how many SecondarySchedulers the operator looks after. additions: to pod templates, see the module apply.
     """
 
     resource: dict
@@ -57,6 +57,7 @@ class Outcome(NamedTuple):
     is_config_unwatched: bool = False
     resources: int = 1
     overridden: bool = False
+    additions: tuple = ()
     now: str = ""
 
 
@@ -77,6 +78,8 @@ def report(outcome: Outcome) -> dict[str, Any]:
         conditions.append(_plugins_ready(outcome.missing))
     if outcome.metrics is not None:
         conditions.append(_metrics_available(outcome.metrics))
+    if outcome.additions:
+        conditions.append(_as_declared(outcome.additions))
     status = {
         "observedGeneration": resource["metadata"]["generation"],
         "readyReplicas": live.get("readyReplicas", 0),
@@ -178,6 +181,9 @@ def _progressing(outcome, live):
     if rollouts.is_complete(deployment):
         if decision.is_kept:
             return made("Progressing", "False", decision.reason, decision.message)
+        if outcome.additions:
+            message = "All replicas run the pod template of the Deployment, to which others add: see the condition PodTemplateAsDeclared."
+            return made("Progressing", "False", "AsExpected", message)
         return made("Progressing", "False", "AsExpected", "All replicas run what this resource says.")
     if outcome.failure and rollouts.has_served(deployment):
         return made("Progressing", "False", outcome.failure.reason, "The rollout is over, but not all of its replicas serve any more.")
@@ -229,6 +235,20 @@ def _plugins_ready(missing):
     if not missing:
         return made("PluginsReady", "True", "AsExpected", "What the enabled plugins need besides the scheduler is there.")
     return made("PluginsReady", "False", missing[0]["reason"], " ".join(entry["message"] for entry in missing))
+
+
+def _as_declared(additions):
+    said = "; ".join(
+        "Deployment {namespace}/{name}: {field}, by {0}".format(
+            f"field manager {one['manager']}" if one["manager"] else "mutating admission", **one
+        )
+        for one in additions
+    )
+    message = (
+        f"Others add to a pod template, and again at once after the operator removed it: {said}. It is left there. Change what adds it, or "
+        "exempt this namespace; then remove the field, or change this resource."
+    )
+    return made("PodTemplateAsDeclared", "False", "FieldsAdded", message)
 
 
 def _metrics_available(findings):

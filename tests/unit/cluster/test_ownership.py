@@ -139,15 +139,16 @@ ALL = {
 )
 def test_what_nobody_else_owns_goes(kept, left):
     answer = live(entry(THEIRS, ALL), entry(OURS, {"f:spec": kept}, "Apply") if kept else entry(OURS, {}, "Apply"), spec=POD)
-    outcome_ = outcome(answer, TakeOver([], ALL), [THEIRS], OURS)
+    outcome_ = outcome(answer, TakeOver([], ALL), OURS)
     assert outcome_.get("spec", {}) == left
 
 
 def test_items_of_a_set():
     fields = {"f:metadata": {"f:finalizers": {".": {}, 'v:"a/1"': {}, 'v:"a/2"': {}}, "f:labels": {"f:l": {}}}}
-    answer = live(entry(THEIRS, fields), entry("kubectl", {"f:metadata": {"f:finalizers": {'v:"a/2"': {}}}}))
+    third = entry("kubectl", {"f:metadata": {"f:finalizers": {'v:"a/2"': {}}}})
+    answer = live(entry(THEIRS, fields), third)
     answer["metadata"].update(finalizers=["a/1", "a/2", "b/3"], labels={"l": "1", "m": "2"})
-    metadata = outcome(answer, TakeOver([], fields), [THEIRS], OURS)["metadata"]
+    metadata = outcome(answer, TakeOver([third], fields), OURS)["metadata"]
     assert metadata["finalizers"] == ["a/2", "b/3"]
     assert metadata["labels"] == {"m": "2"}
 

@@ -245,3 +245,13 @@ def test_an_edit_does_not_wait_for_those_that_are_looked_at(crowd):
             insort(queue, (end + backoff(age, max(10, crowd), crowd), which), key=lambda entry: entry[0])
     assert len(waited) == len(edits)
     assert sorted(waited)[len(waited) * 95 // 100] <= 5
+
+
+@pytest.mark.parametrize(("manager", "said"), [("", "by mutating admission"), ("kubectl-edit", "by field manager kubectl-edit")])
+def test_a_field_that_others_keep_adding_is_reported(manager, said):
+    added = {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "ns", "name": "it", "field": "spec.template.spec.hostNetwork"}
+    status = report(outcome(deployment=serving(NEW), additions=({**added, "manager": manager},)))
+    assert conditions(status)["PodTemplateAsDeclared"] == ("False", "FieldsAdded")
+    messages = {entry["type"]: entry["message"] for entry in status["conditions"]}
+    assert f"Deployment ns/it: spec.template.spec.hostNetwork, {said}." in messages["PodTemplateAsDeclared"]
+    assert "what this resource says" not in messages["Progressing"]

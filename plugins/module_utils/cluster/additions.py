@@ -1,0 +1,297 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What others added to the pod template of a workload that we apply: fields that are neither ours nor a default of the server.
+
+Server-side apply leaves such fields alone, whoever added them. `judge` says which of them to remove, and `claim` how: they become ours, and
+the apply that follows removes them. Each is removed once for each template that we apply. One that returns at once is left, and is
+reported: somebody adds it to every write, as a mutating admission policy does, and no write would end that.
+
+The record of what was removed is an annotation of the workload. It holds hashes: of the template that we apply, and of each field with its
+manager. A field without a manager was added by admission, see https://kubernetes.io/docs/reference/using-api/server-side-apply/.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import is_item, owned_fields
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.ownership import TakeOver, united
+
+RECORD = "osso.scheduler/reverted"
+KINDS = ("DaemonSet", "Deployment", "StatefulSet")
+
+# A field that was removed and is back within these seconds is disputed.
+AT_ONCE = 600
+
+_TEMPLATE = ("f:spec", "f:template")
+# Written by `kubectl rollout restart`
+_RESTARTED = (*_TEMPLATE, "f:metadata", "f:annotations", "f:kubectl.kubernetes.io/restartedAt")
+
+# The server's defaults, by the last part of their path. Kubernetes adds none to pod templates any more, since each would replace all pods of a
+# cluster: kubernetes/kubernetes pkg/apis/core/v1/defaults_test.go, TestWorkloadDefaults.
+_DEFAULTS = {
+    "apiVersion": ("v1",),  # fieldRef
+    "cachingMode": ("ReadWrite",),
+    "defaultMode": (420,),
+    "divisor": ("0",),
+    "dnsPolicy": ("ClusterFirst",),
+    "expirationSeconds": (3600,),
+    "failureThreshold": (3,),
+    "iscsiInterface": ("default",),
+    "keyring": ("/etc/ceph/keyring",),
+    "path": ("/",),  # httpGet
+    "periodSeconds": (10,),
+    "pool": ("rbd",),
+    "protocol": ("TCP",),
+    "restartPolicy": ("Always",),
+    "schedulerName": ("default-scheduler",),
+    "scheme": ("HTTP",),
+    "storageMode": ("ThinProvisioned",),
+    "successThreshold": (1,),
+    "terminationGracePeriodSeconds": (30,),
+    "terminationMessagePath": ("/dev/termination-log",),
+    "terminationMessagePolicy": ("File",),
+    "timeoutSeconds": (1,),
+    "volumeMode": ("Filesystem",),
+}
+# Lists whose items are owned one by one, with the keys of an item
+_LIST_KEYS = {
+    "containers": ("name",),
+    "env": ("name",),
+    "ephemeralContainers": ("name",),
+    "hostAliases": ("ip",),
+    "imagePullSecrets": ("name",),
+    "initContainers": ("name",),
+    "ports": ("containerPort", "protocol"),
+    "resourceClaims": ("name",),
+    "schedulingGates": ("name",),
+    "topologySpreadConstraints": ("topologyKey", "whenUnsatisfiable"),
+    "volumeDevices": ("devicePath",),
+    "volumeMounts": ("mountPath",),
+    "volumes": ("name",),
+}
+
+
+class Addition(NamedTuple):
+    """path: its keys in the form of fieldsV1. manager: who owns it, "" for nobody. time: when that one wrote last."""
+
+    path: tuple[str, ...]
+    manager: str
+    time: str
+
+    @property
+    def field(self):
+        """The path as people write it, such as ``spec.template.spec.containers[name=scheduler].env``."""
+        return "".join(map(_written, self.path)).lstrip(".")
+
+    @property
+    def hash(self):
+        return _hash([self.manager, *self.path])
+
+
+class Verdict(NamedTuple):
+    """fresh: additions to remove now. disputed: those that returned at once. record: the annotation to apply, "" for none."""
+
+    fresh: list[Addition]
+    disputed: list[Addition]
+    record: str
+
+
+def judge(live: dict[str, Any], wanted: dict[str, Any], manager: str) -> Verdict:
+    """The `Verdict` on a live workload to which ``manager`` applies ``wanted``."""
+    found = _found(live, wanted, manager)
+    template = _hash(wanted["spec"]["template"])
+    removed = _removed(live, template)
+    applied = next((entry.get("time", "") for entry in _entries(live) if _is_own(entry, manager)), "")
+    disputed = [one for one in found if one.hash in removed and _is_at_once(one.time, applied)]
+    fresh = [one for one in found if one not in disputed]
+    known = sorted(removed | {one.hash for one in fresh})
+    record = json.dumps({"template": template, "fields": known}, separators=(",", ":"), sort_keys=True) if known else ""
+    return Verdict(fresh, disputed, record)
+
+
+def claim(live: dict[str, Any], fresh: list[Addition], manager: str) -> TakeOver | None:
+    """The `TakeOver` that makes the additions fields of ``manager``; None where there are none."""
+    if not fresh:
+        return None
+    entries = _entries(live)
+    own = next(entry for entry in entries if _is_own(entry, manager))
+    fields = united([own["fieldsV1"], *(_nested(one.path) for one in fresh)])
+    left = []
+    for entry in entries:
+        if entry is own:
+            left.append(dict(own, fieldsV1=fields))
+        elif entry.get("subresource"):
+            left.append(entry)
+        else:
+            rest = entry.get("fieldsV1") or {}
+            for one in fresh:
+                rest = _without(rest, one.path)
+            left += [dict(entry, fieldsV1=rest)] if rest else []
+    return TakeOver(left, fields)
+
+
+def with_record(wanted: dict[str, Any], record: str) -> dict[str, Any]:
+    """The manifest with the annotation."""
+    if not record:
+        return wanted
+    metadata = wanted["metadata"]
+    return dict(wanted, metadata=dict(metadata, annotations=dict(metadata.get("annotations") or {}, **{RECORD: record})))
+
+
+def told(identity, additions: list[Addition]) -> str:
+    """What is in the way of a pod template as it was declared, for people."""
+    fields = "; ".join(f"{one.field} ({'field manager ' + one.manager if one.manager else 'mutating admission'})" for one in additions)
+    return f"{identity}: others add to its pod template, and again after the fields were removed: {fields}"
+
+
+# Finding
+
+
+def _found(live, wanted, manager):
+    ours = owned_fields(live, manager)
+    for key in _TEMPLATE:
+        ours = ours.get(key) or {}
+    if not ours:
+        return []  # It was never applied.
+    paths = _extra(live["spec"]["template"], wanted["spec"]["template"], ours, _TEMPLATE)
+    return [Addition(path, *_owner(live, path, manager)) for path in paths if path != _RESTARTED]
+
+
+def _extra(value, wanted, ours, path):
+    """Yield the path of each field in ``value`` that the set of fields ``ours`` does not contain."""
+    if not {key for key in ours if key != "."} and "." not in ours and wanted:
+        return  # It is owned as a whole.
+    if isinstance(value, dict):
+        for key, item in value.items():
+            below = ours.get("f:" + key)
+            if below is None and key in (*_LIST_KEYS, "annotations", "labels"):
+                yield from _extra(item, None, {".": {}}, (*path, "f:" + key))
+            elif below is None:
+                if not _is_default(key, item, value):
+                    yield (*path, "f:" + key)
+            elif isinstance(item, (dict, list)):
+                yield from _extra(item, wanted.get(key) if isinstance(wanted, dict) else None, below, (*path, "f:" + key))
+    elif isinstance(value, list):
+        for item in value:
+            key = next((key for key in ours if is_item(key, item)), None)
+            if key is None:
+                yield (*path, _item_key(path[-1][2:], item))
+            elif key.startswith("k:"):
+                same = next((one for one in wanted if is_item(key, one)), None) if isinstance(wanted, list) else None
+                yield from _extra(item, same, ours[key], (*path, key))
+
+
+def _is_default(key, value, parent):
+    if value is None or value == {} or value == [] or value == "":
+        return True
+    if key == "imagePullPolicy":
+        return value == _pull_policy(parent.get("image") or "")
+    if key == "serviceAccount":
+        return value == parent.get("serviceAccountName")
+    if key == "hostPort":
+        return value == parent.get("containerPort")
+    return type(value) in (int, str) and value in _DEFAULTS.get(key, ())
+
+
+def _pull_policy(image):
+    name, _at, digest = image.partition("@")
+    tag = name.rpartition("/")[2].partition(":")[2]
+    return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
+
+
+def _item_key(name, item):
+    if not isinstance(item, dict) or name not in _LIST_KEYS:
+        return "v:" + json.dumps(item, separators=(",", ":"), sort_keys=True)
+    keys = {key: item.get(key, _DEFAULTS.get(key, (None,))[0]) for key in _LIST_KEYS[name]}
+    return "k:" + json.dumps(keys, separators=(",", ":"), sort_keys=True)
+
+
+def _owner(live, path, manager):
+    """Name of the manager that owns a field, or something in it, and the time of its last write; the latest of several."""
+    owners = [
+        (entry.get("time") or "", entry["manager"])
+        for entry in _entries(live)
+        if not _is_own(entry, manager) and not entry.get("subresource") and _contains(entry.get("fieldsV1") or {}, path)
+    ]
+    time, name = max(owners, default=("", ""))
+    return name, time
+
+
+def _contains(fields, path):
+    for key in path:
+        if key not in fields:
+            return False
+        fields = fields[key]
+        if not fields:
+            return True  # owned as a whole
+    return True
+
+
+def _entries(live):
+    return live["metadata"].get("managedFields") or []
+
+
+def _is_own(entry, manager):
+    return (entry.get("manager"), entry.get("operation"), entry.get("subresource", "")) == (manager, "Apply", "")
+
+
+# The record
+
+
+def _removed(live, template):
+    """Hashes of the additions that were removed from this template."""
+    try:
+        record = json.loads((live["metadata"].get("annotations") or {}).get(RECORD) or "{}")
+        return {str(one) for one in record["fields"]} if record["template"] == template else set()
+    except (KeyError, TypeError, ValueError):
+        return set()  # There is none, or somebody changed it.
+
+
+def _is_at_once(added, applied):
+    try:
+        return not added or (_moment(added) - _moment(applied)).total_seconds() < AT_ONCE
+    except ValueError:
+        return True
+
+
+def _moment(text):
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
+
+
+def _hash(value):
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
+
+
+# Sets of fields
+
+
+def _nested(path):
+    fields = {}
+    for key in reversed(path):
+        fields = {key: fields}
+    return fields
+
+
+def _without(fields, path):
+    """A set of fields without what is at ``path``; a parent that this leaves empty goes, too."""
+    key, *rest = path
+    if key not in fields:
+        return fields
+    left = {name: below for name, below in fields.items() if name != key}
+    below = _without(fields[key], rest) if rest and fields[key] else {}
+    return {**left, key: below} if below else left
+
+
+def _written(key):
+    kind, _colon, text = key.partition(":")
+    if kind == "k":
+        return "[" + ",".join(f"{name}={value}" for name, value in json.loads(text).items()) + "]"
+    if kind == "v":
+        return f"[{text}]"
+    return f".{text}" if text.isalnum() else f"['{text}']"

@@ -1,0 +1,178 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Module apply and what others add to pod templates: removed once, and reported where it returns at once."""
+
+from __future__ import annotations
+
+import copy
+import json
+from datetime import datetime, timedelta
+
+import pytest
+from support.objects import deployment
+from support.scheduler import eventually
+
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+ADMISSION = "admissionregistration.k8s.io/v1beta1"
+
+# What others may add, each as a strategic merge patch of the template
+ADDITIONS = {
+    "spec.template.spec.containers[name=main].env[name=ADDED]": {
+        "spec": {"containers": [{"name": "main", "env": [{"name": "ADDED", "value": "1"}]}]}
+    },
+    "spec.template.metadata.annotations['example.com/added']": {"metadata": {"annotations": {"example.com/added": "1"}}},
+    "spec.template.spec.containers[name=sidecar]": {"spec": {"containers": [{"name": "sidecar", "image": "registry.k8s.io/pause:3.10"}]}},
+    "spec.template.spec.volumes[name=added]": {"spec": {"volumes": [{"name": "added", "emptyDir": {}}]}},
+    "spec.template.spec.hostNetwork": {"spec": {"hostNetwork": True}},
+    "spec.template.spec.containers[name=main].resources": {
+        "spec": {"containers": [{"name": "main", "resources": {"limits": {"cpu": "1"}}}]}
+    },
+    "spec.template.spec.tolerations": {"spec": {"tolerations": [{"operator": "Exists"}]}},
+}
+
+
+def workload(namespace, **pod) -> dict:
+    """A Deployment with fields beside which, and in which, others can add something."""
+    obj = deployment(namespace, replicas=0, **pod)
+    obj["spec"]["template"]["spec"]["containers"][0] |= {
+        "ports": [{"containerPort": 1}],
+        "livenessProbe": {"httpGet": {"port": 1}},
+        "resources": {},
+    }
+    return obj
+
+
+@pytest.fixture
+def live(kubectl, namespace):
+    return lambda: kubectl.json("get", "deployment", "app", f"--namespace={namespace}", "--show-managed-fields")
+
+
+@pytest.fixture
+def patch(kubectl, namespace):
+    """Change the template as another manager."""
+
+    def run(template, manager="somebody"):
+        text = json.dumps({"spec": {"template": template}})
+        kubectl("patch", "deployment", "app", f"--namespace={namespace}", f"--field-manager={manager}", f"--patch={text}")
+
+    return run
+
+
+def test_what_others_add_is_removed_by_one_change_of_the_template(apply, patch, live, namespace):
+    wanted = workload(namespace)
+
+    def run(**options):
+        return apply(wanted, revert_additions=True, **options)
+
+    run()
+    declared = live()["spec"]["template"]
+    assert run().result["requests"] == {"read": 1, "write": 0, "dry_run": 0}, "defaults are no additions"
+    patch({"metadata": {"annotations": {RESTARTED: "2026-01-01T00:00:00Z"}}}, manager="kubectl-rollout")
+    assert run().result["requests"]["write"] == 0
+    for number, template in enumerate(ADDITIONS.values()):
+        patch(template, manager=f"somebody-{number % 2}")
+    assert apply(wanted).result["counts"]["unchanged"] == 1, "without the option they stay"
+
+    before = live()
+    predicted = run(check=True)
+    assert predicted.result["requests"]["write"] == 0
+    assert run().actions() == predicted.actions() == {"Deployment app": "updated"}
+    after = live()
+    assert after["metadata"]["generation"] == before["metadata"]["generation"] + 1
+    assert after["spec"]["template"]["metadata"].pop("annotations") == {RESTARTED: "2026-01-01T00:00:00Z"}
+    assert after["spec"]["template"] == declared
+    again = run()
+    assert again.result["requests"]["write"] == 0
+    assert again.result["additions"] == []
+
+
+def test_what_returns_at_once_is_reported_and_left(apply, patch, live, namespace):
+    def run(manifest):
+        return apply(manifest, revert_additions=True)
+
+    def reported(done):
+        return [(one["field"], one["manager"]) for one in done.result["additions"]]
+
+    run(workload(namespace))
+    field, template = next(iter(ADDITIONS.items()))
+    patch(template)
+    assert reported(run(workload(namespace))) == []
+    patch(template)
+    version = live()["metadata"]["resourceVersion"]
+    done = run(workload(namespace))
+    assert reported(done) == [(field, "somebody")]
+    assert any(f"{field} (field manager somebody)" in text for text in done.warnings)
+    assert live()["metadata"]["resourceVersion"] == version
+    # Something else is removed all the same, and with another template everything once more.
+    patch(ADDITIONS["spec.template.metadata.annotations['example.com/added']"], manager="another")
+    assert reported(run(workload(namespace))) == [(field, "somebody")]
+    assert "annotations" not in live()["spec"]["template"]["metadata"]
+    assert reported(run(workload(namespace, priorityClassName="system-cluster-critical"))) == []
+    assert "env" not in live()["spec"]["template"]["spec"]["containers"][0]
+
+
+@pytest.fixture
+def policy(kubectl, namespace):
+    """A mutating admission policy that adds a variable and a sidecar to every Deployment of the namespace."""
+    metadata = {"name": f"{namespace}-adds"}
+    rules = [{"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["deployments"]}]
+    expression = """Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [
+        Object.spec.template.spec.containers{name: "main", env: [Object.spec.template.spec.containers.env{name: "ADDED", value: "1"}]},
+        Object.spec.template.spec.containers{name: "sidecar", image: "registry.k8s.io/pause:3.10"}]}}}}"""
+    mutation = {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": expression}}
+    selector = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}}
+    kubectl.apply(
+        {
+            "apiVersion": ADMISSION,
+            "kind": "MutatingAdmissionPolicy",
+            "metadata": metadata,
+            "spec": {
+                "matchConstraints": {"resourceRules": rules, **selector},
+                "failurePolicy": "Fail",
+                "reinvocationPolicy": "Never",
+                "mutations": [mutation],
+            },
+        },
+        {"apiVersion": ADMISSION, "kind": "MutatingAdmissionPolicyBinding", "metadata": metadata, "spec": {"policyName": metadata["name"]}},
+    )
+    probe = deployment(namespace, name="probe", replicas=0)
+
+    def at_work():
+        answer = kubectl("create", "--dry-run=server", "--output=json", "--filename=-", stdin=probe).stdout
+        return "ADDED" in answer
+
+    eventually(at_work)
+    yield
+    kubectl("delete", "mutatingadmissionpolicy,mutatingadmissionpolicybinding", metadata["name"])
+
+
+def test_a_mutating_admission_policy_is_not_fought(policy, apply, live, namespace):
+    runs = [apply(workload(namespace), revert_additions=True) for _number in range(4)]
+    assert [done.result["requests"]["write"] for done in runs] == [1, 2, 0, 0]
+    assert live()["metadata"]["annotations"]["deployment.kubernetes.io/revision"] == "1", "the attempt to revert replaces no pod"
+    expected = [("spec.template.spec.containers[name=main].env[name=ADDED]", ""), ("spec.template.spec.containers[name=sidecar]", "")]
+    for done in runs[1:]:
+        assert [(one["field"], one["manager"]) for one in done.result["additions"]] == expected
+        assert any("containers[name=sidecar] (mutating admission)" in text for text in done.warnings)
+
+
+def test_after_a_while_a_field_is_removed_again(apply, patch, live, namespace):
+    """so a person's edit of next week is no reason to give up"""
+    from ansible_collections.osso.scheduler.plugins.module_utils.cluster.additions import AT_ONCE, judge
+
+    wanted = workload(namespace)
+    apply(wanted, revert_additions=True)
+    _field, template = next(iter(ADDITIONS.items()))
+    for _number in range(2):
+        patch(template)
+        apply(wanted, revert_additions=True)
+    now = live()
+    assert judge(now, wanted, "osso.scheduler").disputed
+    later = copy.deepcopy(now)
+    (entry,) = [one for one in later["metadata"]["managedFields"] if one["manager"] == "somebody"]
+    time = datetime.strptime(entry["time"], "%Y-%m-%dT%H:%M:%SZ") + timedelta(seconds=AT_ONCE + 60)
+    entry["time"] = time.strftime("%Y-%m-%dT%H:%M:%SZ")
+    assert judge(later, wanted, "osso.scheduler").disputed == []
+    assert judge(later, wanted, "osso.scheduler").fresh
