@@ -19,12 +19,21 @@ description:
   - Waits until kubelet has started the new process and that is alive and ready for some seconds. If that does not happen in time, or kubelet has started it
     three times and it ended each time, the manifest of before is put back and waited for, and the task fails. The same happens
     when the task is asked to end meanwhile, by SIGINT, SIGTERM or SIGHUP.
+  - If the task is killed instead, by SIGKILL or for lack of memory, a guard on the host puts the files of before back at once. It is started before the first
+    file is written and waits until the task ends. With systemd it is a unit that also starts with the host, so a reboot in the middle of a change is rolled
+    back, too. Without systemd it is a detached process, which does not survive a reboot.
+  - A change that no run has confirmed or rolled back is recorded on the host, in a folder beside that of the manifests, which root alone can read
+    (C(/etc/kubernetes/.osso-kube-scheduler.yaml)). The next run finds the record. It starts from the last confirmed manifest, whatever its options are. If it
+    makes the same change, it confirms it where the scheduler is well, and else rolls it back and fails. It warns of the record, also in check mode.
+  - What somebody else has changed in the manifest since stays as it is, also for the guard.
   - Where the file of the configuration is all that differs, because somebody edited it in its place, kubelet sees no change. The process is asked to end
     by SIGTERM then, and kubelet starts it with the right file. The way back is the edited file then, as long as a process ran beside it.
-  - Where nothing is to be changed, the process has to be well, too, or the task fails, for the manifest may be what a killed run left.
-  - Configurations that it has written and that the manifest does not name any more are deleted, or named in a warning where that fails; a file that is not
-    named by its content is somebody's own.
-  - One host at a time; run it with C(serial=1), so that another host's scheduler can take over meanwhile.
+  - The same happens where the file is right, but was written after the process began, which may run with another text. Modification time and start are
+    compared to a tenth of a second. A file that was moved there with an older modification time is not noticed.
+  - Where nothing is to be changed, the process has to be well, too, or the task fails.
+  - Configurations that it has written and that the manifest does not name any more are deleted, and so are temporary files of killed runs, in each run.
+    Where that fails, a warning names them. A file that is not named by its content is somebody's own.
+  - One host at a time; run it with C(serial=1), so that another host's scheduler can take over meanwhile. While one run changes a manifest, another one fails.
 extends_documentation_fragment:
   - osso.scheduler.attributes
 attributes:
@@ -107,7 +116,7 @@ config_path:
   sample: /etc/kubernetes/kube-scheduler/kube-scheduler-3f1f5a9c07be.yaml
 seconds_until_ready:
   description: Seconds from the replacement of the manifest until the new process was well for some seconds.
-  returned: when changed and not in check mode
+  returned: when the scheduler was changed and not in check mode
   type: float
   sample: 14.2
 hostname:
@@ -115,6 +124,17 @@ hostname:
   returned: success
   type: str
   sample: control-plane-1
+guard:
+  description: How the guard ran, V(systemd) as a unit, or V(process), which does not survive a reboot.
+  returned: when the scheduler was changed and not in check mode
+  type: str
+  sample: systemd
+deleted_files:
+  description: Configurations that are not used any more, and what killed runs have left. In check mode, what would be deleted.
+  returned: success
+  type: list
+  elements: str
+  sample: [/etc/kubernetes/kube-scheduler/kube-scheduler-3f1f5a9c07be.yaml]
 rolled_back:
   description: Whether the manifest of before, or the edited configuration, is in its place again and its process well.
   returned: when the new process did not come up, or the task was asked to end

@@ -7,13 +7,20 @@
 from __future__ import annotations
 
 import gzip
+import json
+import os
 import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import yaml
 from cluster.throwaway.layout import STATE_IN_NODE
 from support import control_plane
 from support.control_plane import ControlPlane
+from support.direct_module import COLLECTIONS
 from support.pod_stream import PAUSE, PodStream
 from support.scheduler import eventually
 
@@ -185,6 +192,40 @@ def test_broken_configuration_is_rolled_back(plane, host, configure, kubectl, na
     assert re.search(r"Its last words: E\d{4} .*/no/such/file: no such file or directory", failure.result["msg"])
     assert {name: text for name, (text, _time) in host.files().items()} == before
     assert len(set(placements(kubectl, namespace))) == 1
+
+
+def test_killed_behind_the_switch(plane, host):
+    """The guard, a process of the node, rolls back what ends again and again"""
+    before = {name: text for name, (text, _time) in host.files().items()}
+    arguments = {
+        "manifest": str(host.inside / "manifests/kube-scheduler.yaml"),
+        "config_folder": str(host.inside / "kube-scheduler"),
+        "content": "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nparallelism: 8\n",
+        "flags": {"no-such-flag": "yes"},
+    }
+    module = [sys.executable, "-m", "ansible_collections.osso.scheduler.plugins.modules.static_pod_scheduler"]
+    run = subprocess.Popen(
+        [*host.enter("mount", "net", "pid", "uts", "ipc"), *module],
+        env={**os.environ, "PYTHONPATH": str(COLLECTIONS)},
+        stdin=subprocess.PIPE,
+        text=True,
+    )
+    run.stdin.write(json.dumps({"ANSIBLE_MODULE_ARGS": arguments}))
+    run.stdin.close()
+
+    def ends_again():
+        """kubelet has started the broken one, and again"""
+        assert run.poll() is None
+        found = ((plane.mirror(host) or {}).get("status") or {}).get("containerStatuses") or [{}]
+        return "--no-such-flag=yes" in command(host) and found[0].get("restartCount")
+
+    eventually(ends_again)
+    # nsenter waits for its child.
+    (pid,) = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
+    os.kill(int(pid), signal.SIGKILL)
+    run.wait()
+    eventually(lambda: {name: text for name, (text, _time) in host.files().items()} == before)
+    plane.await_ready(host)
 
 
 @pytest.mark.long

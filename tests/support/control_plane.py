@@ -100,14 +100,24 @@ class ControlPlane:
         new = folder / "kube-scheduler.yaml"
         new.write_text(yaml.safe_dump(manifest(host.inside / "scheduler.conf"), sort_keys=False))
         new.rename(host.manifest)
+        self.await_ready(host)
+        return host
+
+    def await_ready(self, host: Host) -> None:
+        """Wait until its pod runs what its manifest says, and is ready."""
+        wanted = yaml.safe_load(host.manifest.read_text())["spec"]["containers"][0]["command"]
 
         def ready():
             """its pod is Ready"""
-            conditions = ((self.mirror(host) or {}).get("status") or {}).get("conditions") or []
-            return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+            pod = self.mirror(host) or {}
+            conditions = (pod.get("status") or {}).get("conditions") or []
+            return (
+                pod
+                and pod["spec"]["containers"][0]["command"] == wanted
+                and any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+            )
 
         eventually(ready)
-        return host
 
     def mirror(self, host: Host) -> dict | None:
         """The pod as the API server shows it."""

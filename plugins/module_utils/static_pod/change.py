@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-import glob
+import contextlib
 import os
 import socket
-import tempfile
 import time
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
@@ -18,13 +18,15 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_text
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.signals import ended_by_signals, uninterrupted
 from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import manifest as manifests
-from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import process
+from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import process, rollback
+from ansible_collections.osso.scheduler.plugins.module_utils.static_pod.guard import Guard
 
-FILE_MODE = 0o600
+LOCK_SECONDS = 10
+"""A guard that rolls back holds the lock for less."""
 
 
 def change(params: dict[str, Any], check_mode: bool = False) -> dict[str, Any]:
-    """The result of the module for its parameters, in which a credential of ``content`` is masked. Raises ClusterError after a way back."""
+    """The result of the module for its parameters, in which a credential of ``content`` is masked. Raises ClusterError after a rollback."""
     given = params["content"]
     # The invocation is part of the result.
     params["content"] = masked(given, "")[0] if given else given
@@ -34,198 +36,321 @@ def change(params: dict[str, Any], check_mode: bool = False) -> dict[str, Any]:
         raise InputError(
             f"config_folder is {params['config_folder']}, inside of {manifests_folder}, where kubelet takes every file for a pod: use another one."
         )
-    before = manifests.read(_content(path), path)
-    present = params["state"] == "present"
-    text = manifests.with_kubeconfig(given, before.flag("kubeconfig")) if present and given is not None else None
-    config_path = os.path.join(folder, manifests.config_name(text)) if text else None
-    flags = {str(name): str(value) for name, value in (params["flags"] or {}).items()} if present else {}
-    after = manifests.edited(before, config_path, flags)
-    old_config = before.flag("config")
-    old_text = _content(old_config) if old_config and os.path.exists(old_config) else ""
-    found = _content(config_path) if config_path and os.path.exists(config_path) else None
-    changed = after.text != before.text or found != text
-    shown, shown_after = masked(old_text, text or "")
-    result = {
-        "changed": changed,
-        "config_path": config_path or "",
-        "hostname": socket.gethostname(),
-        "diff": [
-            {"before_header": path, "after_header": path, "before": before.text, "after": after.text},
-            {"before_header": old_config or "", "after_header": config_path or "", "before": shown, "after": shown_after},
-        ],
-    }
-    if changed:
-        process.same_file_system(os.path.dirname(manifests_folder), manifests_folder)
-    if check_mode:
-        return result
-    step = _Step(path, folder, before, after, config_path, text, found, params["health_host"], params["wait_timeout"])
-    if not changed:
-        # What is in its place may be what a run left that was killed.
-        wrong = process.await_one(before.argv, [], step.address(before), step.timeout)
-        if wrong:
-            raise ClusterError(
-                f"Nothing was to be changed in {path}, but its kube-scheduler is not well after {step.timeout} s: {wrong}."
-                f"{_last_words(text)} Give another configuration, or take out what was set here with state=absent."
-            )
-        return result
-    began = time.monotonic()
-    with uninterrupted():  # nothing interrupts the way back
-        running = process.processes(before.argv)
+    with contextlib.ExitStack() as lock:
         try:
-            with ended_by_signals("The change of kube-scheduler"):
-                wrong = _go(step, running)
-            failure = f"kube-scheduler did not come up within {time.monotonic() - began:.0f} s: {wrong}." if wrong else ""
-        except InputError as error:
-            # The manifest is as it was, and no process was ended.
-            _put_back(step, running, error.message)
-            _tidy(folder, before)
-            raise
-        except ClusterError as error:
-            failure = error.message
-        if failure:
-            _go_back(step, running, failure, _last_words(text, old_text))
-        warnings = _tidy(folder, after)
-    return {**result, "seconds_until_ready": round(time.monotonic() - began, 1), **({"warnings": warnings} if warnings else {})}
+            lock.enter_context(rollback.locked(path, LOCK_SECONDS))
+        except TimeoutError:
+            raise ClusterError(f"Another run of this module is changing {path}: run the task again when that has ended.") from None
+        except OSError as error:
+            raise _unread(path, error) from None
+        return _change(given, path, folder, params, check_mode)
+
+
+def _change(given: str | None, path: str, folder: str, params: dict[str, Any], check_mode: bool) -> dict[str, Any]:
+    """Under the lock."""
+    step, warnings = _plan(given, path, folder, params, check_mode)
+    result = _result(step)
+    if step.to_do:
+        process.same_file_system(os.path.dirname(os.path.dirname(path)), os.path.dirname(path))
+    try:
+        if check_mode:
+            pass
+        elif step.to_do:
+            result.update(_switch(step, warnings))
+            warnings += _delete(step.unused)
+        else:
+            if step.left_over:
+                _end(step)
+            warnings += _delete(step.unused)
+            _await_unchanged(step)
+    except ClusterError as error:
+        error.result.update({"warnings": warnings} if warnings else {})
+        raise
+    return {**result, **({"warnings": warnings} if warnings else {})}
 
 
 class _Step(NamedTuple):
-    """From one manifest to another. ``found`` is what was in the place of the configuration ``text``: None where nothing was."""
+    """From one manifest to another.
 
-    path: str
-    folder: str
+    - ``record``: what a rollback needs; ``resumed``: whether it is that of a killed run, whose manifest is no basis for a change
+    - ``current``: the text of the manifest now, which is that of ``before`` unless a run was killed
+    - ``found``: the text in the place of the configuration ``text``, None where nothing is; ``old_text``: the configuration of ``before``
+    - ``outdated``: processes with the command line of ``after`` that have to end; ``argvs``: all known command lines
+    - ``unused``: files that ``after`` does not need; ``left_over``: what killed runs left that is no record
+    """
+
+    record: rollback.Change
+    resumed: bool
+    guard: Guard
     before: manifests.Manifest
     after: manifests.Manifest
-    config_path: str | None
+    current: str
     text: str | None
+    old_text: str
     found: str | None
+    outdated: list[int]
+    argvs: list[list[str]]
+    unused: list[str]
+    left_over: list[str]
     host: str | None
     timeout: int
 
     @property
-    def same_manifest(self) -> bool:
-        """Somebody edited the file of the configuration in its place, or took it away."""
-        return self.after.text == self.before.text
+    def path(self) -> str:
+        return self.record.manifest
+
+    @property
+    def files_differ(self) -> bool:
+        return self.current != self.after.text or self.found != self.text
+
+    @property
+    def to_do(self) -> bool:
+        return self.resumed or self.files_differ or bool(self.outdated)
 
     @property
     def what(self) -> str:
-        return "configuration" if self.same_manifest else "manifest"
+        return "configuration" if self.after.text == self.before.text else "manifest"
 
-    def address(self, manifest: manifests.Manifest) -> tuple[str, int]:
-        return self.host or manifest.address[0], manifest.address[1]
+    @property
+    def words(self) -> str:
+        return _last_words(self.text, self.old_text)
 
     def await_one(self, manifest: manifests.Manifest, *more: Any) -> str:
-        others = [one.argv for one in (self.before, self.after) if one.argv != manifest.argv]
-        return process.await_one(manifest.argv, others, self.address(manifest), self.timeout, *more)
+        others = [argv for argv in self.argvs if argv != manifest.argv]
+        address = (self.host or manifest.address[0], manifest.address[1])
+        return process.await_one(manifest.argv, others, address, self.timeout, *more)
 
 
-def _go(step: _Step, running: list[int]) -> str:
-    """Bring configuration and manifest; what is wrong with the new process. Raises InputError while the manifest is as it was."""
-    if step.text is not None:
+def _plan(given: str | None, path: str, folder: str, params: dict[str, Any], check_mode: bool) -> tuple[_Step, list[str]]:
+    """What is to be done, and warnings. Writes nothing but the configuration that a killed run replaced, and not even that in check mode."""
+    guard = Guard(path)
+    current = _content(path)
+    pending, warnings = _pending(path, current)
+    before = manifests.read(pending.before if pending else current, path)
+    present = params["state"] == "present"
+    text = manifests.with_kubeconfig(given, before.flag("kubeconfig")) if present and given is not None else None
+    config_path = os.path.join(folder, rollback.config_name(text)) if text else None
+    flags = {str(name): str(value) for name, value in (params["flags"] or {}).items()} if present else {}
+    after = manifests.edited(before, config_path, flags)
+    same = pending is not None and current == after.text and pending.config == config_path and _content_if_any(config_path) == text
+    if pending and not same and not check_mode:
+        with _files():
+            rollback.restore_configuration(pending)
+    found = _content_if_any(config_path)
+    running = rollback.processes(before.argv)
+    folders = {
+        folder,
+        *(os.path.dirname(one) for one in before.configurations if os.path.isabs(one)),
+        *(pending.folders if pending else ()),
+    }
+    # A text that no process ran with is not put back.
+    served = found if found != text and (running or (pending and pending.running)) else None
+    step = _Step(
+        record=rollback.Change(
+            manifest=path,
+            before=before.text,
+            after=sorted({rollback.digest(after.text), *(pending.after if pending else ())}),
+            argv=before.argv,
+            running=running,
+            folders=sorted(folders),
+            keep=sorted(before.configurations),
+            config=config_path,
+            config_after=rollback.digest(text) if text is not None else None,
+            found=pending.found if pending and same else served,
+        ),
+        resumed=pending is not None,
+        guard=guard,
+        before=before,
+        after=after,
+        current=current,
+        text=text,
+        old_text=_content_if_any(before.flag("config")) or "",
+        found=found,
+        outdated=_outdated(after, current, config_path, text, found),
+        argvs=[before.argv, after.argv, *([manifests.read(current, path).argv] if pending else [])],
+        unused=rollback.unused(folders, after.configurations),
+        left_over=[] if pending else guard.left_over,
+        host=params["health_host"],
+        timeout=params["wait_timeout"],
+    )
+    if step.outdated and not step.files_differ:
+        warnings.append(
+            f"kube-scheduler's process {step.outdated[0]} began before {config_path} was last written. It may run with another text, so it is restarted."
+        )
+    return step, warnings
+
+
+def _result(step: _Step) -> dict[str, Any]:
+    shown, shown_after = masked(step.old_text.encode(errors="replace").decode(), step.text or "")
+    old_config, config = step.before.flag("config") or "", step.record.config or ""
+    return {
+        "changed": step.to_do or bool(step.unused or step.left_over),
+        "config_path": config,
+        "hostname": socket.gethostname(),
+        "deleted_files": [*step.unused, *step.left_over],
+        "diff": [
+            {"before_header": step.path, "after_header": step.path, "before": step.before.text, "after": step.after.text},
+            {"before_header": old_config, "after_header": config, "before": shown, "after": shown_after},
+        ],
+    }
+
+
+def _pending(path: str, current: str) -> tuple[rollback.Change | None, list[str]]:
+    """The change that a killed run left, and warnings. What somebody has changed since is not taken back."""
+    try:
+        found = rollback.unconfirmed(path)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"A run that was killed has left {rollback.state_folder(path)}, which cannot be read: {error}. Check {path}, delete that folder, "
+            "and run the task again."
+        ) from None
+    if found is None:
+        return None, []
+    if rollback.digest(current) not in found.texts:
+        return None, [f"A run that was killed has changed {path}, and somebody else has changed it since: it is taken as it is now."]
+    return found, [f"A run that was killed has not confirmed its change of {path}: this run starts from the manifest before that change."]
+
+
+def _outdated(after: manifests.Manifest, current: str, config_path: str | None, text: str | None, found: str | None) -> list[int]:
+    """The processes that run already with the command line of ``after``, but not as it has to be."""
+    running = rollback.processes(after.argv)
+    if current != after.text or found != text:
+        return running
+    return process.older_than(config_path, running) if config_path else []
+
+
+def _await_unchanged(step: _Step) -> None:
+    wrong = step.await_one(step.before)
+    if wrong:
+        raise ClusterError(
+            f"Nothing was to be changed in {step.path}, but its kube-scheduler is not well after {step.timeout} s: {wrong}."
+            f"{step.words} Give another configuration, or take out what was set here with state=absent."
+        )
+
+
+def _switch(step: _Step, warnings: list[str]) -> dict[str, Any]:
+    """Make the change and confirm it, or roll it back and raise ClusterError."""
+    began = time.monotonic()
+    with uninterrupted():  # nothing interrupts the rollback
         try:
-            os.makedirs(step.folder, mode=0o700, exist_ok=True)
+            with _files():
+                rollback.record(step.record)
+                way, more = step.guard.start()
+            warnings += more
+            with ended_by_signals("The change of kube-scheduler"):
+                wrong = _go(step)
+            failure = f"kube-scheduler did not come up within {time.monotonic() - began:.0f} s: {wrong}." if wrong else ""
+        except InputError as error:
+            # The manifest is as it was, and no process was ended.
+            _put_back(step, error.message)
+            _end(step)
+            raise
+        except ClusterError as error:
+            failure = error.message
+        if failure:
+            _go_back(step, failure)
+        _end(step)
+    return {"seconds_until_ready": round(time.monotonic() - began, 1), "guard": way}
+
+
+def _go(step: _Step) -> str:
+    """Bring configuration and manifest; what is wrong with the new process. Raises InputError while the manifest is as it was."""
+    with _files():
+        if step.text is not None and step.found != step.text:
+            os.makedirs(os.path.dirname(step.record.config), mode=0o700, exist_ok=True)
+            rollback.write(step.record.config, step.text, os.path.dirname(step.record.config))
+        if step.current != step.after.text:
+            # kubelet starts the pod anew whatever changes in it, also where the command line stays.
+            rollback.replace_manifest(step.path, step.after.text)
+    if step.current == step.after.text and step.outdated:
+        # kubelet looks at the manifest alone.
+        try:
+            os.utime(step.record.config)  # its time may be in the future, and the next run would take the new process for an old one
+            rollback.end(step.outdated)
         except OSError as error:
-            raise _unwritten(step.folder, error) from None
-        _write(step.config_path, step.text, step.folder)
-    if step.same_manifest:
-        process.end(running)  # kubelet looks at the manifest alone
-    else:
-        # kubelet starts the pod anew whatever changes in it, also where the command line stays.
-        _replace(step.path, step.after.text)
-    return step.await_one(step.after, running, process.LOGS)
+            raise ClusterError(f"kube-scheduler's process cannot be ended: {error.strerror}. Run the task as root.") from None
+    return step.await_one(step.after, step.outdated, process.LOGS)
 
 
-def _go_back(step: _Step, running: list[int], failure: str, words: str) -> None:
+def _go_back(step: _Step, failure: str) -> None:
     """Put back what was there before, wait for its process, and raise ClusterError with all of that."""
-    if step.same_manifest and (step.found is None or not running):
+    words = step.words
+    if step.after.text == step.before.text and step.record.found is None:
+        _end(step)
         raise ClusterError(f"{failure} No other configuration served before, so nothing was put back.{words}", rolled_back=False)
-    ended = _put_back(step, running, failure, words)
+    ended = _put_back(step, failure, words)
     wrong = step.await_one(step.before, ended)
     how = f"It is not back yet either: {wrong}" if wrong else f"The {step.what} of before is in its place again, and the scheduler is well"
-    _tidy(step.folder, step.before)
+    _end(step)
     raise ClusterError(f"{failure} {how}.{words}", rolled_back=not wrong)
 
 
-def _put_back(step: _Step, running: list[int], failure: str, words: str = "") -> list[int]:
-    """Files as they were; the processes that had to be ended for it. What no process ran with is not put back."""
-    ended: list[int] = []
+def _put_back(step: _Step, failure: str, words: str = "") -> list[int]:
+    """Files as they were; the processes that had to be ended for it."""
+    failure = f"{failure} The {step.what} of before could not be put back: "
     try:
-        if step.found is not None and running and _content(step.config_path) != step.found:
-            _write(step.config_path, step.found, step.folder)
-            if step.same_manifest:
-                ended = process.processes(step.after.argv)
-                process.end(ended)
-        if _content(step.path) != step.before.text:
-            _replace(step.path, step.before.text)
-    except ClusterError as error:
+        restored, ended = rollback.restore(step.record)
+    except OSError as error:
         raise ClusterError(
-            f"{failure} The {step.what} of before could not be put back: {error.message}{words}", rolled_back=False
+            f"{failure}{error.filename} cannot be written: {error.strerror}. It is tried again every {rollback.RETRY_SECONDS} s, "
+            f"and by the next run of the task.{words}",
+            rolled_back=False,
         ) from None
+    if not restored:
+        _end(step)
+        raise ClusterError(f"{failure}somebody else has changed or removed {step.path} meanwhile.{words}", rolled_back=False)
     return ended
+
+
+def _end(step: _Step) -> None:
+    """Confirm what there is now."""
+    try:
+        step.guard.end()
+    except OSError as error:
+        raise ClusterError(
+            f"{error.filename} cannot be deleted: {error.strerror}. As long as it is there, the change counts as unconfirmed and is rolled back."
+        ) from None
 
 
 def _content(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
+        return rollback.content(path)
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}. Run the task on a host of the control plane, as root.") from None
+        raise _unread(path, error) from None
 
 
-def _write(path: str, text: str, folder: str, mode: int = FILE_MODE, owner: tuple[int, int] | None = None) -> None:
-    """Put a file in its place in one step; until then it is in ``folder``. Raises InputError where it stays as it was."""
-    temporary = None
+def _content_if_any(path: str | None) -> str | None:
     try:
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".osso-")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, mode)
-        if owner:
-            os.chown(temporary, *owner)
-        os.rename(temporary, path)
-    except BaseException as error:
-        if temporary and os.path.exists(temporary):
-            os.unlink(temporary)
-        if isinstance(error, OSError):
-            raise _unwritten(path, error) from None
-        raise
-
-
-def _replace(path: str, text: str) -> None:
-    """The manifest, from a file beside its folder: kubelet takes whatever is in that for a pod."""
-    try:
-        found = os.stat(path)
+        return rollback.content_if_any(path)
     except OSError as error:
-        raise _unwritten(path, error) from None
-    _write(path, text, os.path.dirname(os.path.dirname(path)), found.st_mode & 0o7777, (found.st_uid, found.st_gid))
+        raise _unread(path, error) from None
 
 
-def _unwritten(path: str, error: OSError) -> InputError:
-    return InputError(f"{path} cannot be written: {error.strerror}. See to that, and run the task again, as root.")
+def _unread(path: str | None, error: OSError) -> InputError:
+    return InputError(f"{path} cannot be read: {error.strerror}. Run the task on a host of the control plane, as root.")
 
 
-def _tidy(folder: str, manifest: manifests.Manifest) -> list[str]:
-    """Remove the configurations that were written here and that the manifest does not name; warnings of those that stay."""
-    kept = {os.path.realpath(path) for path in manifest.configurations}
+@contextlib.contextmanager
+def _files() -> Iterator[None]:
+    """For the writing of files: what fails is an InputError."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{error.filename} cannot be written: {error.strerror}. See to that, and run the task again, as root.") from None
+
+
+def _delete(paths: list[str]) -> list[str]:
+    """Warnings of those that stay."""
     warnings = []
-    for path in glob.glob(os.path.join(folder, "kube-scheduler-*.yaml")):
+    for path in paths:
         try:
-            if os.path.realpath(path) not in kept and _written_here(path):
+            with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
         except OSError as error:
             warnings.append(
                 f"{path}, which is not used any more, cannot be deleted: {error.strerror}. Delete it, since it may hold credentials."
             )
     return warnings
-
-
-def _written_here(path: str) -> bool:
-    """Whether the file is named by its content: others are somebody's own."""
-    if os.path.islink(path) or not os.path.isfile(path):
-        return False
-    with open(path, "rb") as file:
-        return os.path.basename(path) == manifests.config_name(file.read().decode("utf-8", "replace"))
 
 
 def _last_words(*configurations: str | None) -> str:

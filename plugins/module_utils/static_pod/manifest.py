@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 from typing import Any, NamedTuple
 
@@ -89,11 +88,6 @@ def edited(manifest: Manifest, config_path: str | None, flags: dict[str, str]) -
     if pod == manifest.pod:
         return manifest
     return Manifest(from_structure(pod), pod)
-
-
-def config_name(text: str) -> str:
-    """A file of its own for each content: the manifest is the one switch between two of them."""
-    return f"kube-scheduler-{hashlib.sha256(text.encode()).hexdigest()[:12]}.yaml"
 
 
 def with_kubeconfig(text: str, kubeconfig: str | None) -> str:

@@ -8,48 +8,45 @@ from __future__ import annotations
 
 import glob
 import http.client
+import math
 import os
 import re
-import signal
 import ssl
 import time
 from collections.abc import Collection
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.static_pod.rollback import processes
 
 STABLE_SECONDS = 5
 """So long one process has to be well: one that ends on its configuration does so at once, and kubelet starts it again."""
 VAIN_STARTS = 3
 """So many times it is started before it is given up. kubelet starts again at once what has ended for the first time; before the third start it waits ten
 seconds or more, before each further one twice as long. So what fails for a moment gets another chance after that moment."""
+CLOCK_SECONDS = 0.1
+"""So far the start of a process and the time of a file may be apart by the granularity of their clocks."""
 LOGS = "/var/log/pods/kube-system_kube-scheduler-*/kube-scheduler/*.log"
 _PATHS = (("/livez", "/readyz"), ("/healthz",))
 
 
-def processes(argv: list[str], proc: str = "/proc") -> list[int]:
-    """The processes with exactly this command line."""
-    wanted = b"\0".join(one.encode() for one in argv) + b"\0"
-    found = []
-    for path in glob.glob(f"{proc}/[0-9]*/cmdline"):
-        try:
-            with open(path, "rb") as file:
-                if file.read() == wanted:
-                    found.append(int(path.split("/")[-2]))
-        except OSError:
-            continue  # it has ended meanwhile
-    return found
+def older_than(path: str, pids: Collection[int]) -> list[int]:
+    """Those of the processes that began before the file was last written: they may run with another text than it has now.
+
+    Both ages are taken from now on, so it does not matter when the host was booted by its clock. A start is known to the tick, a hundredth of a second.
+    """
+    age_of_file = time.time() - os.stat(path).st_mtime
+    return [pid for pid in pids if _age(pid) > age_of_file + CLOCK_SECONDS]
 
 
-def end(pids: Collection[int]) -> None:
-    """Ask processes to end. Raises ClusterError where that is not allowed."""
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGTERM)
-        except ProcessLookupError:
-            continue  # it has ended meanwhile
-        except OSError as error:
-            raise ClusterError(f"kube-scheduler's process {pid} cannot be ended: {error.strerror}. Run the task as root.") from None
+def _age(pid: int) -> float:
+    """Seconds since the process began, see proc_pid_stat(5); -inf where it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return -math.inf
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")
 
 
 def await_one(

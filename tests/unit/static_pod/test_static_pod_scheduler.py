@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 import re
@@ -23,35 +24,16 @@ import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables import openshift
 from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import manifest as manifests
-from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import process
+from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import process, rollback
 from ansible_collections.osso.scheduler.plugins.module_utils.static_pod.change import change
+from ansible_collections.osso.scheduler.plugins.module_utils.static_pod.guard import Guard
 from support import kubelet
 from support.ansible_runs import play
 from support.api_server import ApiServer, status
-from support.certificates import Authority
 from support.direct_module import COLLECTIONS, run_directly
+from support.static_pod_host import CONFIG, POD, TEXT, Host
 
 ROOT = Path(__file__).resolve().parents[3]
-CONFIG = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-# As kubeadm writes it, as far as it matters
-POD = {
-    "apiVersion": "v1",
-    "kind": "Pod",
-    "metadata": {"name": "kube-scheduler", "namespace": "kube-system", "labels": {"component": "kube-scheduler"}},
-    "spec": {
-        "containers": [
-            {
-                "name": "kube-scheduler",
-                "image": "registry.k8s.io/kube-scheduler:v1.34.7",
-                "command": ["kube-scheduler", "--bind-address=127.0.0.1", "--kubeconfig=/etc/kubernetes/scheduler.conf", "--v=2"],
-                "volumeMounts": [{"name": "kubeconfig", "mountPath": "/etc/kubernetes/scheduler.conf", "readOnly": True}],
-            }
-        ],
-        "hostNetwork": True,
-        "volumes": [{"name": "kubeconfig", "hostPath": {"path": "/etc/kubernetes/scheduler.conf", "type": "FileOrCreate"}}],
-    },
-}
-TEXT = "# written by hand\n" + yaml.safe_dump(POD, sort_keys=False)
 
 
 def read(text=TEXT):
@@ -115,33 +97,6 @@ def test_no_manifest_of_a_scheduler(text):
         read(text)
 
 
-class Host:
-    """A host of a control plane: folders, a manifest, and the module with its paths."""
-
-    def __init__(self, folder: Path):
-        folder.mkdir(exist_ok=True)
-        self.manifests = folder / "kubernetes/manifests"
-        self.manifests.mkdir(parents=True)
-        self.config_folder = folder / "kubernetes/kube-scheduler"
-        self.path = self.manifests / "kube-scheduler.yaml"
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        certificate, key = Authority(folder).certificate("127.0.0.1")
-        self.command = [sys.executable, kubelet.__file__, f"--secure-port={port}", f"--tls-cert-file={certificate}"]
-        self.command += [f"--tls-private-key-file={key}", "--kubeconfig=/etc/kubernetes/scheduler.conf"]
-        pod = yaml.safe_load(TEXT)
-        pod["spec"]["containers"][0]["command"] = self.command
-        self.path.write_text(yaml.safe_dump(pod))
-
-    def run(self, **options):
-        usual = {"manifest": str(self.path), "config_folder": str(self.config_folder), "wait_timeout": 60}
-        return run_directly("static_pod_scheduler", **{**usual, **options})
-
-    def configurations(self):
-        return sorted(path.name for path in self.config_folder.glob("*"))
-
-
 @pytest.fixture
 def host(tmp_path):
     return Host(tmp_path)
@@ -189,11 +144,11 @@ def test_a_configuration_that_was_edited_in_its_place_is_put_right(host):
     with kubelet.Kubelet(host.manifests):
         path = Path(host.run(content=CONFIG).result["config_path"])
         manifest, right = host.path.read_text(), path.read_text()
-        (before,) = process.processes(read(manifest).argv)
+        (before,) = rollback.processes(read(manifest).argv)
         path.write_text(right + "parallelism: 1\n")
         assert host.run(content=CONFIG, check=True).result["changed"]
         assert host.run(content=CONFIG).result["changed"]
-        (after,) = process.processes(read(manifest).argv)
+        (after,) = rollback.processes(read(manifest).argv)
         assert (path.read_text(), host.path.read_text(), after == before) == (right, manifest, False)
         assert not host.run(content=CONFIG).result["changed"]
 
@@ -212,8 +167,9 @@ def step(host, monkeypatch):
             return "it is broken" if len(waits) == 1 else ""
 
         monkeypatch.setattr(process, "await_one", await_one)
-        monkeypatch.setattr(process, "processes", lambda _argv: list(running))
-        monkeypatch.setattr(process, "end", ended.extend)
+        monkeypatch.setattr(rollback, "processes", lambda _argv: list(running))
+        monkeypatch.setattr(rollback, "end", ended.extend)
+        monkeypatch.setattr(Guard, "start", lambda _guard: ("process", []))
         usual = {"state": "present", "content": CONFIG, "flags": {}, "health_host": None, "wait_timeout": 60}
         with pytest.raises(ClusterError) as failure:
             change({**usual, "manifest": str(host.path), "config_folder": str(host.config_folder), **options}, check_mode)
@@ -224,13 +180,13 @@ def step(host, monkeypatch):
 
 def test_what_was_edited_in_its_place_and_served_is_put_back(host, step):
     text = manifests.with_kubeconfig(CONFIG, "/etc/kubernetes/scheduler.conf")
-    edited, right = host.config_folder / manifests.config_name(text), text
+    edited, right = host.config_folder / rollback.config_name(text), text
     host.config_folder.mkdir()
     edited.write_text("edited")
     host.path.write_text(manifests.edited(read(host.path.read_text()), str(edited), {}).text)
     failure, ended = step(running=[7])
     assert "it is broken. The configuration of before is in its place again, and the scheduler is well." in failure.message
-    assert (failure.result["rolled_back"], edited.read_text(), ended) == (True, "edited", [7, 7])
+    assert (failure.result["rolled_back"], edited.read_text(), ended) == (True, "edited", [7])
     # Nothing is gone back to that did not serve.
     failure, ended = step()
     assert "No other configuration served before, so nothing was put back." in failure.message
@@ -240,27 +196,31 @@ def test_what_was_edited_in_its_place_and_served_is_put_back(host, step):
 def test_a_manifest_that_was_moved_away_meanwhile(host, step):
     failure, _ended = step(meanwhile=lambda: host.path.rename(host.config_folder / "away"))
     assert "it is broken. The manifest of before could not be put back: " in failure.message
-    assert f"{host.path} cannot be read: No such file or directory" in failure.message
+    assert f"somebody else has changed or removed {host.path} meanwhile." in failure.message
     assert failure.result["rolled_back"] is False
 
 
-@pytest.mark.parametrize("which", [1, 2])
-def test_a_disk_that_is_full(host, step, monkeypatch, which):
-    """Nothing was ended: the configuration is written first, then the manifest"""
-    before, written = host.path.read_text(), []
+def test_a_disk_that_is_full(host, step, monkeypatch):
+    """Whatever cannot be written, nothing was ended and nothing is left"""
+    before, fsync, named = host.path.read_text(), os.fsync, []
+    for which in itertools.count():
+        written = itertools.count()
 
-    def fsync(handle):
-        written.append(handle)
-        if len(written) >= which:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        def full(handle, which=which, written=written):
+            if next(written) == which:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            fsync(handle)
 
-    monkeypatch.setattr(os, "fsync", fsync)
-    failure, ended = step(running=[7])
-    path = host.path if which == 2 else host.config_folder / "kube-scheduler-"
-    assert failure.message.startswith(str(path))
-    assert "cannot be written: No space left on device" in failure.message
-    assert (failure.result, ended, len(written)) == ({}, [], which)
-    assert (host.path.read_text(), host.configurations(), list(host.path.parent.parent.glob(".osso-*"))) == (before, [], [])
+        monkeypatch.setattr(os, "fsync", full)
+        failure, ended = step(running=[7])
+        if "it is broken" in failure.message:
+            break  # it got as far as to wait
+        assert (host.path.read_text(), host.configurations(), host.others()) == (before, [], [])
+        assert "cannot be written: No space left on device" in failure.message
+        assert (failure.result, ended) == ({}, [])
+        named.append(Path(failure.message.partition(" ")[0]).name)
+    text = manifests.with_kubeconfig(CONFIG, "/etc/kubernetes/scheduler.conf")
+    assert set(named) == {rollback.RECORD, rollback.config_name(text), host.path.name}
 
 
 def test_a_disk_that_is_full_on_the_way_back(host, step, monkeypatch):
@@ -369,7 +329,7 @@ def test_files_of_others_stay(host):
     own.write_text("mine")
     alike.write_text("named alike")
     said = CONFIG + "clientConnection: {kubeconfig: /mine}\n"
-    former = host.config_folder / manifests.config_name(said)
+    former = host.config_folder / rollback.config_name(said)
     former.write_text(said)
     pod = yaml.safe_load(host.path.read_text())
     pod["spec"]["containers"][0]["command"].append(f"--config={former}")
@@ -404,11 +364,11 @@ def test_an_old_process_with_the_same_command_line_is_not_the_new_one(host):
     argv, address = read(host.path.read_text()).argv, read(host.path.read_text()).address
     with kubelet.Kubelet(host.manifests):
         assert process.await_one(argv, [], address, 60) == ""
-        (old,) = process.processes(argv)
+        (old,) = rollback.processes(argv)
         seen = process.await_one(argv, [], address, 1, [old])
         assert seen == "the process before still runs"
         assert host.run(flags={"v": 2}).result["changed"]
-        (new,) = process.processes(argv)
+        (new,) = rollback.processes(argv)
         assert (read(host.path.read_text()).argv, new == old) == (argv, False)
 
 
