@@ -132,3 +132,13 @@ def test_a_sidecar_is_removed_once_and_then_reported(scheduler, kubectl):
         assert bool(reported[0]) == ("sidecar" in left)
     assert reported[:2] == ("False", "FieldsAdded")
     assert "containers[name=sidecar], by field manager kubectl-patch" in reported[2]
+
+
+def test_release_does_not_wait_for_a_resource_whose_operator_no_longer_exists(scheduler, kubectl, play):
+    kubectl("delete", "secondaryscheduler", scheduler.name, f"--namespace={scheduler.namespace}", "--wait=false")
+    chosen = {"release_schedulers": [{"namespace": scheduler.namespace, "name": scheduler.name}]}
+    play("osso.scheduler.release", variables=chosen, check=True)
+    assert len(outside(scheduler)) == 3
+    play("osso.scheduler.release", variables=chosen)
+    assert not scheduler.resource
+    assert outside(scheduler) == {}

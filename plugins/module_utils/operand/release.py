@@ -16,6 +16,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inve
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names, rollout
 
+FINALIZER = "osso.scheduler/clean-up"
+
 
 def plan(
     resources: list[dict[str, Any]], operators: list[dict[str, Any]], chosen: list[dict[str, str]] | None = None
@@ -23,17 +25,20 @@ def plan(
     """Who is concerned when ``chosen`` (namespace and name each; None: all) of the SecondarySchedulers ``resources`` are released.
 
     ``operators`` as the module scheduler_info returns them. Returns ``resources`` that are released, and as manifests without content
-    the same (``manifests``) and the Deployments of the ``operators`` to be stopped; with namespace and name, other resources that would
-    have no operator any more (``unattended``), and those of ``chosen`` that do not exist (``missing``).
+    the same (``manifests``) and the Deployments of the ``operators`` to be stopped; what to do for resources that are being deleted and
+    wait for an operator (``deleted``); with namespace and name, other resources that would have no operator any more (``unattended``),
+    and those of ``chosen`` that do not exist (``missing``).
     """
     keys = {_key(one["metadata"]) for one in resources}
     wanted = keys if chosen is None else {_key(one) for one in chosen}
     namespaces = {namespace for namespace, name in wanted & keys}
     stopped = [one for one in operators if one["variant"] == "osso" and any(_watches(one, namespace) for namespace in namespaces)]
     running = [one for one in stopped if one["replicas"]]
-    released = [one for one in resources if _key(one["metadata"]) in wanted]
+    found = [one for one in resources if _key(one["metadata"]) in wanted]
+    released = [one for one in found if not one["metadata"].get("deletionTimestamp")]
     return {
         "resources": released,
+        "deleted": [_deleted(one) for one in found if FINALIZER in (one["metadata"].get("finalizers") or []) and one not in released],
         "manifests": [_manifest(Identity.of(one)) for one in released],
         "operators": [_manifest(Identity("apps/v1", one["kind"], one["namespace"], one["name"])) for one in stopped],
         "unattended": [
@@ -74,6 +79,14 @@ def _is_ours(deployment, known):
     volumes = deployment["spec"]["template"]["spec"].get("volumes") or []
     secrets = [(volume.get("secret") or {}).get("secretName", "") for volume in volumes]
     return any(name.startswith(names.config_secret(known, "")) for name in secrets)
+
+
+def _deleted(resource):
+    """Namespace and name, and the JSON patch that removes our finalizer."""
+    path = f"/metadata/finalizers/{resource['metadata']['finalizers'].index(FINALIZER)}"
+    patch = [{"op": "test", "path": path, "value": FINALIZER}, {"op": "remove", "path": path}]
+    known = names.of(resource)
+    return {"namespace": known["namespace"], "name": known["name"], "patch": patch}
 
 
 def _watches(operator, namespace):

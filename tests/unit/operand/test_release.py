@@ -113,3 +113,15 @@ def test_once_their_pods_serve_ours_alone_goes():
 )
 def test_nothing_goes_before_and_after(deployments, inventories):
     assert stale(resource(), deployments, inventories) == []
+
+
+def test_what_is_being_deleted_is_not_handed_over():
+    """It would be waited for until it is gone, which its own finalizer prevents."""
+    dying, held_by_others = resource("two", "batch"), resource("two", "other")
+    for one, finalizers in ((dying, ["example.com/first", "osso.scheduler/clean-up"]), (held_by_others, ["example.com/first"])):
+        one["metadata"].update(deletionTimestamp="2026-01-01T00:00:00Z", finalizers=finalizers)
+    found = plan([resource(), dying, held_by_others], [])
+    assert named(found["resources"]) == named(found["manifests"]) == [("one", "cluster")]
+    path = "/metadata/finalizers/1"
+    patch = [{"op": "test", "path": path, "value": "osso.scheduler/clean-up"}, {"op": "remove", "path": path}]
+    assert found["deleted"] == [{"namespace": "two", "name": "batch", "patch": patch}]
