@@ -283,6 +283,42 @@ options:
       - Seconds until waiting is given up. This is one limit for everything that the task waits for.
     type: int
     default: 300
+  assume_deleted:
+    description:
+      - For check mode, the RV(objects) of an earlier task that deletes some of the objects which this one applies. Those of them with the action V(deleted)
+        count as absent, together with what they own and what is in a namespace among them. What takes their place is validated under another name.
+      - Outside of check mode this has no effect.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      apiVersion:
+        description: API version of the object.
+        type: str
+        required: true
+        aliases: [api_version]
+      kind:
+        description: Kind of the object.
+        type: str
+        required: true
+      namespace:
+        description: Namespace of the object.
+        type: str
+      name:
+        description: Name of the object.
+        type: str
+        required: true
+      uid:
+        description: UID of the object, by which what it owns is found.
+        type: str
+      action:
+        description: What was done with it. Everything but V(deleted) is ignored; without it the object counts as deleted.
+        type: str
+  return_removed:
+    description:
+      - Return, in RV(removed), the manifests of what leaves the set by O(prune), for a later task that restores it.
+    type: bool
+    default: false
   mask:
     description:
       - Texts that are shown as asterisks wherever they are in the objects, in the diff, in messages and in what is returned. They are what must
@@ -419,6 +455,13 @@ additions:
       name: my-operator
       field: spec.template.spec.containers[name=sidecar]
       manager: ""
+removed:
+  description:
+    - Manifests of what O(prune) deleted or O(orphan) gave up, with the fields that O(field_manager) had applied to them, also where the task failed
+      after the first of them. Secrets are left out.
+  returned: with O(return_removed), when O(prune) was reached
+  type: list
+  elements: dict
 unvalidated:
   description: In check mode, the objects that the server could not be asked about, each with a C(reason).
   returned: always
@@ -525,6 +568,20 @@ def main():
                 ),
             ),
             wait_timeout=dict(type="int", default=300),
+            assume_deleted=dict(
+                type="list",
+                elements="dict",
+                default=[],
+                options=dict(
+                    apiVersion=dict(type="str", required=True, aliases=["api_version"]),
+                    kind=dict(type="str", required=True),
+                    namespace=dict(type="str"),
+                    name=dict(type="str", required=True),
+                    uid=dict(type="str"),
+                    action=dict(type="str"),
+                ),
+            ),
+            return_removed=dict(type="bool", default=False),
             mask=dict(type="list", elements="str", default=[], no_log=True),
             return_kinds=dict(type="list", elements="str", default=[]),
         ),
@@ -563,6 +620,8 @@ def run(module):
         wait_for=params["wait_for"],
         wait_timeout=params["wait_timeout"],
         all_of=params["all_of"] or [],
+        assume_deleted=params["assume_deleted"],
+        return_removed=params["return_removed"],
     )
     try:
         run = Run(client, options, report, module.warn)
@@ -597,6 +656,8 @@ def _check(params, objects):
         raise InputError(
             "set_name is {0} but set_namespace is missing; name the namespace for the set's inventory.".format(params["set_name"])
         )
+    if params["return_removed"] and not params["prune"]:
+        raise InputError("return_removed is true but prune is false; without prune nothing leaves the set. Set prune to true.")
     for option, said in (
         ("set_kinds", "given"),
         ("keep_existing", "given"),

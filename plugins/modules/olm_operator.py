@@ -29,7 +29,7 @@ attributes:
     support: full
     details:
       - Sends only reads and dry runs. What OLM would do with the objects is not predicted. A catalog that the task itself would make or change
-        cannot be asked, so package and channel are not checked then.
+        cannot be queried. A warning then says that package, channel, version and bundle are not verified.
   diff_mode:
     support: full
   idempotent:
@@ -42,8 +42,12 @@ options:
       - V(present) installs or upgrades. V(absent) deletes the Subscription, the CSV and what it owns, and what else an InstallPlan of the package
         created. The OperatorGroup, the CatalogSource and the namespace are deleted if this module made them and nobody else uses them; the namespace only
         when nothing else is in it. A warning says what stays.
+      - V(prepared) does what V(present) does up to an InstallPlan that waits for approval, and approves nothing, so nothing of the operator is in the
+        cluster yet. That proves catalog, package, channel, version and dependencies, and that the bundle can be pulled and unpacked. Then the
+        CustomResourceDefinitions in the bundle are compared with those of the cluster, and with the objects that exist. If one of these fails, what the
+        task has written is removed again. V(present) with the same options goes on from there.
     type: str
-    choices: [present, absent]
+    choices: [present, prepared, absent]
     default: present
   package:
     description: Name of the package in the catalog.
@@ -204,6 +208,15 @@ EXAMPLES = r"""
         requests:
           memory: 128Mi
 
+- name: Prove that an operator can be installed, before what it replaces is removed
+  osso.scheduler.olm_operator:
+    package: osso-scheduler-operator
+    namespace: osso-scheduler-operator
+    source: osso-scheduler
+    catalog:
+      image: registry.example.com/osso/scheduler-catalog:1.0.0
+    state: prepared
+
 - name: What would removing it do?
   osso.scheduler.olm_operator:
     package: osso-scheduler-operator
@@ -333,13 +346,13 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.report import Report
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.install import Install
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import Options
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import PREPARED, Options
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.removal import Removal
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 
 OPTIONS = dict(
-    state=dict(type="str", choices=["present", "absent"], default="present"),
+    state=dict(type="str", choices=["present", PREPARED, "absent"], default="present"),
     package=dict(type="str", required=True),
     namespace=dict(type="str", required=True),
     name=dict(type="str"),
@@ -387,7 +400,7 @@ def run(module):
     options = Options(**dict(params, name=params["name"] or params["package"]))
     client = Client.from_module(module)
     report = Report(client, module.check_mode, module._diff)
-    work = (Install if options.state == "present" else Removal)(client, options, report, module.warn, module.check_mode)
+    work = (Removal if options.state == "absent" else Install)(client, options, report, module.warn, module.check_mode)
     try:
         work.run()
     except ClusterError as error:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.olm import GROUP
+from support.olm import GROUP, Bundle, Package
+from support.pod_stream import PodStream
 from support.scheduler import Scheduler, eventually
 from support.site import NAMESPACE, RESOURCE, gone
 
@@ -21,6 +22,12 @@ DEPLOYMENT = "osso-scheduler-operator"
 def installed_by(kubectl) -> str:
     labels = kubectl.json("get", "deployment", DEPLOYMENT, f"--namespace={NAMESPACE}")["metadata"]["labels"]
     return "olm" if "olm.owner" in labels else "manifests"
+
+
+def of_olm(kubectl) -> list[str]:
+    """What OLM has in the operator's namespace."""
+    kinds = ",".join(f"{kind}.{GROUP}" for kind in ("subscriptions", "clusterserviceversions", "catalogsources", "operatorgroups"))
+    return kubectl("get", kinds, f"--namespace={NAMESPACE}", "--output=name").stdout.split()
 
 
 # What it needs where it watches all namespaces; a bundle holds it for every way to watch.
@@ -107,6 +114,55 @@ def test_auto_stays_with_the_method_that_is_there(role, manifests, by_manifests,
     assert (run.changed, audit.writes()) == ([], [])
 
 
+@pytest.fixture(scope="module")
+def broken(olm):
+    """A catalog of our package that OLM can install from, but whose operator cannot start."""
+    package = "osso-scheduler-operator"
+    return olm.catalog(Package(package, {"stable": [Bundle(package, image="registry.invalid/does/not:exist")]}))
+
+
+def test_a_failed_move_restores_the_operator_while_pods_are_placed(role, served, broken, manifests, by_manifests, namespace, kubectl):
+    """The plan succeeds, the operator in it does not."""
+    before, parts = served(), manifests
+    stream = PodStream(kubectl, namespace, "moves")
+    try:
+        with stream:
+            variables = {"operator_method": "olm", "operator_catalog_image": broken, "operator_wait_timeout": 180}
+            failure = role(variables, succeed=False).failures[-1]
+        assert "registry.invalid/does/not:exist" in failure.result["msg"]
+        assert failure.result["msg"].strip().endswith("the one of the manifests is restored as it was.")
+        eventually(lambda: None not in stream.waits())
+        assert max(stream.waits()) <= 3
+    finally:
+        stream.close()
+    assert (installed_by(kubectl), served()) == ("manifests", before)
+    found = Parts(kubectl)
+    assert (found.definition, found.rules, found.deployment) == (parts.definition, parts.rules, parts.deployment)
+    assert of_olm(kubectl) == []
+    assert role({**by_manifests, "operator_method": "auto"}).changed == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        ({"operator_catalog_image": "registry.invalid/misspelt:1"}, "Correct catalog.image"),
+        ({"operator_channel": "fast"}, "channel is fast, which package osso-scheduler-operator"),
+        ({"operator_version": "7.0.0"}, "version is 7.0.0, which channel stable"),
+    ],
+    ids=["catalog", "channel", "version"],
+)
+def test_a_move_that_cannot_succeed_leaves_the_operator_as_it_is(role, served, by_olm, by_manifests, kubectl, variables, says):
+    before, deployment = served(), kubectl.get("deployment", DEPLOYMENT, NAMESPACE)["metadata"]
+    predicted = role({**by_olm, **variables}, check=True)
+    assert "channel, version and bundle in it, are not verified" in predicted.output()
+    (failure,) = role({**by_olm, **variables}, succeed=False).failures
+    assert says in failure.result["msg"]
+    after = kubectl.get("deployment", DEPLOYMENT, NAMESPACE)["metadata"]
+    assert (after["uid"], after["generation"], served()) == (deployment["uid"], deployment["generation"], before)
+    assert of_olm(kubectl) == []
+    assert role({**by_manifests, "operator_method": "auto"}).changed == []
+
+
 def test_moving_to_a_catalog_that_does_not_exist_takes_nothing_away(role, served, kubectl, audit):
     before = served()
     with audit:
@@ -174,8 +230,9 @@ def test_the_sample_works(kubectl, namespace, role):
 
 def test_from_olm_to_manifests_with_the_scheduler_serving(role, served, scheduler, by_manifests, manifests, kubectl):
     before = served()
+    predicted = role(by_manifests, check=True, diff=True)
     run = role(by_manifests)
-    assert run.changed
+    assert set(predicted.changed) == set(run.changed) != set()
     assert installed_by(kubectl) == "manifests"
     found = Parts(kubectl)
     assert (found.definition, found.rules, found.deployment) == (manifests.definition, manifests.rules, manifests.deployment)
@@ -183,8 +240,7 @@ def test_from_olm_to_manifests_with_the_scheduler_serving(role, served, schedule
     scheduler.write(logLevel="Normal")
     eventually(scheduler.served)
     assert role(by_manifests).changed == []
-    kinds = ",".join(f"{kind}.{GROUP}" for kind in ("subscriptions", "clusterserviceversions", "catalogsources", "operatorgroups"))
-    assert kubectl("get", kinds, f"--namespace={NAMESPACE}", "--output=name").stdout == ""
+    assert of_olm(kubectl) == []
 
 
 def test_the_removal_leaves_nothing(role, kubectl):

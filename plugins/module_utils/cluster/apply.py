@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import (
 )
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import report as action
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import FIELD_MANAGER
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import is_applied, owned_fields
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import applied, is_applied, owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
@@ -65,6 +66,8 @@ class Options(NamedTuple):
     wait_for: list = ()
     wait_timeout: int = 300
     all_of: list = ()
+    assume_deleted: list = ()
+    return_removed: bool = False
 
 
 class Run:
@@ -82,6 +85,7 @@ class Run:
         self._inventory = inventory.identity(options.set_name, options.set_namespace) if options.set_name else None
         self._resources = {}
         self._live = {}
+        self._assumed = prune.Deleted(options.assume_deleted if options.check else ())
         # When this run changed a definition, by the kind that it defines
         self._defined = {}
 
@@ -167,7 +171,8 @@ class Run:
             self._resources[identity] = lookup.locate(self._client, identity)
 
     def _read(self, identities):
-        self._live.update(lookup.read(self._client, {identity: self._resources[identity] for identity in identities}))
+        found = lookup.read(self._client, {identity: self._resources[identity] for identity in identities})
+        self._live.update(self._assumed.without(found))
 
     def _doomed(self, identity):
         return Doomed(identity, self._resources[identity], self._live[identity])
@@ -238,8 +243,9 @@ class Run:
             self._report_additions(identity, live, wanted)
             return
         if options.check:
+            predict = self._predict_creation if identity in self._assumed.identities else self._predict
             live, after, obstacle = self._forecast.ask(
-                identity, wanted, live, self._resources[identity], lambda: self._predict(identity, wanted, live, taken, force)
+                identity, wanted, live, self._resources[identity], lambda: predict(identity, wanted, live, taken, force)
             )
             if obstacle is not None:
                 self._report.not_validated(identity, obstacle)
@@ -335,6 +341,12 @@ class Run:
         left = ownership.outcome(answer, taken, options.field_manager, options.subresource)
         return self._rewrite(identity, ownership.replacement(live, left), options.subresource)
 
+    def _predict_creation(self, identity, wanted, live, taken, force):
+        """What creating it would leave, where an object of this name is still there: the server is asked under another name."""
+        name = "osso-dry-run-" + hashlib.sha256(identity.name.encode()).hexdigest()[:10]
+        answer = self._send(identity, dict(wanted, metadata=dict(wanted["metadata"], name=name)), force)
+        return dict(answer, metadata=dict(answer["metadata"], name=identity.name))
+
     def _rewrite(self, identity, operations, subresource=None):
         options = self._options
         return self._client.json_patch(
@@ -395,12 +407,18 @@ class Run:
         self._read(stale)
         mine = prune.ours(map(self._doomed, stale), self._options.set_name, self._options.set_namespace)
         released = [one for one in mine if one.identity.kind in prune.HOLDERS and one.identity.name in self._options.orphan]
-        for one in released:
-            self._orphan(one)
         doomed = [one for one in mine if one not in released]
         kept = prune.kept(self._client, doomed, self._options.set_name, self._warn)
+        self._remember([one for one in mine if one not in kept])
+        for one in released:
+            self._orphan(one)
         self._delete([one for one in doomed if one not in kept])
         return [one.identity for one in kept]
+
+    def _remember(self, leaving):
+        """For a task that restores it: the manifests of what leaves the set."""
+        if self._options.return_removed:
+            self._report.removed = [applied(one.live, self._options.field_manager) for one in leaving if one.identity.kind != "Secret"]
 
     def _orphan(self, one):
         """Take the set's labels off an object that others look after from now on; everything else of it stays."""

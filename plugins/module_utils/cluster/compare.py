@@ -56,6 +56,24 @@ def owned_fields(live, manager, subresource=None):
     return entries[0].get("fieldsV1", {}) if entries else {}
 
 
+def applied(live, manager):
+    """The manifest that ``manager`` would have to apply to an object to leave it as it is: what it owns, with the present values."""
+    owned = owned_fields(live, manager)
+    content = _owned_part(live, owned) if owned else {}
+    metadata = {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
+    return dict(content, apiVersion=live["apiVersion"], kind=live["kind"], metadata=dict(content.get("metadata", {}), **metadata))
+
+
+def _owned_part(value, owned):
+    children = _children(owned)
+    if not children:
+        return value if "." not in owned else type(value)()
+    if isinstance(value, dict):
+        return {key: _owned_part(item, children["f:" + key]) for key, item in value.items() if "f:" + key in children}
+    found = [(item, next((key for key in children if is_item(key, item)), None)) for item in value]
+    return [item if key.startswith("v:") else _owned_part(item, children[key]) for item, key in found if key]
+
+
 def _entries(live, manager, subresource):
     return [
         entry

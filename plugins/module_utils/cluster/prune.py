@@ -6,12 +6,36 @@
 
 from __future__ import annotations
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants, inventory, lookup
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants, inventory, lookup, report
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 
 # With one of these, what others keep in it or of it would go.
 HOLDERS = ("Namespace", lookup.CRD)
+
+
+class Deleted:
+    """Objects that an earlier task deletes: what counts as not there in check mode. ``identities`` are those that were found all the same.
+
+    ``entries`` are dicts with apiVersion, kind, namespace, name, uid and action, as modules return them in ``objects``.
+    """
+
+    def __init__(self, entries):
+        gone = [one for one in entries if one.get("action") in (None, report.DELETED)]
+        self._keys = {Identity(one["apiVersion"], one["kind"], one.get("namespace"), one["name"]).key for one in gone}
+        self._namespaces = {name for group, kind, namespace, name in self._keys if (group, kind) == ("", "Namespace")}
+        self._uids = {one["uid"] for one in gone if one.get("uid")}
+        self.identities = set()
+
+    def without(self, found):
+        """``found`` (objects by identity) with None for what is deleted, by itself, with its owner or with its namespace."""
+        gone = {identity for identity, live in found.items() if live and self._takes(identity, live)}
+        self.identities |= gone
+        return {identity: None if identity in gone else live for identity, live in found.items()}
+
+    def _takes(self, identity, live):
+        owners = {one["uid"] for one in live["metadata"].get("ownerReferences") or []}
+        return identity.key in self._keys or identity.namespace in self._namespaces or not self._uids.isdisjoint(owners)
 
 
 def ours(doomed, set_name, set_namespace):

@@ -146,6 +146,21 @@ def _pod_problems(pod):
         yield "{0}: {1}".format(status.get("reason", "Failed"), status.get("message", ""))
 
 
+_UNPULLABLE = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
+_CRASHES = 2
+
+
+def cannot_start(pod):
+    """Can an image of the pod not be pulled, or does a container crash again and again?"""
+    status = pod.get("status", {})
+    for container in status.get("initContainerStatuses", []) + status.get("containerStatuses", []):
+        if container.get("state", {}).get("waiting", {}).get("reason") in _UNPULLABLE:
+            return True
+        if container.get("restartCount", 0) >= _CRASHES and not container.get("ready"):
+            return True
+    return False
+
+
 def held_by(live):
     """What keeps an object that is being deleted."""
     reasons = []

@@ -25,6 +25,8 @@ class Report:
         self._unvalidated = []
         self._resources = {}
         self._additions = []
+        # Manifests of what left the set, where they were asked for
+        self.removed = None
 
     def add(self, identity, action, before=None, after=None, with_status=False):
         """Record ``action`` on an object, with the object ``before`` and ``after`` it (None when it did or does not exist).
@@ -42,6 +44,11 @@ class Report:
         if self._with_diff and action in (CREATED, UPDATED, DELETED):
             old, new = diff.difference(before, after, with_status)
             self._diffs.append(diff.as_diff(str(identity), old, new))
+
+    def undo(self, identity):
+        """Forget what was recorded of an object, since it is again as it was before."""
+        self._entries.pop(identity, None)
+        self._diffs = [one for one in self._diffs if one["before_header"] != str(identity)]
 
     def see(self, identity, live):
         """Remember the newest state of an object whose kind was asked for."""
@@ -69,6 +76,8 @@ class Report:
             "additions": self._additions,
             "unvalidated": self._unvalidated,
         }
+        if self.removed is not None:
+            result["removed"] = self.removed
         if self._with_diff:
             result["diff"] = self._diffs
         return result

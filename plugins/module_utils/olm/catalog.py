@@ -91,14 +91,14 @@ def judge(live):
 def serves(pods, image):
     """Is a pod of the catalog ready that serves this image?"""
     return any(
-        image in [container.get("image") for container in _containers(pod)]
-        and any(one.get("type") == "Ready" and one.get("status") == "True" for one in status(pod, "conditions", []))
+        runs(pod, image) and any(one.get("type") == "Ready" and one.get("status") == "True" for one in status(pod, "conditions", []))
         for pod in pods
     )
 
 
-def _containers(pod):
-    return spec(pod, "containers", []) + spec(pod, "initContainers", [])
+def runs(pod, image):
+    """Is the image one of the pod's?"""
+    return image in [container.get("image") for container in spec(pod, "containers", []) + spec(pod, "initContainers", [])]
 
 
 def is_young(live, now=None):

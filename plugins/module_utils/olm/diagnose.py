@@ -21,12 +21,24 @@ APPROVAL, SHORT = "approval", "short"
 # What the resolver says of a CSV without a Subscription, and for a while of the one that an upgrade is replacing
 _ORPHAN = re.compile(r"clusterserviceversion (\S+) exists and is not referenced by a subscription")
 
+# pkg/controller/bundle/bundle_unpacker.go; releases before 0.45 repeat the kubelet's reason.
+_PULL_FAILED = re.compile("Bundle image pull failed|ErrImagePull|ImagePullBackOff")
+
 # Reasons after which OLM tries again by itself: a catalog does not answer for now, also one that is nothing to this Subscription; an
 # InstallPlan was written by two at once (pkg/controller/operators/catalog/operator.go).
 _TRIED_AGAIN = ("ErrorPreventedResolution", "EnsureInstallPlanFailed")
 
+# What OLM says of the CustomResourceDefinitions in a plan (pkg/controller/operators/catalog/step.go); it tries for a minute, in vain.
+_PLAN_REMEDIES = {
+    "updated validation is too restrictive": "correct the object that it names, or choose another version of the operator",
+    "field is immutable": "choose a version of the operator whose definition fits the existing one, or delete that, with all of its objects, first",
+    "risk of data loss": "store the objects in a version that the new definition has, and remove the old one from status.storedVersions of the definition",
+}
+_FAILED_PLAN = "OLM does not execute a failed InstallPlan again: then remove the operator with state: absent, its custom resources stay, and install it again"
+
 _REMEDIES = {
-    "TooManyOperatorGroups": "delete all OperatorGroups in the namespace but one",
+    "TooManyOperatorGroups": "delete all OperatorGroups in the namespace but one. Where only one is left by now, OLM notices it when it checks again, which "
+    "can take 15 minutes, or at once when the ClusterServiceVersion gets any annotation",
     "NoOperatorGroup": "create an OperatorGroup in the namespace",
     "UnsupportedOperatorGroup": "the operator's install modes do not allow these namespaces; set other watch_namespaces",
     "InterOperatorGroupOwnerConflict": "an operator in another namespace that watches some of the same namespaces provides the same APIs; "
@@ -91,25 +103,24 @@ def judge(seen, goal):
 def _stuck(seen, goal):
     """What keeps OLM, from the first step to the last."""
     found = conditions(seen.subscription)
-    for kind, what in (("ResolutionFailed", "OLM cannot resolve it"), ("BundleUnpackFailed", "its bundle cannot be unpacked")):
-        if _true(found, kind):
-            orphan = _ORPHAN.search(found[kind].get("message", ""))
-            text = f"{_subscription(seen)}: {what}: {_told(found[kind])}"
-            if orphan and _is_replaced(seen, orphan.group(1)):
-                return Verdict(PENDING, text)
-            if found[kind].get("reason") in _TRIED_AGAIN:
-                return Verdict(PENDING, text)
-            return Verdict(FAILED, text + (f"; delete ClusterServiceVersion {orphan.group(1)}" if orphan else ""))
     plan = current(seen.plans, seen.subscription)
     name = status(seen.subscription, "currentCSV")
     csv = seen.csvs.get(name)
+    unresolved = _unresolved(seen, found)
+    if unresolved is not None and not _follows_from_upgrade(seen, found):
+        return unresolved
     if plan is not None and status(plan, "phase") == "Failed":
-        return Verdict(FAILED, f"InstallPlan {name_of(plan)} failed: {_plan_failure(plan)}")
+        return Verdict(FAILED, f"InstallPlan {name_of(plan)} failed: {_plan_failure(plan)}{_plan_remedy(plan)}; {_FAILED_PLAN}")
     if plan is not None and waits_for_approval(plan) and name in csvs_of(plan):
         text = f"InstallPlan {name_of(plan)} waits for approval; it brings {', '.join(csvs_of(plan))}"
         return Verdict(PENDING if goal.approves(plan) else APPROVAL, text)
+    if plan is not None and status(plan, "phase") == "Installing" and status(plan, "message"):
+        remedy = _plan_remedy(plan)
+        return Verdict(FAILED if remedy else PENDING, f"InstallPlan {name_of(plan)} is Installing: {_plan_failure(plan)}{remedy}")
     if csv is not None and status(csv, "phase") != "Succeeded":
         return _csv(seen, csv)
+    if unresolved is not None:
+        return unresolved
     if _true(found, "BundleUnpacking"):
         return Verdict(PENDING, f"{_subscription(seen)}: its bundle is being unpacked: {_told(found['BundleUnpacking'])}")
     if _true(found, "CatalogSourcesUnhealthy"):
@@ -120,15 +131,51 @@ def _stuck(seen, goal):
         return Verdict(PENDING, f"InstallPlan {name_of(plan)} is {status(plan, 'phase') or 'new'}: {_plan_failure(plan)}")
     if csv is not None:
         return Verdict(PENDING, f"{name} is installed; the Subscription is {status(seen.subscription, 'state') or 'not looked at yet'}")
+    if name and name == status(seen.subscription, "installedCSV"):
+        return Verdict(
+            FAILED,
+            f"{_subscription(seen)}: its ClusterServiceVersion {name} was deleted, and OLM does not create it again. Remove the operator with state: "
+            "absent, its custom resources stay, and install it again",
+        )
     if status(seen.subscription, "state"):
         return Verdict(PENDING, f"{_subscription(seen)} is {status(seen.subscription, 'state')}; its CSV {name} does not exist")
     return Verdict(PENDING, f"{_subscription(seen)}: OLM says nothing about it; is its catalog-operator running?")
 
 
-def _is_replaced(seen, name):
-    """Is a CSV gone, or about to go since a newer one is there?"""
+def _unresolved(seen, found):
+    """The `Verdict` where OLM finds no way to what the Subscription asks for; None where it does not say so."""
+    for kind, what in (("ResolutionFailed", "OLM cannot resolve it"), ("BundleUnpackFailed", "its bundle cannot be unpacked")):
+        if _true(found, kind):
+            text = f"{_subscription(seen)}: {what}: {_told(found[kind])}"
+            if _follows_from_upgrade(seen, found) or found[kind].get("reason") in _TRIED_AGAIN:
+                return Verdict(PENDING, text)
+            orphan = _orphan(found)
+            return Verdict(FAILED, text + (f"; delete ClusterServiceVersion {orphan}" if orphan else ""))
+    return None
+
+
+def _orphan(found):
+    told = _ORPHAN.search(found.get("ResolutionFailed", {}).get("message", ""))
+    return told.group(1) if told else None
+
+
+def _follows_from_upgrade(seen, found):
+    """Is the CSV that no Subscription refers to the one which an upgrade of ours is replacing? Then what keeps the upgrade is the reason."""
+    name = _orphan(found)
+    if not name or not _true(found, "ResolutionFailed"):
+        return False
     phase = status(seen.csvs.get(name), "phase")
-    return name not in seen.csvs or phase in ("Replacing", "Deleting") or any(spec(csv, "replaces") == name for csv in seen.csvs.values())
+    return (
+        name not in seen.csvs
+        or name == status(seen.subscription, "installedCSV") != status(seen.subscription, "currentCSV")
+        or phase in ("Replacing", "Deleting")
+        or any(spec(csv, "replaces") == name for csv in seen.csvs.values())
+    )
+
+
+def _plan_remedy(plan):
+    text = _plan_failure(plan)
+    return next(("; " + remedy for pattern, remedy in _PLAN_REMEDIES.items() if pattern in text), "")
 
 
 def _subscription(seen):
@@ -243,3 +290,9 @@ def needs_unpack_pods(seen):
     """Is OLM at unpacking a bundle, so that the pods which do it say more?"""
     found = conditions(seen.subscription)
     return _true(found, "BundleUnpacking") or _true(found, "BundleUnpackFailed")
+
+
+def bundle_cannot_be_pulled(seen):
+    """Does OLM say so of a bundle that it is unpacking? The pods alone do not tell, which may be of other Subscriptions."""
+    found = conditions(seen.subscription)
+    return _true(found, "BundleUnpacking") and bool(_PULL_FAILED.search(found["BundleUnpacking"].get("message", "")))

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import time
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import apply, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import apply, inhabitants, readiness
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import report as action
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import applied
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.report import Report
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import Deadline
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import catalog as catalogs
-from ansible_collections.osso.scheduler.plugins.module_utils.olm import diagnose, group, outcome, plan
+from ansible_collections.osso.scheduler.plugins.module_utils.olm import crd_compatibility, diagnose, group, outcome, plan
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.diagnose import Goal, Seen, judge
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import (
     CATALOG,
     CSV,
     FIELD_MANAGER,
     PLAN,
+    PREPARED,
     SUBSCRIPTION,
     identity,
     is_ours,
@@ -32,16 +37,20 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
     spec,
     status,
 )
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.removal import record
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import refuse_namesakes, refuse_rivals, survey
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.watching import Selection, Watcher
 
 # OLM may still find its way out of a failure, and may not have heard of a new catalog yet, for so long.
 _GRACE_SECONDS = 20
 _TICK_SECONDS = 1
+_POD_SECONDS = 5
+# What OLM needs to delete what it made for a Subscription
+_WITHDRAWAL_SECONDS = 60
 
 
 class Install:
-    """One run with ``state: present``. ``result()`` is what the module returns, also after a failure."""
+    """One run with ``state: present`` or ``prepared``. ``result()`` is what the module returns, also after a failure."""
 
     def __init__(self, client, options, report, warn, check):
         self._client = client
@@ -56,7 +65,10 @@ class Install:
         self._approved = None
         self._short = ""
         self._pending = ""
+        self._ready = ""
         self._fresh = False
+        self._written = []
+        self._broken_since = None
 
     def run(self):
         self._resources = resources(self._client)
@@ -75,8 +87,14 @@ class Install:
             self._report.add(identity("OperatorGroup", group_name, options.namespace), action.UNCHANGED, found.groups[0], found.groups[0])
         if self._check:
             self._predict(found, base)
-        else:
+            return
+        known = record(self._client, options, self._deadline, check=True) if options.state == PREPARED else []
+        try:
             self._install(found, base)
+        except ClusterError as error:
+            if options.state == PREPARED:
+                self._withdraw(found, known, error)
+            raise
 
     def result(self):
         channel = spec(self._seen.subscription, "channel") or self._options.channel
@@ -111,8 +129,25 @@ class Install:
         options = self._options
         if not options.catalog:
             return []
+        if found.catalog is None:
+            self._refuse_foreign_account()
         ours = found.catalog is None or is_ours(found.catalog)
         return [catalogs.source(options.source, options.source_namespace, options.catalog, options.labels, ours)]
+
+    def _refuse_foreign_account(self):
+        """Raise `InputError` where OLM would wait for ever for the ServiceAccount of a new catalog, since its name is taken."""
+        options = self._options
+        try:
+            live = self._client.get(self._client.resource("v1", "ServiceAccount"), options.source, options.source_namespace)
+        except ApiError as error:
+            if error.status != 403:
+                raise
+            return
+        if live and "olm.managed" not in (live["metadata"].get("labels") or {}):
+            raise InputError(
+                f"source is {options.source}, but namespace {options.source_namespace} has a ServiceAccount of this name already, and OLM needs "
+                "one for the catalog alone. Give source another name."
+            )
 
     def _subscription(self, live):
         """The Subscription for what the catalog offers."""
@@ -122,7 +157,8 @@ class Install:
         wanted = {"name": options.package, "source": options.source, "sourceNamespace": options.source_namespace}
         if channel:
             wanted["channel"] = channel
-        wanted["installPlanApproval"] = "Automatic" if options.upgrade == "channel" and options.approval == "Automatic" else "Manual"
+        automatic = options.upgrade == "channel" and options.approval == "Automatic" and options.state != PREPARED
+        wanted["installPlanApproval"] = "Automatic" if automatic else "Manual"
         # It matters for the first installation only, and stays as it was then.
         starting = spec(live, "startingCSV") if installed else options.starting_csv or spec(live, "startingCSV")
         if options.upgrade == "version" and not self._versions.matches(installed, options.version):
@@ -148,14 +184,15 @@ class Install:
         wanted = catalogs.csv_for(self._offer, channel, options.version, "version")
         return None if installed else wanted
 
-    def _apply(self, manifests):
+    def _apply(self, manifests, force=False):
+        self._written += [Identity.of(one) for one in manifests]
         run = apply.Run(
             self._client,
             apply.Options(
                 manifests,
                 check=self._check,
                 field_manager=FIELD_MANAGER,
-                force_conflicts=self._options.force,
+                force_conflicts=force or self._options.force,
                 wait_timeout=self._options.wait_timeout,
             ),
             self._report,
@@ -183,6 +220,38 @@ class Install:
         self._apply([*base, self._subscription(found.subscription)])
         self._settle()
 
+    def _withdraw(self, found, known, error):
+        """Remove what a failed preparation has written, and apply again what it has changed; ``error`` is told of what stays.
+
+        ``known`` is OLM's record of the operator before, as a list.
+        """
+        if not self._written:
+            return
+        before = {Identity.of(one).key: one for one in (found.namespace, found.subscription, found.catalog, *found.groups) if one}
+        deadline = Deadline(_WITHDRAWAL_SECONDS)
+        try:
+            for one in reversed(list(dict.fromkeys(self._written))):
+                if one.key in before:
+                    self._apply([applied(before[one.key], FIELD_MANAGER)], force=True)
+                else:
+                    self._remove(one, deadline)
+                self._report.undo(one)
+            if not known:
+                delete(self._client, record(self._client, self._options, deadline, check=False), self._scratch(), deadline)
+        except ClusterError as failure:
+            error.message = error.message.rstrip(".") + f". What had been written for it could not be removed: {failure.message}"
+        else:
+            error.message = error.message.rstrip(".") + ". What had been written for it was removed again."
+
+    def _remove(self, one, deadline):
+        resource = self._client.resource(one.api_version, one.kind)
+        live = self._client.get(resource, one.name, one.namespace)
+        if live and not (one.kind == "Namespace" and inhabitants.of(self._client, one.name, set())):
+            delete(self._client, [Doomed(one, resource, live)], self._scratch(), deadline)
+
+    def _scratch(self):
+        return Report(self._client, check=False, with_diff=False)
+
     def _predict(self, found, base):
         """Check mode: nothing is waited for, and a catalog that this run would make or change cannot be asked."""
         options = self._options
@@ -191,10 +260,14 @@ class Install:
             offer = catalogs.Reader(self._client, options.source, options.source_namespace).offer(options.package)
             if offer == catalogs.UNKNOWN or offer.packages:
                 self._take(offer)
-        elif same:
+        else:
+            if same:
+                why = f"is not ready ({catalogs.judge(found.catalog).why})"
+            else:
+                why = "would be changed" if found.catalog else "does not exist yet"
             self._warn(
-                f"Check mode: CatalogSource {options.source_namespace}/{options.source} is not ready ({catalogs.judge(found.catalog).why}), so "
-                "package and channel could not be checked."
+                f"Check mode: CatalogSource {options.source_namespace}/{options.source} {why}, so its image, and the package, channel, version and "
+                "bundle in it, are not verified. A run verifies them before it writes the Subscription."
             )
         self._learn()
         if self._offer.package is None and options.upgrade == "version" and not options.starting_csv and not found.subscription:
@@ -202,7 +275,7 @@ class Install:
             self._options = options._replace(upgrade="none")
         self._apply([*base, self._subscription(found.subscription)])
         self._options = options
-        if found.subscription is not None:
+        if found.subscription is not None and options.state != PREPARED:
             self._approve()
 
     def _take(self, offer):
@@ -239,14 +312,39 @@ class Install:
                 if live and catalogs.judge(live).state == readiness.READY and (not image or catalogs.serves(pods, image)):
                     return live
                 self._seen = self._seen._replace(catalog=live)
-                if self._deadline.remaining() <= 0:
-                    why = [catalogs.judge(live).why or f"no pod serves image {image} yet" if live else "it does not exist"]
-                    raise ClusterError(
-                        "Not ready after {0} s (wait_timeout). CatalogSource {1}/{2}: {3}".format(
-                            options.wait_timeout, options.source_namespace, options.source, "; ".join(why + readiness.pod_problems(pods))
-                        )
-                    )
+                given = (options.catalog or {}).get("image")
+                if self._deadline.remaining() <= 0 or self._stays_broken(
+                    any(readiness.cannot_start(pod) for pod in pods if not given or catalogs.runs(pod, given))
+                ):
+                    raise ClusterError(self._unserved(live, image, pods))
                 watcher.wait(min(_TICK_SECONDS, self._deadline.remaining()))
+
+    def _unserved(self, live, image, pods):
+        options = self._options
+        why = [catalogs.judge(live).why or f"no pod serves image {image} yet" if live else "it does not exist"]
+        text = "{0}. CatalogSource {1}/{2}: {3}".format(
+            self._given_up(), options.source_namespace, options.source, "; ".join(why + readiness.pod_problems(pods))
+        )
+        if any(readiness.cannot_start(pod) for pod in pods):
+            text += (
+                ". Correct catalog.image, or name a pull secret in catalog.secrets."
+                if options.catalog
+                else ". Correct the image of this CatalogSource, or name another one by source and source_namespace."
+            )
+        return text
+
+    def _given_up(self):
+        return (
+            "Will not become ready" if self._deadline.remaining() > 0 else f"Not ready after {self._options.wait_timeout} s (wait_timeout)"
+        )
+
+    def _stays_broken(self, broken):
+        """Is ``broken``, and was it all the time for as long as OLM and the kubelet are given?"""
+        if not broken:
+            self._broken_since = None
+            return False
+        self._broken_since = self._broken_since or time.monotonic()
+        return time.monotonic() - self._broken_since >= _GRACE_SECONDS
 
     def _may_list(self, selection):
         try:
@@ -267,8 +365,8 @@ class Install:
             CATALOG: Selection(self._resources[CATALOG], options.source_namespace, options.source),
             "Deployment": Selection(self._client.resource("apps/v1", "Deployment"), options.namespace),
         }
-        goal = self._goal()
-        since, before = time.monotonic(), None
+        goal, self._broken_since = self._goal(), None
+        since, before, looked = time.monotonic(), None, 0
         with Watcher(self._client, selections) as watcher:
             while True:
                 self._seen = Seen(
@@ -279,20 +377,45 @@ class Install:
                     watcher.objects(CATALOG).get(options.source),
                 )
                 self._learn()
-                self._approve()
+                if options.state == PREPARED and self._is_prepared():
+                    return
+                if options.state != PREPARED:
+                    self._approve()
                 verdict = judge(self._seen, goal)
                 if verdict.state != before:
                     since, before = time.monotonic(), verdict.state
                 if verdict.state == diagnose.READY:
                     return
-                if not options.wait:
+                if not options.wait and options.state != PREPARED:
                     if spec(self._seen.subscription, "installPlanApproval") == "Manual" and not self._approved and not self._asks():
                         self._warn("wait is false, and there is no InstallPlan to approve yet. Run it again, else OLM waits for ever.")
                     return
-                if self._is_final(verdict, time.monotonic() - since):
+                broken = False
+                if verdict.state == diagnose.PENDING and time.monotonic() - looked >= _POD_SECONDS:
+                    looked, broken = time.monotonic(), self._stays_broken(self._cannot_start())
+                if broken or self._is_final(verdict, time.monotonic() - since):
                     self._give_up(verdict)
                     return
                 watcher.wait(min(_TICK_SECONDS, self._deadline.remaining()))
+
+    def _is_prepared(self):
+        """Does an InstallPlan wait that the user agreed to? Raises `ClusterError` where OLM could not execute it."""
+        waiting = self._to_approve()
+        if waiting is None:
+            return False
+        try:
+            problems = crd_compatibility.problems(self._client, waiting)
+        except ClusterError as error:
+            if error.result.get("status") != 403:
+                raise
+            self._warn(
+                f"The definitions in the bundle were not compared with those of the cluster and with existing objects: {error.message}"
+            )
+            problems = []
+        if problems:
+            raise ClusterError("{0} cannot be installed: {1}.".format(", ".join(plan.csvs_of(waiting)), "; ".join(problems)))
+        self._ready = f"{', '.join(plan.csvs_of(waiting))} can be installed: InstallPlan {name_of(waiting)} waits for approval."
+        return True
 
     def _is_final(self, verdict, seconds):
         if self._deadline.remaining() <= 0:
@@ -326,28 +449,45 @@ class Install:
         if verdict.state == diagnose.APPROVAL:
             asked = f"approve is {options.approve}" if options.approve else f"version is {options.version or options.starting_csv}"
             why += f"; {asked}, which it does not bring, so it was not approved"
-        problems = self._pod_problems()
-        timely = "" if self._deadline.remaining() > 0 else f"Not ready after {options.wait_timeout} s (wait_timeout). "
-        return "{0}{1}".format(timely or "Will not become ready. ", "; ".join([why, *problems]))
+        pods, unread = self._pods()
+        return f"{self._given_up()}. {'; '.join([why, *readiness.pod_problems(pods), *unread])}"
 
-    def _pod_problems(self):
-        """What the pods say that a Subscription waits for: those which unpack its bundle, and those of the operator."""
-        options, seen = self._options, self._seen
+    def _pods(self):
+        """The pods that a Subscription waits for: those which unpack bundles, and those of the operator; and why they could not be read."""
         pods = []
         try:
-            resource = self._client.resource("v1", "Pod")
-            if diagnose.needs_unpack_pods(seen):
-                found = self._client.list(resource, options.source_namespace, label_selector="job-name")
-                pods += [one for one in found if "operatorframework.io/bundle-unpack-ref" in (one["metadata"].get("labels") or {})]
-            csv = seen.csvs.get(status(seen.subscription, "currentCSV"))
-            for name in diagnose.deployments_of(csv) if csv else []:
-                labels = ((spec(seen.deployments.get(name), "selector") or {}).get("matchLabels")) or {}
-                if labels:
-                    selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
-                    pods += self._client.list(resource, options.namespace, label_selector=selector)
+            if diagnose.needs_unpack_pods(self._seen):
+                resource = self._client.resource("v1", "Pod")
+                pods += self._client.list(resource, self._options.source_namespace, label_selector="operatorframework.io/bundle-unpack-ref")
+            return pods + self._operator_pods(), []
         except ApiError as error:
-            return ["its pods could not be read: " + error.message]
-        return readiness.pod_problems(pods)
+            return pods, ["its pods could not be read: " + error.message]
+
+    def _operator_pods(self):
+        """The pods of the CSV that is coming. Raises `ApiError`."""
+        seen, pods = self._seen, []
+        csv = seen.csvs.get(status(seen.subscription, "currentCSV"))
+        for name in diagnose.deployments_of(csv) if csv else []:
+            labels = ((spec(seen.deployments.get(name), "selector") or {}).get("matchLabels")) or {}
+            if labels:
+                selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+                found = self._client.list(self._client.resource("v1", "Pod"), self._options.namespace, label_selector=selector)
+                # Older ones are of the version before, or of a configuration before.
+                found = [one for one in found if one["metadata"]["creationTimestamp"] >= csv["metadata"]["creationTimestamp"]]
+                newest = max(found, key=lambda one: one["metadata"]["creationTimestamp"], default=None)
+                pods += [one for one in found if _template(one) == _template(newest)]
+        return pods
+
+    def _cannot_start(self):
+        """Can the bundle not be pulled, or a pod of the operator not start?"""
+        if diagnose.bundle_cannot_be_pulled(self._seen):
+            return True
+        try:
+            return any(map(readiness.cannot_start, self._operator_pods()))
+        except ApiError as error:
+            if error.status != 403:
+                raise
+            return False
 
     def _goal(self):
         options, versions = self._options, self._versions
@@ -381,7 +521,7 @@ class Install:
         installed = status(self._seen.subscription, "installedCSV")
         if installed and (name == installed or not self._is_newer(name, installed)):
             return False
-        if options.approval == "Manual":
+        if options.approval == "Manual" and (options.approve or options.state != PREPARED):
             return options.approve is not None and versions.matches(name, options.approve)
         if not self._is_referred(name):
             return False
@@ -400,10 +540,13 @@ class Install:
         referred = plan.current(self._seen.plans, self._seen.subscription)
         return referred is not None and name in plan.csvs_of(referred)
 
+    def _to_approve(self):
+        return plan.to_approve(self._seen.plans, self._seen.subscription, self._versions, self._agrees, self._options.approve_others)
+
     def _approve(self):
         """Approve the InstallPlan that the user agreed to, if there is one that waits."""
         options = self._options
-        found = plan.to_approve(self._seen.plans, self._seen.subscription, self._versions, self._agrees, options.approve_others)
+        found = self._to_approve()
         if found is None or name_of(found) == self._approved:
             return
         where = identity(PLAN, name_of(found), options.namespace)
@@ -425,6 +568,8 @@ class Install:
 
     def _message(self):
         seen, options = self._seen, self._options
+        if self._ready:
+            return self._ready
         installed = status(seen.subscription, "installedCSV")
         text = f"{installed} is installed in namespace {options.namespace}." if installed else f"{options.package} is not installed yet."
         if self._pending:
@@ -436,3 +581,8 @@ class Install:
     def _pending_version(self):
         name = status(self._seen.subscription, "currentCSV")
         return self._versions.version(name) or name
+
+
+def _template(pod):
+    """What the pods of one ReplicaSet have in common."""
+    return (pod["metadata"].get("labels") or {}).get("pod-template-hash")

@@ -22,6 +22,9 @@ VERSIONS = {SUBSCRIPTION: V1ALPHA1, CSV: V1ALPHA1, PLAN: V1ALPHA1, CATALOG: V1AL
 MARKETPLACE = "openshift-marketplace"
 MARKETPLACE_CATALOGS = ("certified-operators", "community-operators", "redhat-marketplace", "redhat-operators")
 
+# The state up to which nothing of the operator is in the cluster
+PREPARED = "prepared"
+
 # Not the name that apply uses: a namespace that a set holds as well keeps what that has set.
 FIELD_MANAGER = cluster.FIELD_MANAGER + ".olm"
 MARK = "osso.scheduler/olm"

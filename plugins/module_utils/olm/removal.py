@@ -225,24 +225,10 @@ class Removal:
         return [self._doomed(CATALOG, name_of(live), live)]
 
     def _record(self, definitions, kept):
-        """OLM's record of the operator, once it names no component any more: until then OLM would make it again."""
+        """OLM's record of the operator."""
         if definitions and (kept or not self._options.delete_crds):
             return []
-        # OLM names it after the label, where that had to be cut too.
-        name = component_label(self._options.package, self._options.namespace).partition("/")[2]
-        try:
-            resource = self._client.resource(V1, "Operator")
-        except ApiError as error:
-            if error.status != 404:
-                raise
-            return []
-        live = self._client.get(resource, name)
-        one = Identity(V1, "Operator", None, name)
-        if live and not self._check:
-            patience = Deadline(max(0, min(_RECORD_SECONDS, self._deadline.remaining())))
-            with contextlib.suppress(ClusterError):
-                live = until_ready(self._client, [Target(one, resource, _is_empty)], patience, {one: live})[one]
-        return [Doomed(one, resource, live)] if live else []
+        return record(self._client, self._options, self._deadline, self._check)
 
     def _namespace(self, found):
         live = found.namespace
@@ -255,6 +241,25 @@ class Removal:
             return []
         one = namespace_identity(name)
         return [Doomed(one, self._client.resource(one.api_version, one.kind), live)]
+
+
+def record(client, options, deadline, check):
+    """OLM's record of an operator as a list of `Doomed`, once it names no component any more: until then OLM would make it again."""
+    # OLM names it after the label, where that had to be cut too.
+    name = component_label(options.package, options.namespace).partition("/")[2]
+    try:
+        resource = client.resource(V1, "Operator")
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        return []
+    live = client.get(resource, name)
+    one = Identity(V1, "Operator", None, name)
+    if live and not check:
+        patience = Deadline(max(0, min(_RECORD_SECONDS, deadline.remaining())))
+        with contextlib.suppress(ClusterError):
+            live = until_ready(client, [Target(one, resource, _is_empty)], patience, {one: live})[one]
+    return [Doomed(one, resource, live)] if live else []
 
 
 def _owned(csv):

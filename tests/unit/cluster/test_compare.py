@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import is_applied
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import applied, is_applied
 
 MANAGER = "osso.scheduler"
 
@@ -226,3 +226,72 @@ def test_the_status_subresource_has_an_entry_of_its_own():
     there = live(status, fields, subresource="status")
     assert is_applied(wanted(status), there, MANAGER, "status")
     assert not is_applied(wanted(status), there, MANAGER)
+
+
+DEPLOYMENT = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {
+        "name": "d",
+        "namespace": "n",
+        "uid": "u",
+        "labels": {"ours": "1", "theirs": "2"},
+        "managedFields": [
+            {
+                "manager": "osso.scheduler",
+                "operation": "Apply",
+                "apiVersion": "apps/v1",
+                "fieldsV1": {
+                    "f:metadata": {"f:labels": {"f:ours": {}}},
+                    "f:spec": {
+                        "f:replicas": {},
+                        "f:selector": {},
+                        "f:template": {
+                            "f:spec": {
+                                "f:containers": {'k:{"name":"c"}': {".": {}, "f:name": {}, "f:image": {}, "f:args": {}}},
+                                "f:securityContext": {".": {}},
+                            }
+                        },
+                    },
+                },
+            },
+            {"manager": "kubectl", "operation": "Update", "fieldsV1": {"f:metadata": {"f:labels": {"f:theirs": {}}}}},
+        ],
+    },
+    "spec": {
+        "replicas": 2,
+        "paused": False,
+        "selector": {"matchLabels": {"app": "d"}},
+        "template": {
+            "spec": {
+                "containers": [{"name": "c", "image": "i", "args": ["a", "b"], "imagePullPolicy": "Always"}, {"name": "sidecar"}],
+                "securityContext": {},
+                "restartPolicy": "Always",
+            }
+        },
+    },
+    "status": {"replicas": 2},
+}
+
+
+def test_the_manifest_that_was_applied_is_what_its_manager_owns():
+    manifest = applied(DEPLOYMENT, "osso.scheduler")
+    assert manifest == {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "d", "namespace": "n", "labels": {"ours": "1"}},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "d"}},
+            "template": {"spec": {"containers": [{"name": "c", "image": "i", "args": ["a", "b"]}], "securityContext": {}}},
+        },
+    }
+    assert is_applied(manifest, DEPLOYMENT, "osso.scheduler")
+
+
+def test_of_a_manager_that_applied_nothing_it_is_the_identity():
+    assert applied(DEPLOYMENT, "other") == {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "d", "namespace": "n"},
+    }

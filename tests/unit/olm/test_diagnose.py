@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.diagnose import Goal, Seen, carries, judge
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.diagnose import Goal, Seen, bundle_cannot_be_pulled, carries, judge
 
 NAME = "demo.v1.0.0"
 
@@ -167,7 +167,77 @@ def test_a_plan_that_failed():
     condition = {"type": "Installed", "status": "False", "reason": "InstallComponentFailed", "message": "error creating CRD: no"}
     state, why = verdict(subscription(**COMING), plan("Failed", conditions=[condition], message="retries exhausted"))
     assert state == "failed"
-    assert why == "InstallPlan install-1 failed: retries exhausted; InstallComponentFailed: error creating CRD: no"
+    assert why.startswith(
+        "InstallPlan install-1 failed: retries exhausted; InstallComponentFailed: error creating CRD: no; OLM does not execute"
+    )
+
+
+OLD, NEW = "demo.v0.9.0", NAME
+UPGRADING = {"state": "UpgradePending", "installedCSV": OLD, "currentCSV": NEW, "installPlanRef": {"name": "install-1"}}
+ORPHANED = {
+    "type": "ResolutionFailed",
+    "reason": "ConstraintsNotSatisfiable",
+    "message": f"constraints not satisfiable: clusterserviceversion {OLD} exists and is not referenced by a subscription, subscription demo",
+}
+
+
+def upgrade(*plans, new=None):
+    """The verdict on an upgrade that does not come to its end; the resolver complains about the version that is there."""
+    old = {"metadata": {"name": OLD}, "spec": {"version": "0.9.0"}, "status": {"phase": "Replacing" if new else "Succeeded"}}
+    csvs = {OLD: old, **({NEW: new} if new else {})}
+    goal = Goal(lambda name: name == NEW, lambda name: False, {}, lambda plan: True)
+    return judge(Seen(subscription([ORPHANED], **UPGRADING), list(plans), csvs, {"demo": deployment(available=0)}, catalog()), goal)
+
+
+@pytest.mark.parametrize(
+    ("message", "remedy"),
+    [
+        ("error validating demo/v1, Kind=Thing one: updated validation is too restrictive: [].spec.size: Required", "correct the object"),
+        ('error updating CRD "things": spec.scope: Invalid value: "Cluster": field is immutable', "delete that, with all of its objects"),
+        ("risk of data loss updating things: new CRD removes version v1alpha1 that is listed as a stored version", "status.storedVersions"),
+    ],
+)
+def test_a_definition_that_keeps_an_upgrade_is_the_reason(message, remedy):
+    """not the resolver's complaint, and not what the new CSV lacks meanwhile"""
+    lacking = csv("Pending", "RequirementsNotMet", "one or more requirements couldn't be found")
+    for phase, new in (("Installing", None), ("Installing", lacking), ("Failed", lacking)):
+        state, why = upgrade(plan(phase, message=message), new=new)
+        assert state == "failed"
+        assert why.startswith(f"InstallPlan install-1 {'failed' if phase == 'Failed' else 'is Installing'}: {message}; ")
+        assert remedy in why
+
+
+def test_a_pod_that_keeps_an_upgrade_is_the_reason():
+    state, why = upgrade(plan("Complete"), new=csv("Installing", "InstallWaiting", "waiting for deployment demo"))
+    assert state == "pending"
+    assert why.startswith(
+        "ClusterServiceVersion demo.v1.0.0 is Installing (InstallWaiting): waiting for deployment demo; Deployment demo: "
+    )
+
+
+def test_an_upgrade_that_only_waits_for_the_resolver_goes_on():
+    assert upgrade(plan("Complete"), new=None).state == "pending"
+
+
+def test_what_olm_retries_for_another_reason_is_waited_for():
+    state, why = upgrade(plan("Installing", message="retrying execution due to error: forbidden"))
+    assert (state, why) == ("pending", "InstallPlan install-1 is Installing: retrying execution due to error: forbidden")
+
+
+def test_a_csv_that_was_deleted_by_hand_comes_with_a_remedy():
+    state, why = verdict(subscription(**INSTALLED), plan("Complete"), csv=None, catalog=catalog())
+    assert state == "failed"
+    assert "its ClusterServiceVersion demo.v1.0.0 was deleted, and OLM does not create it again. Remove the operator" in why
+
+
+def test_a_bundle_that_cannot_be_pulled_is_known_by_the_condition():
+    for message, said in (
+        ("Bundle image pull failed. Common causes: ...", True),
+        ("Reason: ErrImagePull", True),
+        ("unpack job not completed", False),
+    ):
+        unpacking = {"type": "BundleUnpacking", "reason": "UnpackingInProgress", "message": message}
+        assert bundle_cannot_be_pulled(Seen(subscription([unpacking]), [], {}, {}, None)) is said
 
 
 def test_requirements_that_are_missing_are_named():
