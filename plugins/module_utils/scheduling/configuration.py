@@ -255,7 +255,8 @@ def _given_plugins(plugins: Any) -> Any:
     """The option; a mapping can also be given as its text, as annotations hold it."""
     if not isinstance(plugins, str) or plugins in (IN_TREE, SCHEDULER_PLUGINS):
         return plugins or None
-    return tree(plugins) or plugins or None
+    # No configuration, whose reader takes what begins with a brace for JSON: a flow mapping of YAML is as good.
+    return tree(f"---\n{plugins}") or plugins or None
 
 
 def _cluster_release(cluster: Cluster) -> str:

@@ -100,5 +100,6 @@ def test_half_a_character_in_an_option_is_an_error():
 
 
 def test_every_module_goes_through_cluster_module():
-    making = [path for path in PLUGINS.rglob("*.py") if "AnsibleModule" in path.read_text()]
-    assert making == [PLUGINS / "module_utils/cluster/module.py"]
+    # Of fleet_info, which is an action, the module only says so.
+    making = {path for path in PLUGINS.rglob("*.py") if "AnsibleModule" in path.read_text()} - {PLUGINS / "modules/fleet_info.py"}
+    assert making == {PLUGINS / "module_utils/cluster/module.py"}
