@@ -47,9 +47,9 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description: >-
-    C(resources) that are released; C(deleted), those that are being deleted and wait for an operator, each with the C(patch) that removes its
-    finalizer; of the released the same as C(manifests) without content, and so the Deployments of the C(operators) to be stopped;
-    C(unattended) resources (C(namespace), C(name)) that would have no operator any more, and those of O(chosen) that are C(missing).
+    C(resources) that are released; C(deleted), those that are being deleted and wait for an operator; of the released the same as
+    C(manifests) without content, and so the Deployments of the C(operators) to be stopped; C(unattended) resources (C(namespace),
+    C(name)) that would have no operator any more, and those of O(chosen) that are C(missing).
   type: dict
 """
 

@@ -26,6 +26,7 @@ extends_documentation_fragment:
 attributes:
   action_group:
     support: none
+    membership: []
   check_mode: {}
   diff_mode: {}
   idempotent: {}

@@ -39,7 +39,7 @@ def scheduler(kubectl, namespace) -> Scheduler:
     reconcile(scheduler.resource)
     assert len(outside(scheduler)) == 3
     yield scheduler
-    if scheduler.resource:
+    if kubectl("get", "crd", "secondaryschedulers.operator.openshift.io", check=False).returncode == 0 and scheduler.resource:
         finalize(scheduler)
 
 
@@ -142,3 +142,21 @@ def test_release_does_not_wait_for_a_resource_whose_operator_no_longer_exists(sc
     play("osso.scheduler.release", variables=chosen)
     assert not scheduler.resource
     assert outside(scheduler) == {}
+
+
+# The last one: it deletes the kind.
+def test_removal_does_not_wait_for_an_operator_that_no_longer_exists(scheduler, kubectl, play):
+    kubectl("delete", "secondaryscheduler", scheduler.name, f"--namespace={scheduler.namespace}", "--wait=false")
+    other = Scheduler(kubectl, "kept", namespace=scheduler.namespace)
+    other.write_config()
+    other.write()
+    finalize(other, FINALIZER)
+    reconcile(other.resource)
+    variables = {"operator_namespace": scheduler.namespace}
+    checked = play("osso.scheduler.remove", variables=variables, check=True)
+    assert checked.changed
+    assert len(outside(scheduler)) == len(outside(other)) == 3
+    play("osso.scheduler.remove", variables=variables)
+    assert outside(scheduler) == outside(other) == {}
+    assert not kubectl.json("get", "all,secret,role,rolebinding", f"--namespace={scheduler.namespace}")["items"]
+    assert play("osso.scheduler.remove", variables=variables).changed == []

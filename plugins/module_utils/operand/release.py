@@ -25,8 +25,8 @@ def plan(
     """Who is concerned when ``chosen`` (namespace and name each; None: all) of the SecondarySchedulers ``resources`` are released.
 
     ``operators`` as the module scheduler_info returns them. Returns ``resources`` that are released, and as manifests without content
-    the same (``manifests``) and the Deployments of the ``operators`` to be stopped; what to do for resources that are being deleted and
-    wait for an operator (``deleted``); with namespace and name, other resources that would have no operator any more (``unattended``),
+    the same (``manifests``) and the Deployments of the ``operators`` to be stopped; resources that are being deleted and wait for an
+    operator (``deleted``); with namespace and name, other resources that would have no operator any more (``unattended``),
     and those of ``chosen`` that do not exist (``missing``).
     """
     keys = {_key(one["metadata"]) for one in resources}
@@ -38,7 +38,7 @@ def plan(
     released = [one for one in found if not one["metadata"].get("deletionTimestamp")]
     return {
         "resources": released,
-        "deleted": [_deleted(one) for one in found if FINALIZER in (one["metadata"].get("finalizers") or []) and one not in released],
+        "deleted": [one for one in found if FINALIZER in (one["metadata"].get("finalizers") or []) and one not in released],
         "manifests": [_manifest(Identity.of(one)) for one in released],
         "operators": [_manifest(Identity("apps/v1", one["kind"], one["namespace"], one["name"])) for one in stopped],
         "unattended": [
@@ -79,14 +79,6 @@ def _is_ours(deployment, known):
     volumes = deployment["spec"]["template"]["spec"].get("volumes") or []
     secrets = [(volume.get("secret") or {}).get("secretName", "") for volume in volumes]
     return any(name.startswith(names.config_secret(known, "")) for name in secrets)
-
-
-def _deleted(resource):
-    """Namespace and name, and the JSON patch that removes our finalizer."""
-    path = f"/metadata/finalizers/{resource['metadata']['finalizers'].index(FINALIZER)}"
-    patch = [{"op": "test", "path": path, "value": FINALIZER}, {"op": "remove", "path": path}]
-    known = names.of(resource)
-    return {"namespace": known["namespace"], "name": known["name"], "patch": patch}
 
 
 def _watches(operator, namespace):

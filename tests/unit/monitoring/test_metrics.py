@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.metrics import (
     CPU,
@@ -131,7 +133,9 @@ def test_values_of_which_a_plugin_makes_an_invalid_score(plugin, invalid, clampe
     for value in invalid + clamped:
         report, (finding,) = judged({"node-1": 0.5, "node-2": value}, readers=Readers([plugin]))
         expected = (
-            ("error", "metric-invalid") if value in invalid or (value != value and NAN in invalid) else ("warning", "metric-out-of-range")
+            ("error", "metric-invalid")
+            if value in invalid or (math.isnan(value) and NAN in invalid)
+            else ("warning", "metric-out-of-range")
         )
         assert (finding.severity, finding.code, finding.nodes) == (*expected, ("node-2",)), value
         assert (plugin in finding.message) == (expected[0] == "error")

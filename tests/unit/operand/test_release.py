@@ -122,6 +122,4 @@ def test_what_is_being_deleted_is_not_handed_over():
         one["metadata"].update(deletionTimestamp="2026-01-01T00:00:00Z", finalizers=finalizers)
     found = plan([resource(), dying, held_by_others], [])
     assert named(found["resources"]) == named(found["manifests"]) == [("one", "cluster")]
-    path = "/metadata/finalizers/1"
-    patch = [{"op": "test", "path": path, "value": "osso.scheduler/clean-up"}, {"op": "remove", "path": path}]
-    assert found["deleted"] == [{"namespace": "two", "name": "batch", "patch": patch}]
+    assert found["deleted"] == [dying]
