@@ -18,7 +18,10 @@ description:
     fields that the server remembers as applied by us, so that removed fields and changes by others are noticed too.
   - In check mode the server validates each object by a dry run. What cannot be validated, since its namespace or kind is created
     by an earlier object, is predicted, so that check mode also works on a cluster which has none of it.
-  - With O(set_name) an inventory is kept in the cluster, so that objects which are no longer in the set can be pruned.
+  - With O(set_name) the module knows which objects it created. It changes no other object unless O(adopt), and deletes no other. With
+    O(set_namespace) an inventory is kept in the cluster, too, so that objects which are no longer in the set can be pruned.
+  - Where more than one write is due, or one of an object with other field managers, all of them are sent as dry runs first.
+    So a conflict, an object that the server rejects and a missing permission end the task before its first write. An unchanged set sends none.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - osso.scheduler.cluster
@@ -63,8 +66,12 @@ options:
     description:
       - V(present) applies the set. V(absent) deletes it in the opposite order, and waits until each object is really gone before it
         deletes what that may need for its clean-up. Objects that do not exist are fine.
-      - With O(set_name), V(absent) also deletes what the set's inventory names, and the inventory; manifests need not be given then.
+      - With O(set_name), V(absent) deletes only what the set created. What it adopted is released. It stays as it is, without the labels of the
+        set, and our fields belong to the field manager that had the object before, so that its next apply puts back its own. Other objects
+        among the manifests stay; a warning names them.
+      - With O(set_namespace), V(absent) also deletes what the set's inventory names, and the inventory; manifests need not be given then.
         A CustomResourceDefinition of which other objects exist stays, as they would be deleted with it; a warning says so.
+      - Without O(set_name), V(absent) deletes the manifests, whoever created them.
       - A Namespace is deleted with everything in it, unless O(keep_inhabited).
     type: str
     choices: [present, absent]
@@ -72,6 +79,7 @@ options:
   all_of:
     description:
       - With O(state=absent), also deletes every object of these kinds. A kind that the cluster does not know is fine.
+      - With a O(all_of[].label_selector), an object that a set adopted is released instead.
     type: list
     elements: dict
     suboptions:
@@ -97,8 +105,10 @@ options:
     default: osso.scheduler
   force_conflicts:
     description:
-      - Take over fields that another manager has set to another value. Without it such a field is an error that names the field and
-        its manager.
+      - What happens where another field manager has set a field of the manifests to another value, for instance with C(kubectl edit).
+      - With V(true) the field gets the value of the manifest; a warning names object, field and manager, also in check mode.
+      - With V(false) the task fails before its first write, and names the same.
+      - It makes no difference for what others removed, which is put back, and for fields that the manifests do not have, which stay.
     type: bool
     default: false
   takeover_field_managers:
@@ -106,6 +116,7 @@ options:
       - Field managers whose place is taken, such as an operator that wrote these objects before, or V(kubectl-client-side-apply). What they
         own of an object becomes ours before it is applied. So fields that they have set and the manifests do not hold are removed, by
         the same write that sets the others.
+      - With O(set_name), an object that one of them has fields of counts as created by the set, which takes the place of their installation.
       - An object that they own nothing of is not touched by this. The rewriting of C(metadata.managedFields) is a write of its own and
         changes nothing else, so a Deployment rolls out at most once.
       - In check mode the removal is predicted, and the server is asked by a dry run what it makes of the outcome.
@@ -123,15 +134,18 @@ options:
     default: false
   set_name:
     description:
-      - Name of the set, a lower-case DNS label. Each object gets the labels C(osso.scheduler/set) with this value and
-        C(osso.scheduler/set-namespace) with that of O(set_namespace). The ConfigMap C(osso-set-<set_name>) in O(set_namespace), the
-        inventory, records the members of the set.
-      - A Namespace or CustomResourceDefinition that was there before the set is applied all the same, but does not become a member,
+      - Name of the set, a lower-case DNS label. Each object that the set creates gets the labels C(osso.scheduler/set) with this value and, with
+        O(set_namespace), C(osso.scheduler/set-namespace).
+      - An object that exists without these labels was not created by the set. The task fails before its first write and names all of them,
+        unless O(adopt).
+      - A Namespace or CustomResourceDefinition that existed before the set is applied all the same, but does not become a member,
         so it is never deleted with the set.
     type: str
   set_namespace:
     description:
-      - Namespace of the inventory; required with O(set_name). The set itself may contain this namespace.
+      - Namespace in which the ConfigMap C(osso-set-<set_name>), the inventory, records the members of the set. The set itself may contain
+        this namespace.
+      - Without it there is no inventory, and nothing is pruned; the members are known by their label.
     type: str
   set_kinds:
     description:
@@ -155,6 +169,15 @@ options:
       namespace:
         description: Only objects in this namespace. Without it those of all namespaces.
         type: str
+  adopt:
+    description:
+      - Adopt objects that existed before the set. They become what the manifests say, also where others have set their fields, and are
+        released, not deleted, when they leave the set or the set is removed.
+      - A warning names them, also in check mode. Their annotation C(osso.scheduler/adopted-from) names the field manager that had them before. They
+        get no reference to O(owner), as they would be deleted with it.
+      - An object of another set is never adopted.
+    type: bool
+    default: false
   keep_existing:
     description:
       - Names of Namespaces and CustomResourceDefinitions in the manifests that are left as they are, where they were there before the set.
@@ -416,8 +439,8 @@ objects:
       type: str
     action:
       description:
-        - V(created), V(updated) or V(unchanged) when it was applied; V(deleted), or V(absent) when it was to be deleted and did not
-          exist.
+        - V(created), V(adopted), V(updated) or V(unchanged) when it was applied.
+        - V(deleted) or V(released) when it was to be removed, V(absent) when it did not exist, and V(unchanged) when it is not the set's.
       type: str
   sample:
     - apiVersion: v1
@@ -430,7 +453,7 @@ counts:
   description: Number of objects for each action.
   returned: always
   type: dict
-  sample: {"created": 0, "updated": 1, "unchanged": 12, "deleted": 0, "absent": 0}
+  sample: {"created": 0, "adopted": 0, "updated": 1, "deleted": 0, "released": 0, "unchanged": 12, "absent": 0}
 requests:
   description: Number of requests sent, by what they do. Only a C(write) can change something.
   returned: always
@@ -536,6 +559,7 @@ def main():
                     namespace=dict(type="str"),
                 ),
             ),
+            adopt=dict(type="bool", default=False),
             keep_existing=dict(type="list", elements="str", default=[]),
             take_ownership=dict(type="list", elements="str", default=[]),
             orphan=dict(type="list", elements="str", default=[]),
@@ -609,6 +633,7 @@ def run(module):
         set_name=params["set_name"],
         set_namespace=params["set_namespace"],
         set_kinds=params["set_kinds"],
+        adopt=params["adopt"],
         keep_existing=params["keep_existing"],
         take_ownership=params["take_ownership"],
         orphan=params["orphan"],
@@ -644,22 +669,20 @@ def _check(params, objects):
         )
     if present and not objects:
         raise InputError("manifests, templates and src hold no object; give at least one. To remove a set, use state: absent.")
-    if not (present or objects or params["set_name"] or params["all_of"]):
-        raise InputError("state is absent, but nothing says of what; give manifests, templates, src, set_name or all_of.")
+    if not (present or objects or params["set_namespace"] or params["all_of"]):
+        raise InputError("state is absent, but nothing says of what; give manifests, templates, src, set_namespace or all_of.")
     if params["set_name"] is not None and not _SET_NAME.fullmatch(params["set_name"]):
         raise InputError(
             "set_name is {0!r}; it must be at most 54 lower-case letters, digits and hyphens, such as my-operator.".format(
                 params["set_name"]
             )
         )
-    if params["set_name"] and not params["set_namespace"]:
-        raise InputError(
-            "set_name is {0} but set_namespace is missing; name the namespace for the set's inventory.".format(params["set_name"])
-        )
     if params["return_removed"] and not params["prune"]:
         raise InputError("return_removed is true but prune is false; without prune nothing leaves the set. Set prune to true.")
     for option, said in (
+        ("set_namespace", "given"),
         ("set_kinds", "given"),
+        ("adopt", "true"),
         ("keep_existing", "given"),
         ("take_ownership", "given"),
         ("orphan", "given"),
@@ -667,12 +690,17 @@ def _check(params, objects):
     ):
         if params[option] and not params["set_name"]:
             raise InputError(f"{option} is {said} but set_name is missing; name the set, so that what belongs to it can be known.")
+    for option, said in (("set_kinds", "given"), ("prune", "true")):
+        if params[option] and not params["set_namespace"]:
+            raise InputError(f"{option} is {said} but set_namespace is missing; name the namespace for the set's inventory.")
     if params["orphan"] and not params["prune"]:
         raise InputError("orphan is given but prune is false; without prune nothing leaves the set. Set prune to true.")
     if present and params["all_of"]:
         raise InputError("all_of deletes every object of a kind; it goes with state: absent only.")
     if present and params["keep_inhabited"]:
         raise InputError("keep_inhabited is about what is deleted; it goes with state: absent only.")
+    if not present and params["adopt"]:
+        raise InputError("adopt is about what is applied; it goes with state: present only.")
     if not present and (params["wait_for"] or params["subresource"] or params["takeover_field_managers"]):
         raise InputError("wait_for, subresource and takeover_field_managers go with state: present only; remove them.")
     if params["subresource"] and (params["set_name"] or params["owner"]):

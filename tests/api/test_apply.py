@@ -453,15 +453,20 @@ class TestSets:
             kubectl("delete", "clusterrole", f"{namespace}:copy")
         assert names() == set()
 
-    def test_an_interrupted_run_forgets_nothing(self, apply, kubectl, namespace):
-        def run(*manifests, **options):
-            return apply(list(manifests), set_name="mine", set_namespace=namespace, **options)
+    def test_an_interrupted_run_forgets_nothing(self, apply, kubectl, namespace, new):
+        """and what it created is the set's"""
 
-        invalid = config_map(namespace, "Invalid")
-        failed = run(config_map(namespace, "a"), invalid, succeed=False)
-        assert failed.actions() == {"ConfigMap osso-set-mine": "created", "ConfigMap a": "created"}
+        def run(*manifests, **options):
+            return apply([own_namespace, *manifests], set_name="mine", set_namespace=namespace, **options)
+
+        # In a namespace that does not exist yet, nothing can be validated before it is written.
+        own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}
+        failed = run(config_map(new, "a"), config_map(new, "Invalid"), succeed=False)
+        created = {f"Namespace {new}": "created", "ConfigMap osso-set-mine": "created", "ConfigMap a": "created"}
+        assert failed.actions() == created
         assert failed.result["changed"]
-        assert run(config_map(namespace, "b"), prune=True).actions()["ConfigMap a"] == "deleted"
+        assert run(config_map(new, "a", changed="1")).actions()["ConfigMap a"] == "updated"
+        assert run(config_map(new, "b"), prune=True).actions()["ConfigMap a"] == "deleted"
 
     def test_a_set_can_hold_the_namespace_of_its_inventory(self, apply, kubectl, namespace, new):
         manifests = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}, config_map(new)]

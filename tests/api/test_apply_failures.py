@@ -100,13 +100,34 @@ class TestRefusals:
         finally:
             kubectl("delete", "validatingadmissionpolicy,validatingadmissionpolicybinding", namespace)
 
-    def test_what_was_done_before_the_failure_is_told(self, apply, namespace):
-        manifests = [config_map(namespace, "done"), invalid(namespace), deployment(namespace, "never")]
-        run = apply(manifests, succeed=False)
-        assert run.actions() == {"ConfigMap done": "created"}
+    def test_what_was_done_before_the_failure_is_told(self, apply, kubectl, namespace):
+        """In a namespace that does not exist yet, nothing can be validated before it is written"""
+        new = f"{namespace}-new"
+        own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}
+        try:
+            run = apply([own_namespace, config_map(new, "done"), invalid(new), deployment(new, "never")], succeed=False)
+        finally:
+            kubectl("delete", "namespace", new, "--ignore-not-found", "--wait=false")
+        assert run.actions() == {f"Namespace {new}": "created", "ConfigMap done": "created"}
         assert run.result["changed"]
-        assert run.result["requests"]["write"] == 2
+        assert run.result["requests"]["write"] == 3
         assert (run.result["status"], run.result["reason"]) == (422, "Invalid")
+
+    def test_all_that_the_server_rejects_is_known_before_the_first_write(self, apply, kubectl, namespace):
+        manifests = [config_map(namespace, "never"), invalid(namespace), config_map(namespace, "Invalid")]
+        run = apply(manifests, succeed=False)
+        assert f"Deployment {namespace}/app: could not apply it: the server finds it invalid: " in run.message
+        assert f"ConfigMap {namespace}/Invalid: could not apply it: " in run.message
+        assert run.message.endswith("Nothing was written.")
+        assert run.result["requests"]["write"] == 0
+        assert not run.result["changed"]
+        may = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "patch", "create"]}
+        may_read = {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get"]}
+        with service_account(kubectl, namespace, may, may_read) as robot:
+            run = apply([config_map(namespace, "never"), deployment(namespace)], succeed=False, **robot)
+        assert "verb patch, resource deployments" in run.message
+        assert run.result["requests"]["write"] == 0
+        assert kubectl.json("get", "configmap", "never", f"--namespace={namespace}", "--ignore-not-found") is None
 
     def test_a_missing_permission_names_who_what_and_the_remedy(self, fails, kubectl, namespace):
         may_read = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}
@@ -194,7 +215,10 @@ class TestInput:
             ({"orphan": ["things.example.com"], "prune": True}, "orphan is given but set_name is missing"),
             ({"keep_inhabited": True}, "keep_inhabited is about what is deleted"),
             ({"orphan": ["things.example.com"], "set_name": "a", "set_namespace": "b"}, "orphan is given but prune is false"),
-            ({"set_name": "mine"}, "set_namespace is missing"),
+            ({"set_name": "mine", "prune": True}, "prune is true but set_namespace is missing"),
+            ({"set_namespace": "mine"}, "set_namespace is given but set_name is missing"),
+            ({"adopt": True}, "adopt is true but set_name is missing"),
+            ({"adopt": True, "set_name": "mine", "state": "absent"}, "adopt is about what is applied"),
             ({"set_name": "Not a name", "set_namespace": "a"}, "set_name is 'Not a name'"),
             ({"set_name": "a" * 55, "set_namespace": "a"}, "at most 54"),
             ({"all_of": [{"api_version": "v1", "kind": "Pod"}]}, "state: absent only"),

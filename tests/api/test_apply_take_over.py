@@ -96,7 +96,7 @@ def test_what_only_they_had_goes_with_one_rollout(apply, kubectl, namespace, wri
 
     first = apply(ours(namespace), takeover_field_managers=[OTHER])
     assert first.actions() == {"Deployment app": "updated"}
-    assert first.result["requests"] == {"read": 1, "write": 2, "dry_run": 0}
+    assert first.result["requests"] == {"read": 1, "write": 2, "dry_run": 2}
     live = read(kubectl, namespace, "deployment")
     pod = live["spec"]["template"]["spec"]
     assert pod["volumes"] == [{"name": "tmp", "emptyDir": {}}]

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import time
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import (
     diff,
     inventory,
     lookup,
+    membership,
     order,
     ownership,
     prune,
@@ -26,16 +28,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import applied, is_applied, owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import conflicts, refusal
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.forecast import Forecast
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.goals import goals
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import (
-    SET_LABEL,
-    SET_NAMESPACE_LABEL,
-    Identity,
-    desired,
-    without_set,
-)
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity, desired, without_set
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.membership import Standing
 
 _RETRY_PAUSE = 0.2
 _MAX_RACES = 5
@@ -55,6 +52,7 @@ class Options(NamedTuple):
     set_name: str | None = None
     set_namespace: str | None = None
     set_kinds: list = ()
+    adopt: bool = False
     keep_existing: list = ()
     take_ownership: list = ()
     orphan: list = ()
@@ -81,11 +79,20 @@ class Run:
         self._deadline = wait.Deadline(options.wait_timeout)
         wanted = [desired(obj, options.set_name, options.set_namespace, options.owner, options.subresource) for obj in options.manifests]
         self._wanted = {Identity.of(obj): obj for obj in wanted}
-        self._forecast = Forecast(lookup.learn_definitions(client, wanted), warn)
-        self._inventory = inventory.identity(options.set_name, options.set_namespace) if options.set_name else None
+        self._own_kinds = lookup.learn_definitions(client, wanted)
+        self._forecast = Forecast(self._own_kinds, warn)
+        self._inventory = inventory.identity(options.set_name, options.set_namespace) if options.set_namespace else None
         self._resources = {}
         self._live = {}
         self._assumed = prune.Deleted(options.assume_deleted if options.check else ())
+        # As `membership.set_of` returns it
+        self._set = (options.set_name, options.set_namespace) if options.set_name else None
+        # Without an inventory, the labels alone say what is a member.
+        self._has_inventory = False
+        # Objects that this run adopts, and those of which fields by others are put back
+        self._adopting = set()
+        self._put_back = set()
+        self._would = "Would be" if options.check else "Was"
         # When this run changed a definition, by the kind that it defines
         self._defined = {}
 
@@ -98,8 +105,11 @@ class Run:
             self._refuse_unknown_kinds()
         self._read(self._wanted)
         members = self._recorded()
-        mine = self._leave_to_others()
+        mine = self._claim(members)
+        self._record_additions()
         stale = [member for member in members if member.key not in {identity.key for identity in self._wanted}]
+        if not self._options.check:
+            self._rehearse()
 
         recorded = False
         for phase in order.phases(self._wanted):
@@ -107,7 +117,7 @@ class Run:
                 self._record(inventory.union(members, mine))
                 recorded = True
             for identity in phase:
-                self._apply(identity, self._wanted[identity], self._options.force_conflicts)
+                self._apply(identity, self._wanted[identity])
             self._establish(phase)
         if not recorded:
             self._record(inventory.union(members, mine))
@@ -118,51 +128,159 @@ class Run:
             self._record(inventory.union(kept, mine))
 
     def absent(self):
-        """Delete the manifests, every object of the kinds in ``all_of``, and what the set's inventory names."""
+        """Delete the manifests, every object of the kinds in ``all_of``, and what the set's inventory names.
+
+        Of a set, only what it created: what it adopted is given back, and what it never had stays.
+        """
         self._locate(self._wanted)
         self._read(self._wanted)
-        doomed = [Doomed(identity, self._resources[identity], self._live[identity]) for identity in self._wanted]
+        members = self._recorded(look_for_more=True)
         named = {identity.key for identity in self._wanted}
+        others = [member for member in members if member.key not in named]
+        self._locate(others)
+        self._read(others)
+        doomed, released = self._sorted_by_standing(members, others)
+        selected = {one.identity.key for one in doomed} | {one.identity.key for one in released}
         for selection in self._options.all_of:
-            doomed += [one for one in self._all_of(selection) if one.identity.key not in named]
-        home = []
-        if self._inventory:
-            others = [member for member in self._recorded(look_for_more=True) if member.key not in {one.identity.key for one in doomed}]
-            self._locate(others)
-            self._read(others)
-            doomed += self._deletable(prune.ours(map(self._doomed, others), self._options.set_name, self._options.set_namespace), doomed)
+            found = [one for one in self._all_of(selection) if one.identity.key not in selected]
+            # Where labels select, they may be those of a set, and what it adopted is not to be deleted.
+            adopted = [one for one in found if selection.get("label_selector") and membership.former_manager(one.live) is not None]
+            self._live.update((one.identity, one.live) for one in adopted)
+            self._resources.update((one.identity, one.resource) for one in adopted)
+            released += adopted
+            doomed += [one for one in found if one not in adopted]
+        doomed = self._without_definitions_in_use(doomed, {member.key for member in others})
         if self._options.keep_inhabited:
             going = {self._inventory.key} if self._inventory else set()
             doomed = prune.without_inhabited(self._client, doomed, going, self._warn)
+        home = []
         if self._inventory:
             # The inventory goes last, so that an interrupted run can be repeated; only its own namespace is deleted after it.
             home = [one for one in doomed if one.identity.key == ("", "Namespace", None, self._options.set_namespace)]
             doomed = [one for one in doomed if one not in home]
+        self._release(released)
         self._delete(doomed)
         if self._inventory:
             self._delete([self._doomed(self._inventory)])
         self._delete(home)
 
-    def _deletable(self, members, others):
-        """The members of the set that may go, together with ``others``: no definition with whose objects nobody reckons."""
-        inhabited = [one for one in prune.in_use(self._client, members + others) if one in members]
+    def _sorted_by_standing(self, members, others):
+        """What of the manifests and of ``others``, the further members of the inventory, is to be deleted, and what to be given back."""
+        doomed, released = [], []
+        for identity in [*self._wanted, *others]:
+            one = self._doomed(identity)
+            standing = self._standing(identity, members) if self._options.set_name else Standing.CREATED
+            if standing is Standing.ADOPTED:
+                released.append(one)
+            elif standing is Standing.CREATED and (one.live or identity in self._wanted):
+                doomed.append(one)
+            elif identity in self._wanted and one.live:
+                self._report.add(identity, action.UNCHANGED, one.live, one.live)
+                self._warn(f"{identity} is not deleted: {self._whose(one.live)}. Delete it by hand if nothing needs it.")
+        return doomed, released
+
+    def _without_definitions_in_use(self, doomed, keys):
+        """``doomed`` without those definitions among ``keys`` of whose kind objects exist that stay."""
+        inhabited = [one for one in prune.in_use(self._client, doomed) if one.identity.key in keys]
         for one in inhabited:
             self._warn(
                 f"{one.identity} of set {self._options.set_name} is not deleted: objects of its kind exist and would be deleted too."
             )
-        return [one for one in members if one not in inhabited]
+        return [one for one in doomed if one not in inhabited]
 
-    def _leave_to_others(self):
-        """The members of the set; what holds others' objects and was there before the set is applied, but does not become one."""
-        found = prune.guests(self._live, self._wanted, self._options.set_name, self._options.set_namespace)
-        guests = [identity for identity in found if identity.name not in self._options.take_ownership]
-        for identity in guests:
-            if identity.name in self._options.keep_existing:
-                self._report.add(identity, action.UNCHANGED, self._live[identity], self._live[identity])
-                del self._wanted[identity]
-            else:
-                self._wanted[identity] = without_set(self._wanted[identity])
-        return [identity for identity in self._wanted if identity not in guests]
+    # Membership
+
+    def _standing(self, identity, members):
+        recorded = not self._has_inventory or identity.key in {member.key for member in members}
+        return membership.standing(self._live[identity], self._set, recorded)
+
+    def _claim(self, members):
+        """The identities that are members of the set. What existed before becomes one only where the options allow that.
+
+        A Namespace or CustomResourceDefinition that existed before is shared: it is applied, but does not become a member. Raises
+        `InputError` for anything else.
+        """
+        options = self._options
+        if not options.set_name:
+            return list(self._wanted)
+        mine, foreign = [], []
+        for identity, wanted in list(self._wanted.items()):
+            live = self._live[identity]
+            standing = Standing.CREATED if live and "deletionTimestamp" in live["metadata"] else self._standing(identity, members)
+            if standing is Standing.ADOPTED:
+                self._wanted[identity] = membership.adopted(wanted, live)
+            elif standing is Standing.FOREIGN and identity.kind in prune.HOLDERS:
+                if identity.name not in options.take_ownership:
+                    self._share(identity)
+                    continue
+            elif standing is Standing.FOREIGN and not self._is_taken_over(live):
+                if membership.set_of(live) not in (None, self._set) or not options.adopt:
+                    foreign.append(identity)
+                    continue
+                self._wanted[identity] = membership.adopted(wanted, live)
+                self._adopting.add(identity)
+            mine.append(identity)
+        if foreign:
+            raise InputError(self._not_ours(foreign))
+        if self._adopting:
+            names = ", ".join(str(identity) for identity in self._wanted if identity in self._adopting)
+            self._warn(f"{self._would} adopted by set {options.set_name}, since it existed before: {names}.")
+        return mine
+
+    def _share(self, identity):
+        """Apply an object without its becoming a member, or leave it as it is."""
+        if identity.name in self._options.keep_existing:
+            self._report.add(identity, action.UNCHANGED, self._live[identity], self._live[identity])
+            del self._wanted[identity]
+        else:
+            self._wanted[identity] = without_set(self._wanted[identity])
+
+    def _is_taken_over(self, live):
+        """Was it written by a manager whose place is taken, or by a run of ours that was interrupted while it took that place?"""
+        options = self._options
+        if not options.takeover_field_managers or membership.set_of(live) not in (None, self._set):
+            return False
+        return membership.has_fields_of(live, [*options.takeover_field_managers, options.field_manager])
+
+    def _not_ours(self, foreign):
+        reasons = "; ".join(f"{identity}: {self._whose(self._live[identity])}" for identity in foreign)
+        return (
+            f"Nothing was written, because objects exist that set {self._options.set_name} did not create. {reasons}. Delete or rename them, or "
+            "set adopt to true (in a role of this collection ROLE_adopt, of a SecondaryScheduler the annotation osso.scheduler/adopt): then "
+            "they become what the manifests say, and are given back instead of deleted when the set is removed. An object of another set "
+            "is never adopted: remove that set first."
+        )
+
+    def _whose(self, live):
+        other = membership.set_of(live)
+        if other not in (None, self._set):
+            name, namespace = other
+            return f"it belongs to set {name}" + (f" of namespace {namespace}" if namespace else "")
+        managers = ", ".join(membership.managers(live)) or "unknown"
+        return f"set {self._options.set_name} did not create it (field managers: {managers})"
+
+    def _release(self, released):
+        """Give adopted objects back to those who had them before."""
+        for one in released:
+            after = self._released(one.identity)
+            if after:
+                self._report.add(one.identity, action.RELEASED, one.live, after)
+        if released:
+            names = ", ".join(str(one.identity) for one in released)
+            self._warn(f"{names} existed before and was adopted. {self._would} given back as it is, not deleted.")
+
+    def _released(self, identity):
+        races = 0
+        while self._live[identity] and membership.former_manager(self._live[identity]) is not None:
+            try:
+                return self._rewrite(identity, membership.release(self._live[identity], self._options.field_manager))
+            except ApiError as error:
+                races += 1
+                if error.status not in (404, 409) or races == _MAX_RACES:
+                    raise refusal(error, identity, "release") from None
+                time.sleep(_RETRY_PAUSE)
+                self._read([identity])
+        return None
 
     # Reading
 
@@ -189,7 +307,7 @@ class Run:
                 )
 
     def _recorded(self, look_for_more=False):
-        """The members that the inventory names; [] without a set.
+        """The members that the inventory names; [] without an inventory.
 
         Where it is lost, and with ``look_for_more``, also those that are found by their labels.
         """
@@ -205,6 +323,7 @@ class Run:
                 raise
             self._warn(f"{error.message} Members are looked for by their labels instead.")
             live, members = None, []
+        self._has_inventory = live is not None
         return inventory.union(self._labelled(), members) if look_for_more or live is None else members
 
     def _labelled(self):
@@ -227,41 +346,102 @@ class Run:
 
     # Applying
 
-    def _apply(self, identity, wanted, force):
-        options, live = self._options, self._live[identity]
+    def _rehearse(self):
+        """Ask the server by dry runs what it makes of all that is to be written, so that what it rejects ends the run before the first write.
+
+        What it cannot know yet, such as an object in a namespace of this set or in the place of one that is being deleted, is left to the
+        write. A single write that conflicts with
+        nobody needs no rehearsal: the server rejects it or stores it.
+        """
+        ordered = [identity for phase in order.phases(self._wanted) for identity in phase]
+        pending = [
+            identity
+            for identity in ordered
+            if not self._is_dying(self._live[identity]) and not self._is_unchanged(identity, self._wanted[identity])
+        ]
+        if len(pending) < 2 and not any(map(self._can_conflict, pending)):
+            return
+        forecast, problems = Forecast(self._own_kinds), []
+        for identity in pending:
+            wanted = self._wanted[identity]
+            ask = functools.partial(self._settle, identity, wanted, dry_run=True)
+            try:
+                forecast.ask(identity, wanted, self._live[identity], self._resources[identity], ask, bool(self._taken(identity)))
+            except ClusterError as error:
+                problems.append(error)
+        if problems:
+            problems[0].message = "\n".join(error.message for error in problems) + "\nNothing was written."
+            raise problems[0]
+
+    def _can_conflict(self, identity):
+        live = self._live[identity]
+        return bool(live) and any(
+            manager != self._options.field_manager for manager in membership.managers(live, self._options.subresource)
+        )
+
+    def _is_unchanged(self, identity, wanted):
+        live = self._live[identity]
+        return (
+            bool(live)
+            and not self._is_dying(live)
+            and not self._taken(identity)
+            and is_applied(wanted, live, self._options.field_manager, self._options.subresource)
+        )
+
+    def _is_dying(self, live):
         # A status can be told of what is being deleted; anything else is for what comes after it.
-        dying = bool(live) and "deletionTimestamp" in live["metadata"] and not options.subresource
-        if dying and not options.check:
+        return bool(live) and "deletionTimestamp" in live["metadata"] and not self._options.subresource
+
+    def _taken(self, identity):
+        """The `ownership.TakeOver` of what the managers to be replaced own of an object, or of what others added; None where that is nothing."""
+        live, options = self._live[identity], self._options
+        if not live or self._is_dying(live) or identity not in self._wanted:
+            return None
+        wanted = self._wanted[identity]
+        version = wanted["apiVersion"]
+        taken = ownership.take_over(live, options.takeover_field_managers, options.field_manager, version, options.subresource)
+        judged = None if taken else self._judge_additions(live, wanted)
+        return additions.claim(live, judged.fresh, options.field_manager) if judged else taken
+
+    def _apply(self, identity, wanted):
+        options, live = self._options, self._live[identity]
+        if self._is_dying(live) and not options.check:
             wait.until_gone(self._client, [(identity, self._resources[identity], live["metadata"]["uid"])], self._deadline)
             live = self._live[identity] = None
-        judged = self._judge_additions(live, wanted) if live and not dying else None
-        if judged:
-            wanted = additions.with_record(wanted, judged.record)
-        taken = self._foreign(live, wanted) if live and not dying else None
-        if live and not dying and not taken and is_applied(wanted, live, options.field_manager, options.subresource):
+        if self._is_unchanged(identity, wanted):
             self._report.add(identity, action.UNCHANGED, live, live)
             self._report_additions(identity, live, wanted)
             return
+        taken = self._taken(identity)
         if options.check:
             predict = self._predict_creation if identity in self._assumed.identities else self._predict
             live, after, obstacle = self._forecast.ask(
-                identity, wanted, live, self._resources[identity], lambda: predict(identity, wanted, live, taken, force)
+                identity, wanted, live, self._resources[identity], lambda: predict(identity, wanted, live, taken), bool(taken)
             )
             if obstacle is not None:
                 self._report.not_validated(identity, obstacle)
         else:
             if taken:
-                self._take_over(identity, wanted)
-            after = self._live[identity] = self._patch(identity, wanted, force)
+                self._take_over(identity)
+            after = self._live[identity] = self._patch(identity, wanted)
         if live is None:
             done = action.CREATED
+        elif identity in self._adopting:
+            done = action.ADOPTED
         else:
             done = action.UPDATED if taken or self._differs(wanted, live, after) else action.UNCHANGED
         if done != action.UNCHANGED:
             self._defined.update(dict.fromkeys(lookup.defined_kinds(wanted), time.monotonic()))
         self._report.add(identity, done, live, after, with_status="status" in wanted)
-        if judged:
-            self._report_additions(identity, after, wanted)
+        self._report_additions(identity, after, wanted)
+
+    def _record_additions(self):
+        """Have the manifests of workloads record which additions of others are removed."""
+        for identity, wanted in self._wanted.items():
+            live = self._live[identity]
+            judged = self._judge_additions(live, wanted) if live and not self._is_dying(live) else None
+            if judged:
+                self._wanted[identity] = additions.with_record(wanted, judged.record)
 
     def _judge_additions(self, live, wanted):
         """The `additions.Verdict` on a workload; None where additions stay."""
@@ -287,11 +467,11 @@ class Run:
             after, *ours
         )
 
-    def _patch(self, identity, wanted, force):
+    def _patch(self, identity, wanted):
         races = 0
         while True:
             try:
-                return self._send(identity, wanted, force)
+                return self._settle(identity, wanted)
             except ApiError as error:
                 races += 1
                 lost_race = error.status == 409 and not error.details.get("causes") and races < _MAX_RACES
@@ -299,52 +479,60 @@ class Run:
                     raise refusal(error, identity, "apply", wanted) from None
                 time.sleep(_RETRY_PAUSE)
 
-    def _foreign(self, live, wanted):
-        """The `ownership.TakeOver` of what the managers to be replaced own of an object, or of what others added; None where that is nothing."""
-        options = self._options
-        taken = ownership.take_over(live, options.takeover_field_managers, options.field_manager, wanted["apiVersion"], options.subresource)
-        judged = None if taken else self._judge_additions(live, wanted)
-        return additions.claim(live, judged.fresh, options.field_manager) if judged else taken
+    def _settle(self, identity, wanted, dry_run=False):
+        """Apply; where others have set fields to another value, and these are to be put back, report it and apply with force."""
+        if identity in self._put_back or identity == self._inventory:
+            return self._send(identity, wanted, dry_run, force=True)
+        try:
+            return self._send(identity, wanted, dry_run)
+        except ApiError as error:
+            causes = error.details.get("causes") or []
+            # Conflicts with managers whose place is taken are none once that is written.
+            replaced = self._options.takeover_field_managers if dry_run and self._taken(identity) else []
+            error.details["causes"] = ownership.other_causes(causes, replaced)
+            found = conflicts(error)
+            forcible = not error.details["causes"] or (found and self._may_force(identity))
+            if not causes or not forcible:
+                raise
+            if found:
+                self._put_back.add(identity)
+                self._warn(f"{identity}: {found}. {self._would} put back to what the manifest says.")
+        return self._send(identity, wanted, dry_run, force=True)
 
-    def _take_over(self, identity, wanted):
+    def _may_force(self, identity):
+        return self._options.force_conflicts or identity in self._adopting
+
+    def _take_over(self, identity):
         """Store that fields are ours. The object may be written by others at the same time, or even be gone."""
         races = 0
         while self._live[identity]:
-            live = self._live[identity]
-            taken = self._foreign(live, wanted)
+            taken = self._taken(identity)
             if not taken:
                 return
             try:
-                self._live[identity] = self._rewrite(identity, ownership.rewrite(live, taken))
+                self._live[identity] = self._rewrite(identity, ownership.rewrite(self._live[identity], taken))
                 return
             except ApiError as error:
                 races += 1
                 if error.status not in (404, 409) or races == _MAX_RACES:
-                    raise refusal(error, identity, "take over fields of", wanted) from None
+                    raise refusal(error, identity, "take over fields of", self._wanted[identity]) from None
                 time.sleep(_RETRY_PAUSE)
                 self._read([identity])
 
-    def _predict(self, identity, wanted, live, taken, force):
+    def _predict(self, identity, wanted, live, taken):
         """What applying would leave, by dry runs. The server knows nothing of a take-over that was not stored: so its answer to the
         apply is stripped of what would go, and then asked for again, to have defaults filled in."""
+        answer = self._settle(identity, wanted, dry_run=True)
         if not taken:
-            return self._send(identity, wanted, force)
+            return answer
         options = self._options
-        try:
-            answer = self._send(identity, wanted, force)
-        except ApiError as error:
-            causes = error.details.get("causes") or []
-            error.details["causes"] = ownership.other_causes(causes, options.takeover_field_managers)
-            if error.details["causes"] or not causes:
-                raise
-            answer = self._send(identity, wanted, force=True)
         left = ownership.outcome(answer, taken, options.field_manager, options.subresource)
         return self._rewrite(identity, ownership.replacement(live, left), options.subresource)
 
-    def _predict_creation(self, identity, wanted, live, taken, force):
+    def _predict_creation(self, identity, wanted, live, taken):
         """What creating it would leave, where an object of this name is still there: the server is asked under another name."""
         name = "osso-dry-run-" + hashlib.sha256(identity.name.encode()).hexdigest()[:10]
-        answer = self._send(identity, dict(wanted, metadata=dict(wanted["metadata"], name=name)), force)
+        answer = self._send(identity, dict(wanted, metadata=dict(wanted["metadata"], name=name)), dry_run=True)
         return dict(answer, metadata=dict(answer["metadata"], name=identity.name))
 
     def _rewrite(self, identity, operations, subresource=None):
@@ -364,13 +552,13 @@ class Run:
         defined = self._defined.get((identity.group, identity.kind))
         return defined is not None and error.status in (400, 404, 422, 500) and time.monotonic() - defined < _SPREADING_SECONDS
 
-    def _send(self, identity, wanted, force):
+    def _send(self, identity, wanted, dry_run, force=False):
         options = self._options
         return self._client.apply(
             self._resources[identity],
             wanted,
             force=force,
-            dry_run=options.check,
+            dry_run=dry_run,
             subresource=options.subresource,
             field_manager=options.field_manager,
         )
@@ -399,18 +587,22 @@ class Run:
         """Write down what the set consists of, where that is not written already."""
         if self._inventory:
             wanted = desired(inventory.manifest(self._options.set_name, self._options.set_namespace, members))
-            self._apply(self._inventory, wanted, force=True)
+            self._apply(self._inventory, wanted)
 
     def _prune(self, stale):
         """Delete members that are no longer in the set, and return those that have to stay in the inventory."""
         self._locate(stale)
         self._read(stale)
-        mine = prune.ours(map(self._doomed, stale), self._options.set_name, self._options.set_namespace)
-        released = [one for one in mine if one.identity.kind in prune.HOLDERS and one.identity.name in self._options.orphan]
-        doomed = [one for one in mine if one not in released]
+        mine = [one for one in map(self._doomed, stale) if one.live and membership.set_of(one.live) == self._set]
+        adopted = [one for one in mine if membership.former_manager(one.live) is not None]
+        orphaned = [
+            one for one in mine if one not in adopted and one.identity.kind in prune.HOLDERS and one.identity.name in self._options.orphan
+        ]
+        doomed = [one for one in mine if one not in adopted + orphaned]
         kept = prune.kept(self._client, doomed, self._options.set_name, self._warn)
         self._remember([one for one in mine if one not in kept])
-        for one in released:
+        self._release(adopted)
+        for one in orphaned:
             self._orphan(one)
         self._delete([one for one in doomed if one not in kept])
         return [one.identity for one in kept]
@@ -425,7 +617,7 @@ class Run:
         metadata = one.live["metadata"]
         operations = [
             {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
-            *({"op": "remove", "path": "/metadata/labels/" + label.replace("/", "~1")} for label in (SET_LABEL, SET_NAMESPACE_LABEL)),
+            *membership.without_labels(one.live),
         ]
         try:
             after = self._rewrite(one.identity, operations)

@@ -13,6 +13,7 @@ import re
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 
+FORCE = "force_conflicts: true (in a role of this collection ROLE_force_conflicts)"
 _FORBIDDEN = re.compile(r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) resource "(?P<resource>[^"]*)"(?: in API group "(?P<group>[^"]*)")?')
 _MASK = "********"
 
@@ -31,9 +32,9 @@ def refusal(error, identity, action, obj=None):
 
 def _explained(error):
     causes = error.details.get("causes") or []
-    conflicts = [cause for cause in causes if cause.get("reason") == "FieldManagerConflict"]
-    if conflicts:
-        return _conflict(conflicts)
+    found = conflicts(error)
+    if found:
+        return f"conflict: {found}. With {FORCE} these fields get the values of the manifest; or leave them out of the manifest."
     if error.status == 403:
         return _forbidden(error, causes)
     if error.status == 422 and causes:
@@ -51,16 +52,17 @@ def _explained(error):
     return re.sub(r"&value\.valueUnstructured\{Value:(.*?)\}", r"\1", error.message)
 
 
-def _conflict(conflicts):
+def conflicts(error):
+    """Which fields others have set to another value, and who; empty where that is not what stopped an apply."""
     by_manager = {}
-    for cause in conflicts:
-        manager = re.sub(r"^conflict with ", "", cause.get("message", "?"))
-        by_manager.setdefault(manager, []).append(cause.get("field", "?"))
-    owners = "; ".join(
+    for cause in error.details.get("causes") or []:
+        if cause.get("reason") == "FieldManagerConflict":
+            manager = re.sub(r"^conflict with ", "", cause.get("message", "?"))
+            by_manager.setdefault(manager, []).append(cause.get("field", "?"))
+    return "; ".join(
         "{0} {1} managed by {2}".format(", ".join(fields), "is" if len(fields) == 1 else "are", manager)
         for manager, fields in by_manager.items()
     )
-    return f"conflict: {owners}. Set force_conflicts: true to take these fields over, or leave them out of the manifest."
 
 
 def _forbidden(error, causes):

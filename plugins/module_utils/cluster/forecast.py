@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check mode: what an apply would do, asked from the server by a dry run where it can be asked."""
+"""What an apply would do, asked from the server by a dry run where it can be asked: for check mode, and before the first write."""
 
 from __future__ import annotations
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import lookup
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
@@ -14,26 +15,33 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests i
 class Forecast:
     """Remembers, over one run, what would have been created and what is missing.
 
-    ``own_kinds`` are the kinds that the set itself defines, as pairs of group and kind; ``warn`` is called with texts.
+    ``own_kinds`` are the kinds that the set itself defines, as pairs of group and kind. ``warn`` is called with texts; without it a
+    namespace or kind that neither exists nor is part of the set is an error instead, as it is for a write.
     """
 
-    def __init__(self, own_kinds, warn):
+    def __init__(self, own_kinds, warn=None):
         self._own_kinds = own_kinds
         self._warn = warn
         self._created = []
         self._missing = set()
+        self._redefined = set()
 
-    def ask(self, identity, wanted, live, resource, dry_run):
+    def ask(self, identity, wanted, live, resource, dry_run, taken=False):
         """``(before, after, obstacle)`` of applying ``wanted``, where ``dry_run()`` sends the request.
 
-        ``obstacle`` says why the server could not be asked; then the object counts as created the way the manifest has it.
+        ``taken``: a real run removes fields of others before it applies the object. ``obstacle`` says why the server could not be asked;
+        then the object counts as created the way the manifest has it.
         """
+        if live:
+            self._redefined.update(lookup.defined_kinds(wanted))
         obstacle = self._obstacle(identity, live, resource)
         if obstacle is None:
             try:
                 after = dry_run()
             except ApiError as error:
                 obstacle = self._lacking(identity, error)
+                if taken and error.status == 422:
+                    obstacle = "it is invalid together with fields that are removed first, those of takeover_field_managers"
                 if obstacle is None:
                     raise refusal(error, identity, "apply", wanted) from None
         if obstacle is not None:
@@ -55,6 +63,10 @@ class Forecast:
 
     def _lacking(self, identity, error):
         """What a dry run lacked that a real run may have by then; None for any other refusal."""
+        if (identity.group, identity.kind) in self._redefined and error.status in (400, 404, 422, 500):
+            return "the definition of its kind is changed by this set"
+        if error.status == 400 and "does not support dry run" in error.message:
+            return "an admission webhook does not support dry runs"
         if error.status != 404:
             return None
         if error.reason == "NotServed":
@@ -73,6 +85,8 @@ class Forecast:
         return self._lacks(f"kind {identity.api_version} {identity.kind}")
 
     def _lacks(self, what):
+        if self._warn is None:
+            return None
         if what not in self._missing:
             self._missing.add(what)
             self._warn(

@@ -61,20 +61,9 @@ def union(*lists):
     return list({member.key: member for some in lists for member in some}.values())
 
 
-def is_in_a_set(live):
-    """Does the object say that it belongs to any set?"""
-    return SET_LABEL in (live["metadata"].get("labels") or {})
-
-
 def selector(set_name, set_namespace):
     """The label selector for the members of a set."""
     return f"{SET_LABEL}={set_name},{SET_NAMESPACE_LABEL}={set_namespace}"
-
-
-def carries_labels(live, set_name, set_namespace):
-    """Does the object still say that it belongs to the set?"""
-    labels = live["metadata"].get("labels") or {}
-    return (labels.get(SET_LABEL), labels.get(SET_NAMESPACE_LABEL)) == (set_name, set_namespace)
 
 
 def was_labelled_by(live, manager):

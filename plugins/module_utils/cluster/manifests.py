@@ -160,9 +160,9 @@ def _type_name(value):
 
 
 def without_set(obj):
-    """The same manifest for an object that does not become a member of the set."""
+    """The same manifest for an object that does not become a member of the set: nor is it to be deleted with an owner."""
     labels = {key: value for key, value in obj["metadata"]["labels"].items() if key not in (SET_LABEL, SET_NAMESPACE_LABEL)}
-    metadata = {key: value for key, value in obj["metadata"].items() if key != "labels"}
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in ("labels", "ownerReferences")}
     return dict(obj, metadata=dict(metadata, labels=labels) if labels else metadata)
 
 
@@ -180,7 +180,8 @@ def desired(obj, set_name=None, set_namespace=None, owner=None, subresource=None
         status = {"status": obj["status"]} if "status" in obj else {}
         return {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": identity, **status}
     if set_name:
-        metadata["labels"] = dict(metadata.get("labels") or {}, **{SET_LABEL: set_name, SET_NAMESPACE_LABEL: set_namespace})
+        labels = {SET_LABEL: set_name, **({SET_NAMESPACE_LABEL: set_namespace} if set_namespace else {})}
+        metadata["labels"] = dict(metadata.get("labels") or {}, **labels)
     if owner and metadata.get("namespace") == owner["namespace"]:
         reference = {key: owner[key] for key in ("apiVersion", "kind", "name", "uid")}
         others = [other for other in metadata.get("ownerReferences") or [] if other.get("uid") != owner["uid"]]

@@ -93,6 +93,11 @@ def united(sets):
     return total
 
 
+def leaf_count(fields):
+    """How many fields a set names, those that only hold others not counted."""
+    return sum(leaf_count(subset) for key, subset in fields.items() if key != ".") or 1
+
+
 def _is_own(entry, manager, subresource):
     return entry.get("operation") == "Apply" and _is_of(entry, [manager], subresource)
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants, inventory, lookup, report
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants, lookup, report
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 
@@ -36,23 +36,6 @@ class Deleted:
     def _takes(self, identity, live):
         owners = {one["uid"] for one in live["metadata"].get("ownerReferences") or []}
         return identity.key in self._keys or identity.namespace in self._namespaces or not self._uids.isdisjoint(owners)
-
-
-def ours(doomed, set_name, set_namespace):
-    """Those which exist and still say that they belong to the set."""
-    return [one for one in doomed if one.live and inventory.carries_labels(one.live, set_name, set_namespace)]
-
-
-def guests(live, wanted, set_name, set_namespace):
-    """Identities of namespaces and definitions that someone made before the set was there: with them, others' objects would go."""
-    return {
-        identity
-        for identity in wanted
-        if set_name
-        and identity.kind in HOLDERS
-        and live[identity]
-        and not inventory.carries_labels(live[identity], set_name, set_namespace)
-    }
 
 
 def kept(client, doomed, set_name, warn):

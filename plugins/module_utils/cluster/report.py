@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import diff
 
-CREATED, UPDATED, UNCHANGED, DELETED, ABSENT = "created", "updated", "unchanged", "deleted", "absent"
-ACTIONS = (CREATED, UPDATED, UNCHANGED, DELETED, ABSENT)
+CREATED, ADOPTED, UPDATED, UNCHANGED = "created", "adopted", "updated", "unchanged"
+DELETED, RELEASED, ABSENT = "deleted", "released", "absent"
+CHANGES = (CREATED, ADOPTED, UPDATED, DELETED, RELEASED)
+ACTIONS = (*CHANGES, UNCHANGED, ABSENT)
 
 
 class Report:
@@ -41,7 +43,7 @@ class Report:
         if uid and not (self._check and action == CREATED):
             self._entries[identity]["uid"] = uid
         self.see(identity, after)
-        if self._with_diff and action in (CREATED, UPDATED, DELETED):
+        if self._with_diff and action in CHANGES:
             old, new = diff.difference(before, after, with_status)
             self._diffs.append(diff.as_diff(str(identity), old, new))
 
@@ -68,7 +70,7 @@ class Report:
         objects = list(self._entries.values())
         counts = {action: sum(1 for entry in objects if entry["action"] == action) for action in ACTIONS}
         result = {
-            "changed": any(counts[action] for action in (CREATED, UPDATED, DELETED)),
+            "changed": any(counts[action] for action in CHANGES),
             "objects": objects,
             "counts": counts,
             "requests": dict(self._client.requests),

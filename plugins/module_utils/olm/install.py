@@ -13,7 +13,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import repo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import applied
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import FORCE, refusal
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.report import Report
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import Deadline
@@ -202,7 +202,7 @@ class Install:
             run.present()
         except ClusterError as error:
             # apply has another name for the option.
-            error.message = error.message.replace("Set force_conflicts: true", "Set force: true")
+            error.message = error.message.replace(FORCE, "force: true")
             raise
 
     def _install(self, found, base):

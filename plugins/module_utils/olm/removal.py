@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants, inventory, lookup, prune, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants, lookup, membership, prune, readiness
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
@@ -193,7 +193,7 @@ class Removal:
             Doomed(one, located[one], live)
             for one, live in found.items()
             # A plan of former times may name what another installation has made anew since.
-            if live and not inventory.is_in_a_set(live) and (identities[one] or self._owns(live))
+            if live and membership.set_of(live) is None and (identities[one] or self._owns(live))
         ]
 
     def _owns(self, live):

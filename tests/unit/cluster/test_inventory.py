@@ -41,16 +41,6 @@ def test_union_knows_an_object_in_two_versions_of_its_api():
     assert inventory.union([A, old], [new, B]) == [A, new, B]
 
 
-def test_only_the_labels_of_this_set_count():
-    def obj(**labels):
-        return {"metadata": {"labels": {f"osso.scheduler/{key}": value for key, value in labels.items()}}}
-
-    assert inventory.carries_labels(obj(**{"set": "mine", "set-namespace": "home"}), "mine", "home")
-    assert not inventory.carries_labels(obj(**{"set": "other", "set-namespace": "home"}), "mine", "home")
-    assert not inventory.carries_labels(obj(**{"set": "mine", "set-namespace": "elsewhere"}), "mine", "home")
-    assert not inventory.carries_labels({"metadata": {"labels": None}}, "mine", "home")
-
-
 def test_labels_count_only_from_who_applied_them():
     def obj(manager):
         fields = {"f:metadata": {"f:labels": {"f:osso.scheduler/set": {}, "f:osso.scheduler/set-namespace": {}}}}

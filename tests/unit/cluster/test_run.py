@@ -44,7 +44,8 @@ def established(group):
 def test_api_servers_that_do_not_know_yet_what_was_just_defined(server, trouble):
     group = "example.com"
     reads = [NOT_SERVED, NOT_SERVED]
-    server.answers = [*reads, established(group), trouble, trouble, stored(thing(group, "n"))]
+    dry_runs = [established(group), NOT_SERVED]
+    server.answers = [*reads, *dry_runs, established(group), trouble, trouble, stored(thing(group, "n"))]
     assert run(server, things(group), thing(group, "n")) == {"CustomResourceDefinition": "created", "Thing": "created"}
 
 
@@ -74,16 +75,17 @@ def test_a_take_over_that_lost_a_race_is_repeated_with_what_is_there_then(server
         obj = stored(config_map("n"), version)[1]
         return (200, {**obj, "metadata": {**obj["metadata"], "managedFields": [theirs]}})
 
-    server.answers = [live("1"), lost, live("2"), live("3"), stored(config_map("n"))]
+    dry_run = stored(config_map("n"))
+    server.answers = [live("1"), dry_run, lost, live("2"), live("3"), stored(config_map("n"))]
     assert run(server, config_map("n"), takeover_field_managers=["other"]) == {"ConfigMap": "updated"}
     patches = [json.loads(one.body) for one in server.seen if one.headers["Content-Type"] == "application/json-patch+json"]
     assert [patch[1]["value"] for patch in patches] == ["1", "2"]
 
-    server.answers = [live("1"), lost, NOT_SERVED, stored(config_map("n"))]
+    server.answers = [live("1"), dry_run, lost, NOT_SERVED, stored(config_map("n"))]
     run(server, config_map("n"), takeover_field_managers=["other"])
     assert server.seen[-1].headers["Content-Type"].startswith("application/apply-patch+yaml")
 
-    server.answers = [live("1"), *[lost, live("2")] * 10]
+    server.answers = [live("1"), dry_run, *[lost, live("2")] * 10]
     with pytest.raises(ClusterError, match=r"take over fields of it: .*has been modified"):
         run(server, config_map("n"), takeover_field_managers=["other"])
 

@@ -1,0 +1,244 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Module apply and objects that others created or changed: what it adopts, what it puts back, and what it gives back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.objects import config_map, thing, things
+
+ADOPTED_FROM = "osso.scheduler/adopted-from"
+SET = "osso.scheduler/set"
+
+
+@pytest.fixture
+def applied(kubectl, namespace):
+    """Apply objects as their users do, with kubectl."""
+
+    def apply_by_hand(*objects, server_side=False):
+        options = ["--server-side"] if server_side else []
+        for obj in objects:
+            kubectl("apply", *options, "--filename=-", stdin=obj)
+
+    return apply_by_hand
+
+
+@pytest.fixture
+def live(kubectl, namespace):
+    def read(name, kind="configmap"):
+        return kubectl.json("get", kind, name, f"--namespace={namespace}", "--ignore-not-found", "--show-managed-fields")
+
+    return read
+
+
+def account(namespace, name="robot"):
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": namespace}}
+
+
+def managers(obj) -> set[tuple[str, str]]:
+    return {(entry["manager"], entry["operation"]) for entry in obj["metadata"]["managedFields"]}
+
+
+class TestAdoption:
+    @pytest.mark.parametrize("inventory", [True, False])
+    def test_what_existed_before_is_nobody_else_s_unless_asked_for(self, apply, audit, live, namespace, applied, inventory):
+        """Equal or not: all of it is named, in check mode, too, and nothing is written"""
+        applied(account(namespace), config_map(namespace, a="theirs"))
+        options = {"set_name": "mine", **({"set_namespace": namespace} if inventory else {})}
+        manifests = [account(namespace), config_map(namespace, a="ours"), config_map(namespace, "new")]
+        with audit:
+            for check in (True, False):
+                run = apply(manifests, check=check, succeed=False, **options)
+                assert (
+                    f"ServiceAccount {namespace}/robot: set mine did not create it (field managers: kubectl-client-side-apply)"
+                    in run.message
+                )
+                assert f"ConfigMap {namespace}/settings: set mine did not create it" in run.message
+                assert "/new" not in run.message
+                assert "set adopt to true" in run.message
+        assert [one for one in audit.writes() if one.namespace == namespace] == []
+        if inventory:
+            assert apply(state="absent", **options).actions() == {"ConfigMap osso-set-mine": "absent"}
+        else:
+            gone = apply(manifests, state="absent", **options)
+            assert gone.actions() == {"ConfigMap new": "absent", "ConfigMap settings": "unchanged", "ServiceAccount robot": "unchanged"}
+            assert "settings is not deleted: set mine did not create it" in "".join(gone.warnings)
+        assert live("settings")["data"] == {"a": "theirs"}
+        assert live("robot", "serviceaccount")
+
+    @pytest.mark.parametrize("server_side", [True, False])
+    def test_adopted_objects_are_given_back(self, apply, audit, live, namespace, applied, server_side):
+        theirs = config_map(namespace, a="theirs", b="theirs")
+        applied(account(namespace), theirs, server_side=server_side)
+        before = {manager for manager, _operation in managers(live("settings"))}
+        owner = {"apiVersion": "v1", "kind": "ServiceAccount", "name": "robot", "namespace": namespace}
+        owner["uid"] = live("robot", "serviceaccount")["metadata"]["uid"]
+        manifests = [account(namespace), config_map(namespace, a="ours", c="ours"), config_map(namespace, "new")]
+        options = {"set_name": "mine", "set_namespace": namespace}
+        with audit:
+            predicted = apply(manifests, adopt=True, check=True, diff=True, owner=owner, **options)
+        assert [one for one in audit.writes() if one.namespace == namespace] == []
+        real = apply(manifests, adopt=True, diff=True, owner=owner, **options)
+        assert real.actions() == predicted.actions()
+        assert real.actions()["ConfigMap settings"] == real.actions()["ServiceAccount robot"] == "adopted"
+        assert real.actions()["ConfigMap new"] == "created"
+        assert real.result["diff"][1:] == predicted.result["diff"][1:]
+        for run, would in ((predicted, "Would be"), (real, "Was")):
+            told = "\n".join(run.warnings)
+            assert (
+                f"{would} adopted by set mine, since it existed before: ServiceAccount {namespace}/robot, ConfigMap {namespace}/settings"
+                in told
+            )
+            assert f"ConfigMap {namespace}/settings: .data.a is managed by" in told
+        obj = live("settings")
+        assert obj["data"] == {"a": "ours", "b": "theirs", "c": "ours"}
+        assert "ownerReferences" not in obj["metadata"]
+        assert "ownerReferences" in live("new")["metadata"]
+        assert obj["metadata"]["annotations"][ADOPTED_FROM].split(" ")[1] in before
+
+        # It is a member like the others from then on, without the option.
+        again = apply(manifests, owner=owner, **options)
+        assert again.result["requests"] == {"read": 4, "write": 0, "dry_run": 0}
+        assert apply(manifests[1], state="absent", check=True, **options).actions()["ConfigMap settings"] == "released"
+
+        gone = apply(state="absent", **options)
+        assert gone.actions() == {
+            "ServiceAccount robot": "released",
+            "ConfigMap settings": "released",
+            "ConfigMap new": "deleted",
+            "ConfigMap osso-set-mine": "deleted",
+        }
+        assert "existed before and was adopted" in "".join(gone.warnings)
+        obj = live("settings")
+        assert obj["data"] == {"a": "ours", "b": "theirs", "c": "ours"}
+        assert not {SET, f"{SET}-namespace"} & set(obj["metadata"].get("labels") or {})
+        assert ADOPTED_FROM not in (obj["metadata"].get("annotations") or {})
+        assert {manager for manager, _operation in managers(obj)} == before
+        applied(theirs, server_side=server_side)
+        # An earlier server-side apply has the last word on each of its fields, so what we added goes with the first of theirs.
+        assert live("settings")["data"] == ({"a": "theirs", "b": "theirs"} if server_side else {"a": "theirs", "b": "theirs", "c": "ours"})
+        assert apply(state="absent", **options).actions() == {"ConfigMap osso-set-mine": "absent"}
+
+    def test_an_adopted_object_that_leaves_the_set_is_given_back(self, apply, live, namespace, applied):
+        applied(config_map(namespace))
+        options = {"set_name": "mine", "set_namespace": namespace}
+        apply([config_map(namespace), config_map(namespace, "new")], adopt=True, **options)
+        for check in (True, False):
+            run = apply(config_map(namespace, "new"), prune=True, check=check, **options)
+            assert run.actions()["ConfigMap settings"] == "released"
+        assert SET not in (live("settings")["metadata"].get("labels") or {})
+        assert apply(config_map(namespace, "new"), prune=True, **options).result["requests"] == {"read": 2, "write": 0, "dry_run": 0}
+
+    def test_what_labels_select_is_given_back_if_it_was_adopted(self, apply, live, namespace, applied):
+        applied(config_map(namespace))
+        apply([config_map(namespace), config_map(namespace, "new")], set_name="mine", set_namespace=namespace, adopt=True)
+        kind = {"api_version": "v1", "kind": "ConfigMap", "namespace": namespace}
+        gone = apply(state="absent", all_of=[{**kind, "label_selector": f"{SET}=mine,{SET}-namespace={namespace}"}])
+        assert gone.actions() == {"ConfigMap settings": "released", "ConfigMap new": "deleted"}
+        assert SET not in (live("settings")["metadata"].get("labels") or {})
+
+    def test_what_is_being_deleted_is_no_conflict(self, apply, kubectl, live, namespace):
+        """nor is it adopted: the object that takes its place is ours"""
+        theirs = config_map(namespace, a="theirs")
+        theirs["metadata"]["finalizers"] = ["example.com/hold"]
+        kubectl("create", "--filename=-", stdin=theirs)
+        kubectl("delete", "configmap", "settings", f"--namespace={namespace}", "--wait=false")
+        run = apply([config_map(namespace, a="ours")], set_name="mine", wait_timeout=1, succeed=False)
+        assert "conflict" not in run.message
+        assert "did not create" not in run.message
+        kubectl("patch", "configmap", "settings", f"--namespace={namespace}", "--type=merge", '--patch={"metadata":{"finalizers":null}}')
+        assert apply([config_map(namespace, a="ours")], set_name="mine").actions() == {"ConfigMap settings": "created"}
+
+    def test_an_object_of_another_set_is_never_adopted(self, apply, namespace):
+        apply(config_map(namespace), set_name="first", set_namespace=namespace)
+        run = apply(config_map(namespace), set_name="second", set_namespace=namespace, adopt=True, succeed=False)
+        assert f"ConfigMap {namespace}/settings: it belongs to set first" in run.message
+
+    def test_what_was_made_by_hand_in_the_place_of_a_member_is_not_one(self, apply, kubectl, live, namespace, applied):
+        options = {"set_name": "mine", "set_namespace": namespace}
+        apply([config_map(namespace), config_map(namespace, "other")], **options)
+        kubectl("delete", "configmap", "settings", f"--namespace={namespace}")
+        applied(config_map(namespace))
+        assert "did not create it" in apply([config_map(namespace)], succeed=False, **options).message
+        assert apply(state="absent", **options).actions() == {"ConfigMap other": "deleted", "ConfigMap osso-set-mine": "deleted"}
+        assert live("settings")
+
+    def test_who_takes_the_place_of_an_installation_owns_its_objects(self, apply, kubectl, live, namespace):
+        """also after a run that was interrupted between its two writes"""
+        options = {"set_name": "mine", "set_namespace": namespace}
+        kubectl("create", "--field-manager=other", "--filename=-", stdin=config_map(namespace, a="1"))
+        assert "did not create it" in apply(config_map(namespace, a="1"), succeed=False, **options).message
+        apply(config_map(namespace, a="1"), takeover_field_managers=["other"])  # without the label, as after the first write
+        apply(config_map(namespace, a="1"), takeover_field_managers=["other"], **options)
+        assert ADOPTED_FROM not in (live("settings")["metadata"].get("annotations") or {})
+        assert apply(state="absent", **options).actions()["ConfigMap settings"] == "deleted"
+
+    def test_a_shared_namespace_never_goes_with_an_owner(self, apply, kubectl, namespace):
+        uid = kubectl.json("get", "clusterrole", "view")["metadata"]["uid"]
+        reference = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "name": "view", "uid": uid}
+        own = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "ownerReferences": [reference]}}
+        apply(own, set_name="mine")
+        assert "ownerReferences" not in kubectl.json("get", "namespace", namespace)["metadata"]
+
+
+class TestForeignChanges:
+    """Of objects that are ours."""
+
+    @pytest.fixture
+    def changed(self, apply, kubectl, namespace):
+        """A set of which somebody has changed one field."""
+        options = {"set_name": "mine", "set_namespace": namespace}
+        apply([config_map(namespace, a="1", b="1"), config_map(namespace, "other", a="1")], **options)
+        patch = {"data": {"a": "edited"}}
+        kubectl("patch", "configmap", "settings", f"--namespace={namespace}", "--type=merge", f"--patch={json.dumps(patch)}")
+        return options
+
+    @pytest.mark.parametrize("alone", [True, False])
+    def test_they_end_the_run_before_its_first_write(self, apply, audit, namespace, changed, alone):
+        """not even a write is sent that the server would reject"""
+        others = [] if alone else [config_map(namespace, "first", a="2"), config_map(namespace, "other", a="2")]
+        manifests = [*others, config_map(namespace, a="1", b="1")]
+        with audit:
+            for check in (True, False):
+                message = apply(manifests, check=check, succeed=False, **changed).message
+                assert f'ConfigMap {namespace}/settings: could not apply it: conflict: .data.a is managed by "kubectl-patch"' in message
+                assert "force_conflicts: true" in message
+        assert [one for one in audit.writes() if one.namespace == namespace] == []
+
+    @pytest.mark.parametrize("alone", [True, False])
+    def test_or_are_put_back_and_named(self, apply, live, namespace, changed, alone):
+        manifests = [config_map(namespace, a="1", b="1"), *([] if alone else [config_map(namespace, "other", a="2")])]
+        for check, words in ((True, "Would be"), (False, "Was")):
+            run = apply(manifests, force_conflicts=True, check=check, **changed)
+            (warning,) = run.warnings
+            expected = f'ConfigMap {namespace}/settings: .data.a is managed by "kubectl-patch" using v1. {words} put back'
+            assert warning.startswith(expected)
+            assert run.actions()["ConfigMap settings"] == "updated"
+        assert live("settings")["data"] == {"a": "1", "b": "1"}
+        again = apply(manifests, force_conflicts=True, **changed)
+        assert again.warnings == []
+        assert again.result["requests"]["write"] == again.result["requests"]["dry_run"] == 0
+
+    def test_what_they_removed_is_put_back_and_what_they_added_stays(self, apply, kubectl, live, namespace, changed):
+        kubectl(
+            "patch", "configmap", "settings", f"--namespace={namespace}", "--type=merge", '--patch={"data":{"a":"1","b":null,"c":"theirs"}}'
+        )
+        apply([config_map(namespace, a="1", b="1"), config_map(namespace, "other", a="1")], **changed)
+        assert live("settings")["data"] == {"a": "1", "b": "1", "c": "theirs"}
+
+
+def test_a_definition_and_its_first_use_can_change_together(apply, namespace, group):
+    """The server does not know the field yet that the resource has"""
+    apply([things(group), thing(group, namespace)])
+    wider = things(group)
+    properties = wider["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    properties["colour"] = {"type": "string"}
+    manifests = [wider, thing(group, namespace, spec={"colour": "blue"})]
+    predicted = apply(manifests, check=True)
+    assert [one["reason"] for one in predicted.result["unvalidated"]] == ["the definition of its kind is changed by this set"]
+    real = apply(manifests)
+    assert set(real.actions().values()) == {"updated"}
