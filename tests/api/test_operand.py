@@ -134,6 +134,18 @@ def test_a_sidecar_is_removed_once_and_then_reported(scheduler, kubectl):
     assert "containers[name=sidecar], by field manager kubectl-patch" in reported[2]
 
 
+def test_only_a_reconcile_that_changes_something_rehearses(scheduler):
+    def requests():
+        return reconcile(scheduler.resource).task("Apply the scheduler").result["requests"]
+
+    unchanged = requests()
+    assert (unchanged["write"], unchanged["dry_run"]) == (0, 0)
+    scheduler.write(logLevel="Debug")
+    changed = requests()
+    assert changed["write"] > 0
+    assert changed["dry_run"] <= changed["write"]
+
+
 def test_release_does_not_wait_for_a_resource_whose_operator_no_longer_exists(scheduler, kubectl, play):
     kubectl("delete", "secondaryscheduler", scheduler.name, f"--namespace={scheduler.namespace}", "--wait=false")
     chosen = {"release_schedulers": [{"namespace": scheduler.namespace, "name": scheduler.name}]}
