@@ -180,7 +180,10 @@ def test_rollout_that_does_not_end_is_given_up_with_what_is_known(operator, conf
 
 
 def test_level_is_not_raised_where_nothing_would_lower_it(operator, configure, kubectl):
-    run = configure(debug_log_level="Debug", debug_image="registry.k8s.io/no-such-image:1", debug_start_timeout=10, succeed=False)
+    before = kube_scheduler(kubectl)["logLevel"]
+    level = "TraceAll"
+    assert before != level
+    run = configure(debug_log_level=level, debug_image="registry.k8s.io/no-such-image:1", debug_start_timeout=10, succeed=False)
     assert run.rc != 0
-    assert kube_scheduler(kubectl)["logLevel"] == "Normal"
+    assert kube_scheduler(kubectl)["logLevel"] == before
     eventually(lambda: debug_logging_objects(kubectl) == [])
