@@ -15,6 +15,7 @@ from pathlib import Path
 import kubernetes
 import pytest
 from support.bare_cluster import BareCluster, bare_clusters
+from support.operand import CRD
 
 OPERATOR_IMAGE = "registry.example.com/osso/scheduler-operator:1.0.0"
 
@@ -47,3 +48,12 @@ def _environment(kubeconfig):
         patch.delenv("REGISTRY", raising=False)
         patch.setattr(kubernetes.config.kube_config, "KUBE_CONFIG_DEFAULT_LOCATION", str(kubeconfig))
         yield
+
+
+@pytest.fixture(scope="module")
+def secondary_scheduler_kind(kubectl) -> Iterator[None]:
+    """SecondaryScheduler resources are served. Other files expect a cluster on which nothing is installed: so not after this one."""
+    kubectl("apply", "--server-side", f"--filename={CRD}")
+    kubectl("wait", "--for=condition=Established", f"--filename={CRD}", "--timeout=60s")
+    yield
+    kubectl("delete", f"--filename={CRD}", "--ignore-not-found", "--timeout=60s")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.site import RESOURCE
 
 RBAC = "rbac.authorization.k8s.io"
 NAME = "custom-scheduler"
@@ -128,11 +127,8 @@ def test_the_documented_scheduler_is_adopted_and_given_back(theirs, play, kubect
 
 
 @pytest.fixture
-def secondary(play, kubectl, namespace, root):
-    """Run the role secondary_scheduler for one scheduler in the namespace. The definition of its resource exists."""
-    file = root / "roles/operator/files/secondaryschedulers.crd.yaml"
-    kubectl("apply", "--server-side", f"--filename={file}")
-    kubectl("wait", "--for=condition=Established", f"customresourcedefinition/{RESOURCE}")
+def secondary(play, namespace, secondary_scheduler_kind):
+    """Run the role secondary_scheduler for one scheduler in the namespace."""
 
     def run(state="present", check=False, succeed=True, **variables):
         config = {
@@ -145,8 +141,7 @@ def secondary(play, kubectl, namespace, root):
         tasks = [{"name": "Role", "ansible.builtin.include_role": {"name": "osso.scheduler.secondary_scheduler"}}]
         return play(tasks, variables=variables, check=check, succeed=succeed)
 
-    yield run
-    kubectl("delete", "customresourcedefinition", RESOURCE, "--wait=false")
+    return run
 
 
 CONFIG_MAP = "secondary-scheduler-batch-config"

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.access import service_account
-from support.operand import CRD, FINALIZER, reconcile
+from support.operand import FINALIZER, reconcile
 from support.scheduler import Scheduler, eventually
 
 # What the clean-up may do beside reading: events at its end, and what is outside the namespace. It may delete nothing in it.
@@ -23,10 +23,7 @@ RULES = (
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _kind(kubectl):
-    kubectl("apply", "--server-side", f"--filename={CRD}")
-    kubectl("wait", "--for=condition=Established", f"--filename={CRD}")
+pytestmark = pytest.mark.usefixtures("secondary_scheduler_kind")
 
 
 @pytest.fixture

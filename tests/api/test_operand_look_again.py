@@ -11,9 +11,7 @@ from support.scheduler import Scheduler
 
 
 @pytest.fixture
-def scheduler(kubectl, namespace, root):
-    kubectl("apply", "--server-side", f"--filename={root}/roles/operator/files/secondaryschedulers.crd.yaml")
-    kubectl("wait", "--for=condition=Established", "crd/secondaryschedulers.operator.openshift.io", "--timeout=60s")
+def scheduler(kubectl, namespace, secondary_scheduler_kind):
     scheduler = Scheduler(kubectl, "batch", namespace)
     scheduler.write()
     return scheduler
