@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.openshift import rendered
 from support.examples import PLUGINS, run_examples
 from support.openshift import openshift
+from support.registries import stands_in_for
 from support.scheduler import Scheduler
 from support.site import installed
 
@@ -41,12 +42,15 @@ def world(kubectl):
 
 
 @pytest.fixture
-def surroundings(path, kubectl):
+def surroundings(path, kubectl, request):
     """What only the examples of one module speak of."""
     if path.stem == "static_pod_scheduler":
         pytest.skip("its examples change a host of a control plane; test_static_pod_scheduler.py does so on nodes")
     if path.stem == "default_scheduler_info":
         with openshift(kubectl, {"LowNodeUtilization": json.dumps(rendered("4.18"))}):
+            yield
+    elif path.stem == "scheduler_cache_dump":
+        with stands_in_for(request.getfixturevalue("own_cluster"), "registry.example.com"):
             yield
     else:
         yield

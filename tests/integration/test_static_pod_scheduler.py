@@ -195,7 +195,7 @@ def test_broken_configuration_is_rolled_back(plane, host, configure, kubectl, na
 
 
 def test_killed_behind_the_switch(plane, host):
-    """The guard, a process of the node, rolls back what nobody confirms"""
+    """The guard, a process of the node, rolls back what ends again and again"""
     before = {name: text for name, (text, _time) in host.files().items()}
     arguments = {
         "manifest": str(host.inside / "manifests/kube-scheduler.yaml"),
@@ -213,13 +213,26 @@ def test_killed_behind_the_switch(plane, host):
     run.stdin.write(json.dumps({"ANSIBLE_MODULE_ARGS": arguments}))
     run.stdin.close()
 
-    # As early as can be: the module itself gives up after some seconds, too.
-    eventually(lambda: "--no-such-flag=yes" in command(host))
+    def ends_again():
+        """kubelet has started the broken one, and again"""
+        assert run.poll() is None
+        found = ((plane.mirror(host) or {}).get("status") or {}).get("containerStatuses") or [{}]
+        return "--no-such-flag=yes" in command(host) and found[0].get("restartCount")
+
+    eventually(ends_again)
     # nsenter waits for its child.
     (pid,) = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
     os.kill(int(pid), signal.SIGKILL)
     run.wait()
-    eventually(lambda: {name: text for name, (text, _time) in host.files().items()} == before)
+
+    def restored():
+        """the files are those of before"""
+        try:
+            return {name: text for name, (text, _time) in host.files().items()} == before
+        except FileNotFoundError:
+            return False  # the guard deletes its record at that moment
+
+    eventually(restored)
     plane.await_ready(host)
 
 
