@@ -350,8 +350,7 @@ class Run:
         """Ask the server by dry runs what it makes of all that is to be written, so that what it rejects ends the run before the first write.
 
         What it cannot know yet, such as an object in a namespace of this set or in the place of one that is being deleted, is left to the
-        write. A single write that conflicts with
-        nobody needs no rehearsal: the server rejects it or stores it.
+        write. A single write that conflicts with nobody needs no rehearsal: the server rejects it or stores it.
         """
         ordered = [identity for phase in order.phases(self._wanted) for identity in phase]
         pending = [
