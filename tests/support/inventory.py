@@ -13,7 +13,13 @@ RESTLESS = {"Event", "Lease", "Node"}
 
 
 def everything(kubectl, version=False) -> set[tuple[str, ...]]:
-    """All objects of all API resources as (apiVersion, kind, namespace, name), with `version` their resourceVersion, too."""
+    """All objects of all API resources as (apiVersion, kind, namespace, name), with `version` their resourceVersion, too.
+
+    Waits for the end of namespaces that earlier tests have deleted.
+    """
+    named = "-o=jsonpath={range .items[?(@.status.phase=='Terminating')]}{.metadata.name}{' '}{end}"
+    if leaving := kubectl("get", "namespaces", named).stdout.split():
+        kubectl("wait", "--for=delete", "--timeout=120s", "namespace", *leaving)
     listed = kubectl("api-resources", "--verbs=list", "--output=name").stdout.split()
     columns = [
         "V:.apiVersion",
