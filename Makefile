@@ -163,13 +163,19 @@ olm:
 endif
 
 ##@ Not part of make test
-.PHONY: test-all test-long bench oracle oracle-record
+.PHONY: test-all test-long coverage mutants bench oracle oracle-record
 test-all: env  ## Every tier of tests; what has passed on this commit does not run again
 	@$(ENV) tests/tools/test-all
 
 test-long: ready collections images  ## The second tier; its outcome goes to docs/long-tests.md
 	@$(PART) sanity-all tests/tools/sanity all
 	@$(ENV) tests/tools/long-tests run
+
+coverage: collections  ## Unit and API tests with branch coverage; names the files of which little is covered
+	@$(ENV) tests/tools/mutants cover
+
+mutants: collections  ## Break the code in NUMBER=200 places, after make coverage: do the tests that cover them fail?
+	@$(ENV) tests/tools/mutants run --number=$(or $(NUMBER),200) --seed=$(or $(SEED),1)
 
 bench: ready collections images  ## Benchmarks; their outcome goes to docs/benchmarks.md
 	@$(ENV) pytest --quiet $(or $(TESTS),tests/benchmarks)

@@ -15,10 +15,12 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+import coverage
 from ansible_collections.osso.scheduler.plugins.plugin_utils import in_fork
 
 COLLECTIONS = Path(__file__).parents[2] / ".cache/collections"
@@ -70,10 +72,31 @@ def _in_fork(module: str, arguments: dict) -> tuple[str, str]:
 
     def limited():
         signal.alarm(TIMEOUT)
-        main()
+        with measured():
+            main()
 
     done = in_fork.run(limited, in_fork.encoded(arguments), os.getcwd())
     return done["stdout"], done["stdout"] + done["stderr"]
+
+
+@contextmanager
+def measured():
+    """Where the coverage of tests is measured, that of this fork, too: for the test that runs."""
+    parent = coverage.Coverage.current()
+    if parent is None:
+        yield
+        return
+    parent.stop()
+    settings = {name: parent.get_option(f"run:{name}") for name in ("branch", "source")}
+    child = coverage.Coverage(
+        data_file=parent.get_option("run:data_file"), data_suffix=True, context=os.environ["PYTEST_CURRENT_TEST"], **settings
+    )
+    child.start()
+    try:
+        yield
+    finally:
+        child.stop()
+        child.save()
 
 
 def _in_process(module: str, arguments: dict, env: dict) -> tuple[str, str]:
