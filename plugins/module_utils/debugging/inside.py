@@ -18,7 +18,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target im
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import identify
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import KIND
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import make_target
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.plugins import make_target
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import tokens
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import redacted
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey

@@ -24,9 +24,10 @@ from typing import Any
 
 from .document import Node, NotYaml, parse, unprintable
 from .outline import outline
+from .plugins import make_target
 from .report import BUILD, MAX_ERRORS, Report, TooManyErrors
 from .result import Finding, Result
-from .target import IN_TREE, Target, make_target
+from .target import IN_TREE, Target
 
 
 def check(
@@ -42,7 +43,7 @@ def check(
     kubernetes: the release of the kube-scheduler, ``1.31``, ``v1.31.4`` or ``openshift-4.18``. None if nobody knows: then
     only what holds for every release is checked, and ``starts`` is None.
     plugins: what is compiled into it: ``in-tree``, ``scheduler-plugins`` (kubernetes-sigs, the release for that minor) or the
-    description of a custom image (see ``target.make_target``).
+    description of a custom image (see ``plugins.make_target``).
     flags: its command line, ``--leader-elect=true`` and so on; they override the file and select feature gates.
     placeholders: texts such as ``${PROM_URL}`` that somebody fills in before a kube-scheduler reads them. Of others there is a warning.
 

@@ -22,8 +22,9 @@ from typing import Any, NamedTuple
 
 from .check import check
 from .images import check_image, identify
+from .plugins import make_target
 from .result import Finding, Result
-from .target import IN_TREE, SCHEDULER_PLUGINS, UnknownTarget, make_target
+from .target import IN_TREE, SCHEDULER_PLUGINS, UnknownTarget
 from .text import from_structure
 
 OK, WRONG, UNUSABLE = 0, 1, 2

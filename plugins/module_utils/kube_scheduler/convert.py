@@ -21,6 +21,7 @@ from typing import Any
 
 from .check import check
 from .document import Node, NotYaml, parse
+from .plugins import make_target
 from .result import ERROR, Finding, Result
 from .rewrites import (
     APPROXIMATE,
@@ -42,7 +43,7 @@ from .rewrites import (
     to_v1beta3,
 )
 from .tables.releases import API_VERSIONS, NEWEST
-from .target import IN_TREE, Target, make_target
+from .target import IN_TREE, Target
 from .text import from_structure, normalize
 
 __all__ = ("APPROXIMATE", "EXACT", "IMPOSSIBLE", "Conversion", "Step", "convert")

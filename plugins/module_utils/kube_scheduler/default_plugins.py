@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from .gates import gates
+from .flags import feature_gates
 from .report import Path
 from .tables.plugins import DEFAULTS, MERGED_POINTS
 from .target import Target
@@ -69,7 +69,7 @@ def merge(written: PluginSets, version: str, target: Target) -> PluginSets:
 
 def defaults(version: str, target: Target) -> dict[str, list[Entry]]:
     """Point -> the plugins that run there without being asked for; multiPoint is a point of its own."""
-    on = gates(target)
+    on = feature_gates(target)
     gated = tuple(gate for gate in _GATES if on.get(gate.lstrip("!"), gate.startswith("!")) != gate.startswith("!"))
     return {
         point: [Entry({"name": name} if weight is None else {"name": name, "weight": weight}) for name, weight in plugins]

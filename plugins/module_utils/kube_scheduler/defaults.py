@@ -16,7 +16,7 @@ from typing import Any
 
 from . import default_plugins
 from .addresses import is_ip, join_host_port, split_host_port
-from .gates import gates
+from .flags import feature_gates
 from .outline import DEFAULT_SCHEDULER_NAME
 from .target import Target
 from .types import LIST, ROOT, STRUCTURE, args_kind, built_in_kind, fields
@@ -131,7 +131,7 @@ def _strategy_of(args: dict[str, Any]) -> None:
 
 
 def _dynamic_resources(args: dict[str, Any], version: str, target: Target) -> None:
-    on = gates(target)
+    on = feature_gates(target)
     if on.get("DRASchedulerFilterTimeout"):
         args.setdefault("filterTimeout", Duration(10 * _SECOND))
     if target.minor >= 35 and on.get("DRADeviceBindingConditions") and on.get("DRAResourceClaimDeviceStatus"):
@@ -143,7 +143,7 @@ def _topology_spread(args: dict[str, Any], version: str, target: Target) -> None
         return
     system = True
     if target.minor <= 23:
-        system = gates(target).get("DefaultPodTopologySpread", True)
+        system = feature_gates(target).get("DefaultPodTopologySpread", True)
     if version == "v1beta1" and args.get("defaultConstraints"):
         system = False
     args["defaultingType"] = "System" if system else "List"
@@ -152,7 +152,7 @@ def _topology_spread(args: dict[str, Any], version: str, target: Target) -> None
 def _volume_binding(args: dict[str, Any], version: str, target: Target) -> None:
     # The gate that came later prefers the node with the least storage in use, the one before it the node with the most.
     gate, scores = ("VolumeCapacityPriority", (0, 10)) if target.minor <= 32 else ("StorageCapacityScoring", (10, 0))
-    if "shape" in fields("VolumeBindingArgs", version, target) and not args.get("shape") and gates(target).get(gate):
+    if "shape" in fields("VolumeBindingArgs", version, target) and not args.get("shape") and feature_gates(target).get(gate):
         args["shape"] = [{"utilization": use, "score": score} for use, score in zip((0, 100), scores)]
 
 

@@ -61,6 +61,21 @@ def parse(target: Target) -> CommandLine:
     return _parse(target.minor, target.flags)
 
 
+def feature_gates(target: Target) -> Mapping[str, bool]:
+    """Every feature gate of this kube-scheduler with its value. What its command line says wrongly is left out."""
+    return _feature_gates(target.minor, target.flags)
+
+
+@lru_cache(maxsize=64)
+def _feature_gates(minor: int, arguments: tuple[str, ...]) -> Mapping[str, bool]:
+    flags = _parse(minor, arguments).values
+    emulated, _problems = gates.emulated_minor(minor, flags.get("emulated-version", ()))
+    chosen, problems = gates.parse(flags.get("feature-gates", ()), minor)
+    if problems or gates.errors(minor, emulated, chosen):
+        chosen = {}
+    return gates.values(minor, emulated, chosen)
+
+
 @lru_cache(maxsize=64)
 def _parse(minor: int, arguments: tuple[str, ...]) -> CommandLine:
     values: dict[str, list[str]] = {}

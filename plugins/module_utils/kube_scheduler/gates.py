@@ -8,35 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 
 from .strconv import parse_bool
 from .tables.gates import DEPENDENCIES, EMULATED, GATES, PREFIX_SINCE
-from .target import Target
 
 _GROUPS = {"AllAlpha": "alpha", "AllBeta": "beta"}
 """Gates that stand for all gates of a stage, except those that are set themselves."""
 
 _PREALPHA = "prealpha"
-
-
-def gates(target: Target) -> Mapping[str, bool]:
-    """Every feature gate of this kube-scheduler with its value. What its command line says wrongly is left out."""
-    if not target.flags:
-        return _defaults(target.minor, target.minor)
-    return _by_flags(target.minor, target.flags)
-
-
-@lru_cache(maxsize=64)
-def _by_flags(minor: int, flags: tuple[str, ...]) -> Mapping[str, bool]:
-    from .flags import parse as parse_command_line  # which reads gates by this module
-
-    values = parse_command_line(Target(minor, flags=flags)).values
-    emulated, _problems = emulated_minor(minor, values.get("emulated-version", ()))
-    chosen, problems = parse(values.get("feature-gates", ()), minor)
-    if problems or errors(minor, emulated, chosen):
-        chosen = {}
-    return _apply(minor, emulated, chosen)
 
 
 def parse(values: Sequence[str], minor: int) -> tuple[dict[str, bool], list[str]]:
@@ -104,10 +84,10 @@ def errors(minor: int, emulated: int, chosen: Mapping[str, bool]) -> list[str]:
             found.append(f"cannot set feature gate {name} to {str(value).lower()}, feature is PreAlpha at emulated version 1.{emulated}")
     if found:
         return found
-    values = _apply(minor, emulated, chosen)
+    applied = values(minor, emulated, chosen)
     for name, needed in _dependencies(minor).items():
-        off = [other for other in needed if not values[other]]
-        if values[name] and off:
+        off = [other for other in needed if not applied[other]]
+        if applied[name] and off:
             found.append(f"{name} is enabled, but depends on features that are disabled: [{' '.join(sorted(off))}]")
     return found
 
@@ -117,15 +97,16 @@ def known(minor: int) -> Iterable[str]:
     return _stages(minor, minor).keys()
 
 
-def _apply(minor: int, emulated: int, chosen: Mapping[str, bool]) -> Mapping[str, bool]:
+def values(minor: int, emulated: int, chosen: Mapping[str, bool]) -> Mapping[str, bool]:
+    """Every gate of a kube-scheduler of 1.minor that emulates 1.emulated, with its value where ``chosen`` are set."""
     if not chosen:
         return _defaults(minor, emulated)
-    values = dict(_defaults(minor, emulated))
+    found = dict(_defaults(minor, emulated))
     for group, stage in _GROUPS.items():
         if group in chosen:
-            values.update({name: chosen[group] for name, of in _stages(minor, emulated).items() if of.rstrip("+!") == stage})
-    values.update(chosen)
-    return values
+            found.update({name: chosen[group] for name, of in _stages(minor, emulated).items() if of.rstrip("+!") == stage})
+    found.update(chosen)
+    return found
 
 
 @cache

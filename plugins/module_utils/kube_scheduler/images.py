@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from .plugins import make_target
 from .result import ADVICE, WARNING, Finding
 from .tables.images import FROZEN, IMAGES
-from .target import UnknownTarget, make_target, parse_release
+from .target import UnknownTarget, parse_release
 
 
 class Image(NamedTuple):

@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 from .tables import plugins as table
-from .target import IN_TREE, SCHEDULER_PLUGINS, CustomPlugin, Target, UnknownTarget
+from .target import IN_TREE, SCHEDULER_PLUGINS, CustomPlugin, Target, UnknownTarget, parse_release
+from .types import parse_type
 
 CUSTOM = "custom"
 
@@ -48,7 +49,7 @@ def _at(rows: Iterable[table.Plugin], minor: int) -> Iterable[tuple[str, tuple[s
             yield plugin.name, tuple(point for point in table.POINTS if point in implemented)
 
 
-def _bound(minor: int):
+def _bound(minor: int) -> Callable[[str], str]:
     """A function: the point of ``score>=22`` or ``reserve<=35``, empty if this minor is outside of the bound."""
 
     def point_at(notation: str) -> str:
@@ -78,8 +79,20 @@ def interface(point: str) -> str:
     return f"{point[0].upper()}{point[1:]}Plugin"
 
 
+def make_target(kubernetes: str, plugins: str | Mapping[str, Any] = IN_TREE, flags: Sequence[str] = ()) -> Target:
+    """The target that the arguments of ``check`` describe. Raises UnknownTarget.
+
+    plugins: ``in-tree``, ``scheduler-plugins``, or the description of a custom image:
+    ``{"base": "in-tree", "extra": [{"name": "MyScore", "points": ["score"], "args": "opaque"}]}``; ``base`` defaults to
+    ``in-tree``, ``args`` to ``opaque`` and may be a mapping of field names to types.
+    """
+    minor = parse_release(kubernetes)
+    base, custom = parse_plugins(plugins, minor)
+    return Target(minor, base, custom, tuple(flags))
+
+
 def parse_plugins(plugins: str | Mapping[str, Any], minor: int) -> tuple[str, tuple[CustomPlugin, ...]]:
-    """The plugins that the caller describes (see target.make_target). Raises UnknownTarget, which says what to write instead."""
+    """The plugins that the caller describes (see ``make_target``). Raises UnknownTarget, which says what to write instead."""
     if isinstance(plugins, str):
         return _base(plugins, minor), ()
     if not isinstance(plugins, Mapping):
@@ -146,8 +159,6 @@ def _args(args: Any, path: str) -> Mapping[str, str] | None:
         return None
     if not isinstance(args, Mapping):
         raise UnknownTarget(f"{path}.args: must be opaque or a mapping of field names to types")
-    from .types import parse_type
-
     for name, notation in args.items():
         try:
             if not isinstance(name, str) or not isinstance(notation, str):

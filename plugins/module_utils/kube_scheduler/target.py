@@ -7,9 +7,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from .tables.releases import API_VERSIONS, NEWEST, OLDEST, OPENSHIFT_OFFSET
 
@@ -81,17 +80,3 @@ def parse_release(text: str) -> int:
             f" as are openshift-4.{OLDEST - OPENSHIFT_OFFSET} to openshift-4.{NEWEST - OPENSHIFT_OFFSET}"
         )
     return minor
-
-
-def make_target(kubernetes: str, plugins: str | Mapping[str, Any] = IN_TREE, flags: Sequence[str] = ()) -> Target:
-    """The target that the arguments of ``check`` describe. Raises UnknownTarget.
-
-    plugins: ``in-tree``, ``scheduler-plugins``, or the description of a custom image:
-    ``{"base": "in-tree", "extra": [{"name": "MyScore", "points": ["score"], "args": "opaque"}]}``; ``base`` defaults to
-    ``in-tree``, ``args`` to ``opaque`` and may be a mapping of field names to types.
-    """
-    from .plugins import parse_plugins  # the tables of plugins, only needed here
-
-    minor = parse_release(kubernetes)
-    base, custom = parse_plugins(plugins, minor)
-    return Target(minor, base, custom, tuple(flags))

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from . import strconv
-from .gates import gates
+from .flags import feature_gates
 from .report import Path
 from .tables import rules
 from .target import Target
@@ -268,7 +268,7 @@ def _volume_binding(args: Mapping[str, Any], target: Target) -> Iterator[Problem
     if target.minor < 22:
         return
     gate = at(target.minor, rules.STORAGE_GATE)
-    if gates(target)[gate]:
+    if feature_gates(target)[gate]:
         yield from _shape(args.get("shape"), ("shape",), target)
     elif args.get("shape") is not None:
         message = f"unexpected field, the feature gate {gate} is off"
@@ -276,7 +276,7 @@ def _volume_binding(args: Mapping[str, Any], target: Target) -> Iterator[Problem
 
 
 def _dynamic_resources(args: Mapping[str, Any], target: Target) -> Iterator[Problem]:
-    enabled = gates(target)
+    enabled = feature_gates(target)
     timeout = args.get("filterTimeout")
     if timeout is not None and not enabled["DRASchedulerFilterTimeout"]:
         yield _needs_gates("filterTimeout", "DRASchedulerFilterTimeout")

@@ -14,14 +14,10 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_text
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import check_image, identify
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.plugins import make_target
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.presets import PresetError, configuration
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ADVICE, ERROR, RUN, WARNING, Finding, Result
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import (
-    IN_TREE,
-    SCHEDULER_PLUGINS,
-    UnknownTarget,
-    make_target,
-)
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import IN_TREE, SCHEDULER_PLUGINS, UnknownTarget
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import content_hash, from_structure, normalize
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.configured import asking_prometheus
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import gates, strconv
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.flags import overriding, parse
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.flags import feature_gates, overriding, parse
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.gates import DEPENDENCIES, GATES
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import Target
 
@@ -147,12 +147,12 @@ def test_the_insecure_port():
     ],
 )
 def test_gates_that_are_on_by_default(gate, on):
-    assert [minor for minor in range(21, 37) if gates.gates(Target(minor)).get(gate)] == list(on)
+    assert [minor for minor in range(21, 37) if feature_gates(Target(minor)).get(gate)] == list(on)
 
 
 def test_gates_that_flags_set():
     def on(*flags, minor=36):
-        return gates.gates(Target(minor, flags=flags))
+        return feature_gates(Target(minor, flags=flags))
 
     assert on("--feature-gates=GenericWorkload=true", "--feature-gates=GangScheduling=true")["GangScheduling"]
     assert not on("--feature-gates=DRASchedulerFilterTimeout=false")["DRASchedulerFilterTimeout"]
@@ -186,8 +186,8 @@ def test_gates_that_are_wrong(minor, flags, message):
 
 
 def test_an_emulated_version_decides_which_gates_are_on():
-    assert gates.gates(Target(34))["DynamicResourceAllocation"]
-    assert not gates.gates(Target(34, flags=("--emulated-version=1.33",)))["DynamicResourceAllocation"]
+    assert feature_gates(Target(34))["DynamicResourceAllocation"]
+    assert not feature_gates(Target(34, flags=("--emulated-version=1.33",)))["DynamicResourceAllocation"]
 
 
 def test_the_table_of_gates_is_well_formed():

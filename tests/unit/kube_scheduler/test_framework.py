@@ -11,8 +11,8 @@ import json
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import decode, defaults, framework
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import parse
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.plugins import make_target
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.report import Report
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import make_target
 
 
 class Built:

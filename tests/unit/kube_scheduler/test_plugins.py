@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import plugins
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import CustomPlugin, Target, UnknownTarget, make_target
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import CustomPlugin, Target, UnknownTarget
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_plugins_of_scheduler_plugins_come_with_a_release(name, first):
 
 
 def test_custom_plugins_are_beside_the_others():
-    target = make_target("1.31", {"base": "scheduler-plugins", "extra": [{"name": "Mine", "points": ["score", "filter"]}]})
+    target = plugins.make_target("1.31", {"base": "scheduler-plugins", "extra": [{"name": "Mine", "points": ["score", "filter"]}]})
     assert target.plugins == "scheduler-plugins"
     assert plugins.registry(target)["Mine"] == plugins.PluginInfo(("filter", "score"), "custom")
     assert {"NodeName", "Coscheduling"} <= set(plugins.registry(target))

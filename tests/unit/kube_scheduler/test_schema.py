@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.plugins import registry
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.plugins import make_target, registry
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import DECODE
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.schema import schema
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.types import INCONVERTIBLE
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import IN_TREE, SCHEDULER_PLUGINS, make_target
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import IN_TREE, SCHEDULER_PLUGINS
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.types import (
     ARGS,
