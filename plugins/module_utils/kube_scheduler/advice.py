@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import flags
-from .default_plugins import ALL, defaults
+from .default_plugins import ALL, Entry, defaults
 from .document import Node
 from .plugins import PluginInfo, points, registry
 from .report import Path, Report
@@ -26,6 +26,9 @@ from .tables.releases import API_VERSIONS, DEPRECATED_SINCE
 from .target import Target
 from .types import args_kind
 from .values import Duration
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeGuard  # of the type checker; in typing since Python 3.10
 
 DEFAULT_SCHEDULER = "default-scheduler"
 INSECURE = "http://"
@@ -42,7 +45,7 @@ class _Case(NamedTuple):
     built: Any
     report: Report
     plugins: Mapping[str, PluginInfo]
-    defaults: Mapping[str, list]
+    defaults: Mapping[str, list[Entry]]
     beside: bool
     """Whether another scheduler serves default-scheduler: no profile has that name, or the lease is not the default one."""
 
@@ -50,7 +53,7 @@ class _Case(NamedTuple):
 class _Profile(NamedTuple):
     """written: the profile as it stands in the document; args: plugin -> its arguments, completed; runs: point -> {plugin: weight}."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides the method of tuples, which nobody calls
     path: Path
     written: Mapping[str, Any]
     args: Mapping[str, Any]
@@ -126,7 +129,7 @@ def _deprecated_version(case: _Case) -> None:
     case.report.warning("deprecated-version", ("apiVersion",), message, f"convert the document to {newest}")
 
 
-def _scheduler_names(case: _Case, names: list) -> None:
+def _scheduler_names(case: _Case, names: list[Any]) -> None:
     if not case.beside or DEFAULT_SCHEDULER not in names:
         return
     index = names.index(DEFAULT_SCHEDULER)
@@ -162,7 +165,7 @@ def _equal(written: Any, value: Any) -> bool:
             return Duration.parse(written) == value
         except ValueError:
             return True  # reported as an error
-    return written == value
+    return bool(written == value)
 
 
 def _connection(case: _Case) -> None:
@@ -217,10 +220,10 @@ def _texts(case: _Case, root: Node, filled: Sequence[str]) -> None:
         if id(node) in seen:  # an alias: the place of its anchor is enough
             continue
         seen.add(id(node))
-        children = node.items and enumerate(node.items)
+        children: Iterable[tuple[int | str, Node]] = enumerate(node.items or ())
         if node.entries is not None:
             children = ((key, child) for key, (_place, child) in node.entries.items())
-        for key, child in children or ():
+        for key, child in children:
             if child.entries is not None or child.items is not None:
                 stack.append(((*path, key), child))
             elif isinstance(child.value, str):
@@ -571,9 +574,9 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _list(value: Any) -> list:
+def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)

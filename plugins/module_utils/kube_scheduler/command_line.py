@@ -18,7 +18,7 @@ import argparse
 import json
 import sys
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from .check import check
 from .images import check_image, identify
@@ -189,7 +189,7 @@ def _report(name: str, result: Result) -> dict[str, Any]:
     }
 
 
-def _write_text(judged: list[Judged], findings_to) -> None:
+def _write_text(judged: list[Judged], findings_to: TextIO) -> None:
     for one in judged:
         for note in one.notes:
             findings_to.write(f"{note}\n")

@@ -15,7 +15,7 @@ adds) are not undone; ``differences`` shows them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ from .rewrites import (
     EXACT,
     IMPOSSIBLE,
     Log,
+    Profile,
     Running,
     Step,
     keep_addresses,
@@ -97,12 +98,12 @@ def convert(
     except NotYaml as error:
         return Conversion(text, findings=(error.finding,))
     written = root.value if root is not None and root.entries is not None else {}
-    if written.get("kind") == "Policy":
+    if root is not None and written.get("kind") == "Policy":
         return _convert_policy(text, root, source, goal, plugins)
     version = str(written.get("apiVersion")).rpartition("/")[2]
     release = source or f"1.{min(_last_reader(version), goal.minor)}"
     result = check(text, release, plugins)
-    if not result.valid:
+    if root is None or not result.valid:
         return Conversion(text, result.api_version, release, (), result.errors)
     work = _Work(_plain(written), version, make_target(release, plugins), plugins)
     work.bring_to(goal)
@@ -141,7 +142,7 @@ def _finish(text: str, root: Node, work: _Work, goal: Target, release: str) -> C
             work.log.add(APPROXIMATE, "", "comments, anchors and the author's layout are lost: the text was written anew")
         elif text.lstrip().startswith("{"):
             work.log.add(EXACT, "", "written as YAML")
-    custom = {"base": goal.plugins, "extra": work.plugins["extra"]} if goal.custom else goal.plugins
+    custom = {**work.plugins, "base": goal.plugins} if goal.custom and isinstance(work.plugins, Mapping) else goal.plugins
     result = check(converted, goal.kubernetes, custom, goal.flags)
     return Conversion(converted, result.api_version, release, tuple(steps), result.findings)
 
@@ -220,7 +221,7 @@ class _Work:
     def check(self) -> Result:
         return check(from_structure(self.data), self.release.kubernetes, self.plugins)
 
-    def profiles(self):
+    def profiles(self) -> Iterator[Profile]:
         return profiles(self.data, self.log)
 
     def running(self, result: Result) -> dict[int, Running]:
@@ -245,6 +246,7 @@ def _with_comments(text: str, root: Node, data: dict[str, Any]) -> str | None:
         return text
     if {**written, "apiVersion": new} != data or not isinstance(old, str):
         return None
+    assert root.entries is not None
     lines = normalize(text).split("\n")
     number = root.entries["apiVersion"][1].place.line - 1
     lines[number] = lines[number].replace(old, new, 1)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .document import Node, duplicates
@@ -69,8 +69,8 @@ def api_version(root: Node, target: Target, report: Report) -> str | None:
         return None
     group, _slash, version = ("", "", "") if api == "/" else api.rpartition("/")
     if not version:
-        name = (version_name,) if api and version_name else ("apiVersion",)
-        report.error(DECODE, "required", name, "is missing", f"add apiVersion: {example}")
+        place = (version_name,) if api and version_name else ("apiVersion",)
+        report.error(DECODE, "required", place, "is missing", f"add apiVersion: {example}")
         return None
     if kind != KIND:
         hint = f"write kind: {KIND}"
@@ -101,6 +101,7 @@ def _hint_for_version(version: str, served: str) -> str:
 
 def _find_ignoring_case(node: Node, name: str) -> tuple[str, Node] | None:
     """A key and its value as Go's encoding/json finds them, where the case of letters does not matter."""
+    assert node.entries is not None
     found = [name] if name in node.entries else [key for key in node.entries if key.lower() == name.lower()]
     return (found[-1], node.entries[found[-1]][1]) if found else None
 
@@ -128,6 +129,7 @@ class _Decoder:
     def structure(self, node: Node, name: str, path: Path) -> dict[str, Any]:
         known = fields(name, self.version, self.target)
         values: dict[str, Any] = {}
+        assert node.entries is not None
         for key, (_place, child) in node.entries.items():
             if key not in known:
                 self._unknown(key, name, path, known)
@@ -152,9 +154,9 @@ class _Decoder:
         if kind.kind == STRUCTURE and node.entries is not None:
             return self.structure(node, kind.structure, path)
         if kind.kind == LIST and node.items is not None:
-            return [self._element(item, kind.element, (*path, index)) for index, item in enumerate(node.items)]
+            return [self._element(item, kind.items, (*path, index)) for index, item in enumerate(node.items)]
         if kind.kind == MAP and node.entries is not None:
-            return {key: self._element(child, kind.element, (*path, key)) for key, (_place, child) in node.entries.items()}
+            return {key: self._element(child, kind.items, (*path, key)) for key, (_place, child) in node.entries.items()}
         if kind.kind == "bytes" and node.items is not None:
             return self._byte_list(node, path)
         return self._scalar(node, kind, path)
@@ -217,13 +219,14 @@ class _Decoder:
 
     def _byte_list(self, node: Node, path: Path) -> Any:
         """Go takes a list of numbers for bytes, too."""
+        assert node.items is not None
         values = [0 if item.value is None else item.value for item in node.items]
         if all(isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 256 for value in values):
             return b64encode(bytes(values)).decode("ascii")
         self._error("wrong-type", path, "is a list, not text in base64", "encode it with base64, in one piece")
         return _ABSENT
 
-    def _parse(self, parse, text: str, path: Path, hint: str) -> Any:
+    def _parse(self, parse: Callable[[str], Any], text: str, path: Path, hint: str) -> Any:
         try:
             return parse(text)
         except ValueError as error:
@@ -239,6 +242,7 @@ class _Decoder:
         if kind is None:
             return
         values["args"] = {}
+        assert node.entries is not None
         if "args" not in node.entries or node.entries["args"][1].value is None:
             return
         path = (*path, "args")
@@ -356,7 +360,7 @@ def _wrapped(node: Node, limit: int) -> int:
 
     What it notices stays out of range.
     """
-    value = node.value
+    value: int = node.value
     if node.number is None and not -(2**63) <= value < 2**64:  # a float in YAML, whose shortest digits are read
         from decimal import Decimal  # hardly ever needed
 

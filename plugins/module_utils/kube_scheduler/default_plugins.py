@@ -27,7 +27,7 @@ PluginSets = dict[str, dict[str, list["Entry"]]]
 """``{"score": {"enabled": [...], "disabled": [...]}}``; a list without entries is absent, as is a point without lists."""
 
 
-class Entry(dict):
+class Entry(dict[str, Any]):
     """A plugin in a list, ``{"name": "NodeAffinity", "weight": 2}``; path: where the document has it, None for a default."""
 
     __slots__ = ("path",)
@@ -38,7 +38,8 @@ class Entry(dict):
 
     @property
     def name(self) -> str:
-        return self.get("name", "")
+        name: str = self.get("name", "")
+        return name
 
 
 def complete(profile: dict[str, Any], index: int, version: str, target: Target) -> None:

@@ -70,9 +70,9 @@ def _fill(values: dict[str, Any], structure: str, version: str, target: Target) 
                 values.setdefault(name, {})
             if name in values:
                 _fill(values[name], kind.structure, version, target)
-        elif kind.kind == LIST and kind.element.kind == STRUCTURE:
+        elif kind.kind == LIST and kind.items.kind == STRUCTURE:
             for item in values.get(name, ()):
-                _fill(item, kind.element.structure, version, target)
+                _fill(item, kind.items.structure, version, target)
 
 
 def _bind_address(address: str | None, version: str) -> str:

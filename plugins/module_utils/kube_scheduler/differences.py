@@ -117,7 +117,7 @@ def _without_plugins(profile: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in profile.items() if name not in ("plugins", "pluginConfig", "schedulerName")}
 
 
-def _plugins(profile: str, point: str, before: Sequence, after: Sequence) -> Iterator[Difference]:
+def _plugins(profile: str, point: str, before: Sequence[tuple[str, int]], after: Sequence[tuple[str, int]]) -> Iterator[Difference]:
     weights, weights_after = dict(before), dict(after)
     for name, weight in weights.items():
         if name not in weights_after:

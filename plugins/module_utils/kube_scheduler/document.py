@@ -11,6 +11,7 @@ has its own reader; neither is PyYAML's or Python's, because the verdict is to b
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from . import yaml_reader
@@ -111,7 +112,7 @@ def unprintable(value: Any) -> tuple[str | int, ...] | None:
     return None
 
 
-def _walk(root: Node, path: str = ""):
+def _walk(root: Node, path: str = "") -> Iterator[tuple[str, Node]]:
     stack = [(path, root)]
     while stack:
         path, node = stack.pop()
@@ -160,7 +161,7 @@ def _read_yaml(text: str) -> tuple[Node | None, list[Finding]]:
     return root, findings
 
 
-def _wrong_character(text: str, wrong: re.Match) -> NotYaml:
+def _wrong_character(text: str, wrong: re.Match[str]) -> NotYaml:
     before = text[: wrong.start()]
     place = Place(before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
     if "\ud800" <= wrong.group() <= "\udfff":

@@ -77,9 +77,9 @@ class _Encoder:
         if kind.kind == STRUCTURE:
             return self.structure(value, kind.structure)
         if kind.kind == LIST:
-            return [self.value(item, kind.element) for item in value]
+            return [self.value(item, kind.items) for item in value]
         if kind.kind == MAP:
-            return {key: self.value(item, kind.element) for key, item in value.items()}
+            return {key: self.value(item, kind.items) for key, item in value.items()}
         if kind.kind in ("duration", "quantity"):
             return str(value)
         return value

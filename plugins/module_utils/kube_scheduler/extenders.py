@@ -14,7 +14,7 @@ from base64 import b64decode
 from typing import Any
 
 from .pem import has_certificate, pair_problem
-from .report import BUILD, Report
+from .report import BUILD, Path, Report
 from .target import Target
 
 FIT = "NodeResourcesFit"
@@ -47,7 +47,7 @@ def build(config: dict[str, Any], target: Target, report: Report) -> None:
             report.error(BUILD, "extender", ("profiles", index, "plugins"), f"can't find {FIT}Args in plugin config: {message}", hint)
 
 
-def _check_tls(tls: dict[str, Any], path: tuple, target: Target, report: Report) -> None:
+def _check_tls(tls: dict[str, Any], path: Path, target: Target, report: Report) -> None:
     authority = b64decode(tls.get("caData", ""))
     if tls.get("insecure") and (authority or tls.get("caFile")):
         message = "specifying a root certificates file with the insecure flag is not allowed"

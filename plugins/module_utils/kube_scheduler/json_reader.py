@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from .nodes import MAX_DEPTH, MAX_ITEMS, MAX_NODES, Node, NotYaml, Place, not_yaml, too_deep, too_long, too_many
+from .nodes import MAX_DEPTH, MAX_ITEMS, MAX_NODES, Node, NotYaml, Place, always, not_yaml, too_deep, too_long, too_many
 
-_SPACE = re.compile("[ \t\n\r]*").match
-_STRING_PART = re.compile(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){0,100}').match
+_SPACE = always("[ \t\n\r]*")
+_STRING_PART = always(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){0,100}')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?").match
 _ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -146,6 +146,9 @@ class _Reader:
             parent.items.append(node)
             parent.value.append(node.value)
             return
+        assert parent.entries is not None
+        assert name is not None
+        assert place is not None  # of the key, which was read before
         if name in parent.entries:
             parent.duplicates = parent.duplicates or []
             parent.duplicates.append((name, place, parent.entries[name][0]))
@@ -157,7 +160,7 @@ class _Reader:
         return not_yaml("json-syntax", f"not JSON: {problem}", self._place(), hint)
 
 
-def _unescape(escape: re.Match) -> str:
+def _unescape(escape: re.Match[str]) -> str:
     text = escape.group()
     if text[1] != "u":
         return _ESCAPES[text[1]]

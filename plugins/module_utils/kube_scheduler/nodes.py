@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
 
 from .result import ERROR, Finding
 
@@ -78,6 +80,14 @@ def too_long(place: Place | tuple[int, int]) -> NotYaml:
 def duplicate(path: str, place: Place, first: Place) -> Finding:
     message = f"the field is there twice, first in line {first.line}"
     return Finding(ERROR, DUPLICATE, message, path, place.line, place.column, "remove one of the two")
+
+
+def always(pattern: str, flags: int = 0) -> Callable[[str, int], re.Match[str]]:
+    """``match`` of a pattern that takes an empty text as well, so that there is always a match. Raises ValueError for another pattern."""
+    match = re.compile(pattern, flags).match
+    if match("") is None:
+        raise ValueError(f"{pattern} does not take an empty text")
+    return cast("Callable[[str, int], re.Match[str]]", match)
 
 
 def join(path: str, key: Any) -> str:

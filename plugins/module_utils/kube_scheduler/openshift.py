@@ -96,5 +96,5 @@ def _of(steps: tuple[tuple[int, str], ...], minor: int) -> str:
 
 
 def _typed(profile: dict[str, Any], minor: int) -> dict[str, Any]:
-    points = {name: {} for name, since in table.EXTENSION_POINTS if minor >= since}
+    points: dict[str, Any] = {name: {} for name, since in table.EXTENSION_POINTS if minor >= since}
     return {**profile, "plugins": {**points, **profile["plugins"]}}

@@ -130,7 +130,7 @@ def _base(base: Any, minor: int) -> str:
                 f"plugins: kubernetes-sigs has no release of scheduler-plugins for Kubernetes 1.{minor}, the newest is"
                 f" {RELEASES[max(RELEASES)]}: describe what your image holds under plugins.extra, or choose another release"
             )
-    return base
+    return str(base)
 
 
 def _custom(entry: Any, minor: int, path: str) -> CustomPlugin:

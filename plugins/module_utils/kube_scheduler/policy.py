@@ -112,7 +112,7 @@ def _decode(node: Node, kind: str, path: Path, report: Report) -> Any:
 def _validate(policy: dict[str, Any], report: Report) -> None:
     weights: dict[str, int] = {}
     for index, priority in enumerate(policy.get("priorities") or ()):
-        path = ("priorities", index)
+        path: Path = ("priorities", index)
         weight = priority.get("weight", 0)
         if not 0 < weight < MAX_WEIGHT:
             report.error(VALIDATE, "out-of-range", (*path, "weight"), f"{weight} is no positive weight", "write a weight of 1 or more")

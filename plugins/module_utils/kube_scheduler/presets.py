@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .outline import KIND
@@ -107,7 +107,7 @@ def _truth(value: Any) -> bool:
     return words[str(value).lower()]
 
 
-def _of(kind: type):
+def _of(kind: type) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
         if not isinstance(value, kind):
             raise TypeError

@@ -93,7 +93,7 @@ class Report:
                 place = node.place
         return place
 
-    def _add(self, severity, stage, code, path, message, hint, at_key):
+    def _add(self, severity: str, stage: str, code: str, path: Path, message: str, hint: str, at_key: bool) -> None:
         place = self.place_of(path, at_key)
         line, column = place if place is not None else (None, None)
         if len(message) > _MAX_MESSAGE:

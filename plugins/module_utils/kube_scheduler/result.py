@@ -49,7 +49,7 @@ class Finding:
         line = ": ".join(part for part in parts if part)
         return f"{line} ({self.hint})" if self.hint else line
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 

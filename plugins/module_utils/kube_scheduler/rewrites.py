@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from .outline import API_GROUP
 from .plugins import points
-from .report import render
+from .report import Path, render
 from .tables.plugins import DEFAULTS, MULTI_POINT
 from .target import Target
 from .types import ROOT, args_kind, fields
@@ -56,7 +56,7 @@ class Log:
     def __init__(self) -> None:
         self.steps: list[Step] = []
 
-    def add(self, kind: str, path: tuple | str, message: str) -> None:
+    def add(self, kind: str, path: Path | str, message: str) -> None:
         step = Step(kind, path if isinstance(path, str) else render(path), message)
         if step not in self.steps:
             self.steps.append(step)
@@ -131,14 +131,15 @@ class Profile:
             if entry.get("name") == name:
                 if not isinstance(entry.get("args"), dict):
                     entry["args"] = {}
-                return entry["args"]
+                args: dict[str, Any] = entry["args"]
+                return args
         if not self.data.get("pluginConfig"):
             self.data["pluginConfig"] = []
-        entry = {"name": name, "args": {}}
-        self.data["pluginConfig"].append(entry)
-        return entry["args"]
+        args = {}
+        self.data["pluginConfig"].append({"name": name, "args": args})
+        return args
 
-    def remove_args(self, names: Iterable[str]) -> list[str]:
+    def remove_args(self, names: Iterable[str | None]) -> list[str]:
         given = [entry.get("name") for entry in self.data.get("pluginConfig") or ()]
         found = [name for name in given if name in names]
         if found:

@@ -59,9 +59,9 @@ def resolve(text: str) -> Scalar:
                     if -(2**63) <= value < (2**63 if sign else 2**64):
                         return value
     if _FLOAT.match(digits):
-        value = float(digits)
-        if value not in (float("inf"), float("-inf")):
-            return value
+        fraction = float(digits)
+        if fraction not in (float("inf"), float("-inf")):
+            return fraction
     return text
 
 

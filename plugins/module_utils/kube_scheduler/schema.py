@@ -104,9 +104,9 @@ class _Builder:
         if kind.kind == STRUCTURE:
             return self._nullable(self.reference(kind.structure))
         if kind.kind == LIST:
-            return {"type": ["array", "null"], "items": self._type(kind.element)}
+            return {"type": ["array", "null"], "items": self._type(kind.items)}
         if kind.kind == MAP:
-            return {"type": ["object", "null"], "additionalProperties": self._type(kind.element)}
+            return {"type": ["object", "null"], "additionalProperties": self._type(kind.items)}
         if kind.kind == ARGS:
             return {}
         if kind.kind == "duration":

@@ -14,7 +14,7 @@ from .scalars import resolve
 try:
     import yaml
 except ImportError:  # reported by from_structure(): this file must stay importable
-    yaml = None
+    yaml = None  # type: ignore[assignment]  # the name of a module, where there is one
 
 HASH_LENGTH = 12
 
@@ -44,17 +44,17 @@ def from_structure(config: dict[str, Any]) -> str:
     class Dumper(yaml.SafeDumper):
         """Writes no anchors, and lists indented below their key."""
 
-        def ignore_aliases(self, data):
+        def ignore_aliases(self, data: Any) -> bool:
             return True
 
-        def increase_indent(self, flow=False, indentless=False):
+        def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
             return super().increase_indent(flow, False)
 
     Dumper.add_representer(str, _represent_string)
     return yaml.dump(config, Dumper=Dumper, default_flow_style=False, sort_keys=False, allow_unicode=True, width=10**6)
 
 
-def _represent_string(dumper, value: str):
+def _represent_string(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     style = None
     if "\n" in value:
         style = "|"

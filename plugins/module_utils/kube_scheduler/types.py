@@ -29,6 +29,13 @@ class Type(NamedTuple):
     element: Type | None = None
     structure: str = ""
 
+    @property
+    def items(self) -> Type:
+        """The element of a list or map. Raises ValueError for another kind."""
+        if self.element is None:
+            raise ValueError(f"{self.kind} has no elements")
+        return self.element
+
 
 @cache
 def parse_type(notation: str) -> Type:

@@ -337,11 +337,11 @@ def _is_written(report: Report, path: Path) -> bool:
     node = report.root
     for part in path:
         if isinstance(part, int):
-            if node.items is None or part >= len(node.items):
+            if node is None or node.items is None or part >= len(node.items):
                 return False
             node = node.items[part]
         else:
-            if node.entries is None or part not in node.entries:
+            if node is None or node.entries is None or part not in node.entries:
                 return False
             node = node.entries[part][1]
     return node is not None

@@ -13,6 +13,8 @@ import base64
 import re
 import struct
 
+from .nodes import always
+
 # --- time.Duration (Go, time/format.go: ParseDuration, time/time.go: String) ---
 
 _UNITS = {
@@ -44,8 +46,9 @@ class Duration(int):
         if not digits:
             raise invalid
         total = position = 0
+        part_at = always(_DURATION_PART)
         while position < len(digits):
-            match = re.compile(_DURATION_PART).match(digits, position)
+            match = part_at(digits, position)
             whole, fraction, unit = match.groups()
             position = match.end()
             if not (whole or fraction):
@@ -198,7 +201,8 @@ class Quantity:
         return f"Quantity({str(self)!r})"
 
     def _nano(self) -> int:
-        return self.number * 10 ** min(self.exponent + 9, 1000)
+        nano: int = self.number * 10 ** min(self.exponent + 9, 1000)
+        return nano
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Quantity) and self._nano() == other._nano()
@@ -236,7 +240,7 @@ def _round_up(number: int, digits: int) -> int:
         return 0
     if digits > len(str(abs(number))):
         return 1 if number > 0 else -1
-    size = -(-abs(number) // 10**digits)
+    size: int = -(-abs(number) // 10**digits)
     return size if number > 0 else -size
 
 

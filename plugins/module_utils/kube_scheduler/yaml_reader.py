@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .nodes import IGNORED, MAX_DEPTH, MAX_ITEMS, MAX_NODES, Node, NotYaml, Place, duplicate, join, not_yaml, too_deep, too_long, too_many
@@ -74,12 +75,16 @@ def read(text: str) -> Reading:
     return _Reader(text).read()
 
 
+_State = Callable[["_Reader", "_Frame"], None]
+"""What the grammar expects next: a method of the reader, for the collection that is open."""
+
+
 class _Frame:
     """A mapping or sequence whose end has not been reached yet, and what the grammar expects next in it."""
 
     __slots__ = ("anchor", "expect", "has_other_keys", "key", "key_place", "keys", "merge", "node", "start")
 
-    def __init__(self, node: Node, expect, start: int):
+    def __init__(self, node: Node, expect: _State, start: int):
         self.node = node
         self.expect = expect
         self.start = start  # in _Reader.count
@@ -220,7 +225,7 @@ class _Reader:
 
     def _tag(self) -> str:
         handle, suffix = self.token.value
-        tag = suffix
+        tag: str = suffix
         if handle:
             if handle not in self.tag_prefixes:
                 raise self._error("found undefined tag handle")
@@ -367,17 +372,17 @@ class _Reader:
 
     # --- the tree ---
 
-    def _open_sequence(self, expect, anchor: str | None, place: Place) -> None:
+    def _open_sequence(self, expect: _State, anchor: str | None, place: Place) -> None:
         node = Node(place, [])
         node.items = []
         self._open(node, expect, anchor)
 
-    def _open_mapping(self, expect, anchor: str | None, place: Place) -> None:
+    def _open_mapping(self, expect: _State, anchor: str | None, place: Place) -> None:
         node = Node(place, {})
         node.entries = {}
         self._open(node, expect, anchor)
 
-    def _open(self, node: Node, expect, anchor: str | None) -> None:
+    def _open(self, node: Node, expect: _State, anchor: str | None) -> None:
         frames = self.frames
         if frames:
             parent = frames[-1]
@@ -468,6 +473,7 @@ class _Reader:
         elif frame.merge:
             self._merge(frame, node, node.place == place)
         else:
+            assert frame.key_place is not None  # the place of the key, which was read before
             self._set(frame, frame.key, frame.key_place, node)
         frame.key = None
         frame.merge = False
@@ -489,6 +495,7 @@ class _Reader:
         frame.merge = merge
 
     def _merge(self, frame: _Frame, node: Node, is_written_here: bool) -> None:
+        assert frame.key_place is not None  # of <<
         sources = [node] if node.items is None else node.items[::-1]
         for source in sources:
             # an alias may stand for a mapping, not for a list of mappings
@@ -503,6 +510,7 @@ class _Reader:
     def _set(self, frame: _Frame, key: Any, place: Place, node: Node) -> None:
         """A key that is there already is an error for kube-scheduler, also when it came by a merge."""
         entries = frame.node.entries
+        assert entries is not None  # the frame is a mapping
         name = key if isinstance(key, str) else _name(key[1])
         if key in frame.keys and len(self.findings) < _MAX_FINDINGS:
             self.findings.append(duplicate(join(self._path(frame), name), place, entries[name][0]))
@@ -534,6 +542,7 @@ class _Reader:
         """go-yaml's guard against aliases of aliases: of many values too few may be written out (decode.go, unmarshal)."""
         if self.count + self.added[-1] <= 1000:
             return
+        root = self.root.place if self.root is not None else Place(1, 1)
         decoded, aliased = 1, 0
         spans = dict(zip(self.alias_places, self.aliases))
         stack = [(0, self.count, False)]
@@ -543,7 +552,7 @@ class _Reader:
                 decoded += 1
                 aliased += in_alias
                 if aliased > 100 and decoded > 1000 and aliased / decoded > 0.99:
-                    raise not_yaml("yaml-alias", "document contains excessive aliasing", self.root.place, "write it out")
+                    raise not_yaml("yaml-alias", "document contains excessive aliasing", root, "write it out")
                 span = spans.get(at)
                 at += 1
                 if span is not None:

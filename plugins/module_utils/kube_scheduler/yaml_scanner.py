@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from .nodes import MAX_DEPTH, too_deep
+from .nodes import MAX_DEPTH, always, too_deep
 
 # Kinds of tokens
 (
@@ -56,20 +56,20 @@ _SEPARATORS = {ord(stand_in): character for character, stand_in in STAND_INS.ite
 _BLANK_OR_END = " \t\0" + _BREAKS
 _MAX_KEY = 1024
 
-_SPACES = re.compile("[ ]*").match
-_BLANKS = re.compile("[ \t]*").match
-_LINE = re.compile(f"[^{_BREAKS}\0]*").match
-_NAME = re.compile("[0-9A-Za-z_-]*").match
-_URI = re.compile(r"[0-9A-Za-z_;/?:@&=+$,.!~*'()\[\]%-]*").match
+_SPACES = always("[ ]*")
+_BLANKS = always("[ \t]*")
+_LINE = always(f"[^{_BREAKS}\0]*")
+_NAME = always("[0-9A-Za-z_-]*")
+_URI = always(r"[0-9A-Za-z_;/?:@&=+$,.!~*'()\[\]%-]*")
 _BLOCK_HEADER = re.compile("[|>](?:([+-])([0-9])?|([0-9])([+-])?)?[ \t]*(?:#[^\n\x1e\x1f\0]*)?").match
 _VERSION = re.compile(r"[ \t]*([0-9]{1,2})\.([0-9]{1,2})(?![0-9])").match
 _DOUBLE_QUOTED = re.compile(f'"([^"\\\\{_BREAKS}\0]*)"').match
 _SINGLE_QUOTED = re.compile(f"'([^'{_BREAKS}\0]*)'(?!')").match
-_DOUBLE_PART = re.compile(f'[^"\\\\ \t{_BREAKS}\0]*').match
-_SINGLE_PART = re.compile(f"[^' \t{_BREAKS}\0]*").match
+_DOUBLE_PART = always(f'[^"\\\\ \t{_BREAKS}\0]*')
+_SINGLE_PART = always(f"[^' \t{_BREAKS}\0]*")
 
 
-def _plain(excluded: str):
+def _plain(excluded: str) -> Callable[[str, int], re.Match[str] | None]:
     """A piece of one line of a plain scalar: a colon before a blank ends it, and so does # after one.
 
     Only a piece because a pattern that repeats a group takes memory each time.
@@ -134,7 +134,7 @@ class _Key(NamedTuple):
 
     number: int
     line: int
-    index: int
+    index: int  # type: ignore[assignment]  # hides the method of tuples, which nobody calls
     column: int
     required: bool
 
@@ -474,7 +474,9 @@ class Scanner:
         line, column = self._line, index - self._line_start
         flow = self._flow_level
         match = _PLAIN_IN_FLOW if flow else _PLAIN_IN_BLOCK
-        end = match(text, index).end()
+        first = match(text, index)
+        assert first is not None  # a character that begins a plain scalar stands there
+        end = first.end()
         value = text[index:end]
         at_new_line = False
         while True:
@@ -522,7 +524,7 @@ class Scanner:
         simple = _SINGLE_QUOTED(self.text, self.index)
         self._scan_quoted("'", simple)
 
-    def _scan_quoted(self, quote: str, simple: re.Match | None) -> None:
+    def _scan_quoted(self, quote: str, simple: re.Match[str] | None) -> None:
         self._save_key()
         self._key_allowed = False
         text, start = self.text, self.index
@@ -595,6 +597,7 @@ class Scanner:
         text, start = self.text, self.index
         line, column = self._line, start - self._line_start
         header = _BLOCK_HEADER(text, start)
+        assert header is not None  # | or > stands there
         chomping = header.group(1) or header.group(4)
         increment = header.group(2) or header.group(3)
         if increment == "0":

@@ -43,7 +43,7 @@ class Rule(NamedTuple):
     verbs: str
     names: str = ""
 
-    def manifest(self) -> dict:
+    def manifest(self) -> dict[str, list[str]]:
         """The rule as the API writes it."""
         rule = {"apiGroups": [self.group], "resources": self.resources.split(), "verbs": self.verbs.split()}
         return dict(rule, resourceNames=self.names.split()) if self.names else rule

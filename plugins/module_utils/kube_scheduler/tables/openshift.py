@@ -65,7 +65,7 @@ LEADER_ELECTION = {
     "retryPeriod": "26s",
     "resourceNamespace": "openshift-kube-scheduler",
 }
-EMPTY = {
+EMPTY: dict[str, dict[str, str | int]] = {
     # what the Go structs add, from TYPED_SINCE on
     "clientConnection": {"acceptContentTypes": "", "contentType": "", "qps": 0, "burst": 0},
     "leaderElection": {"resourceName": ""},

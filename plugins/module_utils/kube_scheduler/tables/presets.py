@@ -80,7 +80,7 @@ LOAD_PARAMETERS = {
     ),
 }
 
-PROVIDER_DEFAULTS = {
+PROVIDER_DEFAULTS: dict[str, dict[str, str | None]] = {
     # metric provider: what of address and token it takes, with the default; None where it has to be given
     "Prometheus": {"address": PROM_URL, "token": PROM_TOKEN},
     "SignalFx": {"address": "", "token": None},
