@@ -16,11 +16,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import is_item, owned_fields
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.ownership import TakeOver, united
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 RECORD = "osso.scheduler/reverted"
 KINDS = ("DaemonSet", "Deployment", "StatefulSet")
@@ -85,12 +88,12 @@ class Addition(NamedTuple):
     time: str
 
     @property
-    def field(self):
+    def field(self) -> str:
         """The path as people write it, such as ``spec.template.spec.containers[name=scheduler].env``."""
         return "".join(map(_written, self.path)).lstrip(".")
 
     @property
-    def hash(self):
+    def hash(self) -> str:
         return _hash([self.manager, *self.path])
 
 
@@ -144,7 +147,7 @@ def with_record(wanted: dict[str, Any], record: str) -> dict[str, Any]:
     return dict(wanted, metadata=dict(metadata, annotations=dict(metadata.get("annotations") or {}, **{RECORD: record})))
 
 
-def told(identity, additions: list[Addition]) -> str:
+def told(identity: Identity, additions: list[Addition]) -> str:
     """What is in the way of a pod template as it was declared, for people."""
     fields = "; ".join(f"{one.field} ({'field manager ' + one.manager if one.manager else 'mutating admission'})" for one in additions)
     return f"{identity}: others add to its pod template, and again after the fields were removed: {fields}"
@@ -153,7 +156,7 @@ def told(identity, additions: list[Addition]) -> str:
 # Finding
 
 
-def _found(live, wanted, manager):
+def _found(live: Object, wanted: Object, manager: str) -> list[Addition]:
     ours = owned_fields(live, manager)
     for key in _TEMPLATE:
         ours = ours.get(key) or {}
@@ -163,7 +166,7 @@ def _found(live, wanted, manager):
     return [Addition(path, *_owner(live, path, manager)) for path in paths if path != _RESTARTED]
 
 
-def _extra(value, wanted, ours, path):
+def _extra(value: Any, wanted: Any, ours: Object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield the path of each field in ``value`` that the set of fields ``ours`` does not contain."""
     if not {key for key in ours if key != "."} and "." not in ours and wanted:
         return  # It is owned as a whole.
@@ -187,32 +190,32 @@ def _extra(value, wanted, ours, path):
                 yield from _extra(item, same, ours[key], (*path, key))
 
 
-def _is_default(key, value, parent):
+def _is_default(key: str, value: Any, parent: Object) -> bool:
     if value is None or value == {} or value == [] or value == "":
         return True
     if key == "imagePullPolicy":
-        return value == _pull_policy(parent.get("image") or "")
+        return bool(value == _pull_policy(parent.get("image") or ""))
     if key == "serviceAccount":
-        return value == parent.get("serviceAccountName")
+        return bool(value == parent.get("serviceAccountName"))
     if key == "hostPort":
-        return value == parent.get("containerPort")
+        return bool(value == parent.get("containerPort"))
     return type(value) in (int, str) and value in _DEFAULTS.get(key, ())
 
 
-def _pull_policy(image):
+def _pull_policy(image: str) -> str:
     name, _at, digest = image.partition("@")
     tag = name.rpartition("/")[2].partition(":")[2]
     return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
 
 
-def _item_key(name, item):
+def _item_key(name: str, item: Any) -> str:
     if not isinstance(item, dict) or name not in _LIST_KEYS:
         return "v:" + json.dumps(item, separators=(",", ":"), sort_keys=True)
     keys = {key: item.get(key, _DEFAULTS.get(key, (None,))[0]) for key in _LIST_KEYS[name]}
     return "k:" + json.dumps(keys, separators=(",", ":"), sort_keys=True)
 
 
-def _owner(live, path, manager):
+def _owner(live: Object, path: tuple[str, ...], manager: str) -> tuple[str, str]:
     """Name of the manager that owns a field, or something in it, and the time of its last write; the latest of several."""
     owners = [
         (entry.get("time") or "", entry["manager"])
@@ -223,7 +226,7 @@ def _owner(live, path, manager):
     return name, time
 
 
-def _contains(fields, path):
+def _contains(fields: Object, path: tuple[str, ...]) -> bool:
     for key in path:
         if key not in fields:
             return False
@@ -233,18 +236,18 @@ def _contains(fields, path):
     return True
 
 
-def _entries(live):
+def _entries(live: Object) -> list[Object]:
     return live["metadata"].get("managedFields") or []
 
 
-def _is_own(entry, manager):
+def _is_own(entry: Object, manager: str) -> bool:
     return (entry.get("manager"), entry.get("operation"), entry.get("subresource", "")) == (manager, "Apply", "")
 
 
 # The record
 
 
-def _removed(live, template):
+def _removed(live: Object, template: str) -> set[str]:
     """Hashes of the additions that were removed from this template."""
     try:
         record = json.loads((live["metadata"].get("annotations") or {}).get(RECORD) or "{}")
@@ -253,32 +256,32 @@ def _removed(live, template):
         return set()  # There is none, or somebody changed it.
 
 
-def _is_at_once(added, applied):
+def _is_at_once(added: str, applied: str) -> bool:
     try:
         return not added or (_moment(added) - _moment(applied)).total_seconds() < AT_ONCE
     except ValueError:
         return True
 
 
-def _moment(text):
+def _moment(text: str) -> datetime:
     return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
 
 
-def _hash(value):
+def _hash(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
 
 
 # Sets of fields
 
 
-def _nested(path):
-    fields = {}
+def _nested(path: tuple[str, ...]) -> Object:
+    fields: Object = {}
     for key in reversed(path):
         fields = {key: fields}
     return fields
 
 
-def _without(fields, path):
+def _without(fields: Object, path: Sequence[str]) -> Object:
     """A set of fields without what is at ``path``; a parent that this leaves empty goes, too."""
     key, *rest = path
     if key not in fields:
@@ -288,7 +291,7 @@ def _without(fields, path):
     return {**left, key: below} if below else left
 
 
-def _written(key):
+def _written(key: str) -> str:
     kind, _colon, text = key.partition(":")
     if kind == "k":
         return "[" + ",".join(f"{name}={value}" for name, value in json.loads(text).items()) + "]"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import time
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import (
     additions,
@@ -24,15 +25,17 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import (
     wait,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import report as action
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import FIELD_MANAGER
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import FIELD_MANAGER, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import applied, is_applied, owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import conflicts, refusal
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.forecast import Forecast
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.goals import goals
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity, desired, without_set
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity, Key, desired, without_set
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.membership import Standing
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.readiness import Judge
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object, Resource
 
 _RETRY_PAUSE = 0.2
 _MAX_RACES = 5
@@ -43,35 +46,35 @@ _SPREADING_SECONDS = 5
 class Options(NamedTuple):
     """What to do with a set; the meaning of each is documented in the module ``apply``."""
 
-    manifests: list
+    manifests: Sequence[Object]
     check: bool = False
     field_manager: str = FIELD_MANAGER
     force_conflicts: bool = False
-    takeover_field_managers: list = ()
+    takeover_field_managers: Sequence[str] = ()
     revert_additions: bool = False
     set_name: str | None = None
     set_namespace: str | None = None
-    set_kinds: list = ()
+    set_kinds: Sequence[Mapping[str, str]] = ()
     adopt: bool = False
-    keep_existing: list = ()
-    take_ownership: list = ()
-    orphan: list = ()
+    keep_existing: Sequence[str] = ()
+    take_ownership: Sequence[str] = ()
+    orphan: Sequence[str] = ()
     prune: bool = False
     keep_inhabited: bool = False
-    owner: dict | None = None
+    owner: Mapping[str, Any] | None = None
     subresource: str | None = None
     wait: bool = False
-    wait_for: list = ()
+    wait_for: Sequence[Mapping[str, Any]] = ()
     wait_timeout: int = 300
-    all_of: list = ()
-    assume_deleted: list = ()
+    all_of: Sequence[Mapping[str, Any]] = ()
+    assume_deleted: Sequence[Mapping[str, Any]] = ()
     return_removed: bool = False
 
 
 class Run:
     """One run over one set. ``warn`` is called with texts; ``report`` collects what was done, also when a call raises."""
 
-    def __init__(self, client, options, report, warn):
+    def __init__(self, client: Client, options: Options, report: action.Report, warn: Callable[[str], None]) -> None:
         self._client = client
         self._options = options
         self._report = report
@@ -81,22 +84,24 @@ class Run:
         self._wanted = {Identity.of(obj): obj for obj in wanted}
         self._own_kinds = lookup.learn_definitions(client, wanted)
         self._forecast = Forecast(self._own_kinds, warn)
-        self._inventory = inventory.identity(options.set_name, options.set_namespace) if options.set_namespace else None
-        self._resources = {}
-        self._live = {}
+        self._inventory = (
+            inventory.identity(options.set_name, options.set_namespace) if options.set_name and options.set_namespace else None
+        )
+        self._resources: dict[Identity, Resource | None] = {}
+        self._live: dict[Identity, Object | None] = {}
         self._assumed = prune.Deleted(options.assume_deleted if options.check else ())
         # As `membership.set_of` returns it
         self._set = (options.set_name, options.set_namespace) if options.set_name else None
         # Without an inventory, the labels alone say what is a member.
         self._has_inventory = False
         # Objects that this run adopts, and those of which fields by others are put back
-        self._adopting = set()
-        self._put_back = set()
+        self._adopting: set[Identity] = set()
+        self._put_back: set[Identity] = set()
         self._would = "Would be" if options.check else "Was"
         # When this run changed a definition, by the kind that it defines
-        self._defined = {}
+        self._defined: dict[tuple[str, str], float] = {}
 
-    def present(self):
+    def present(self) -> None:
         """Apply the set: see `Options`."""
         awaited = goals(self._wanted, self._options.wait, self._options.wait_for)
         self._locate(self._wanted)
@@ -127,7 +132,7 @@ class Run:
             kept = self._prune(stale)
             self._record(inventory.union(kept, mine))
 
-    def absent(self):
+    def absent(self) -> None:
         """Delete the manifests, every object of the kinds in ``all_of``, and what the set's inventory names.
 
         Of a set, only what it created: what it adopted is given back, and what it never had stays.
@@ -144,7 +149,7 @@ class Run:
         for selection in self._options.all_of:
             found = [one for one in self._all_of(selection) if one.identity.key not in selected]
             # Where labels select, they may be those of a set, and what it adopted is not to be deleted.
-            adopted = [one for one in found if selection.get("label_selector") and membership.former_manager(one.live) is not None]
+            adopted = [one for one in found if selection.get("label_selector") and membership.former_manager(one.present) is not None]
             self._live.update((one.identity, one.live) for one in adopted)
             self._resources.update((one.identity, one.resource) for one in adopted)
             released += adopted
@@ -164,7 +169,7 @@ class Run:
             self._delete([self._doomed(self._inventory)])
         self._delete(home)
 
-    def _sorted_by_standing(self, members, others):
+    def _sorted_by_standing(self, members: list[Identity], others: Iterable[Identity]) -> tuple[list[Doomed], list[Doomed]]:
         """What of the manifests and of ``others``, the further members of the inventory, is to be deleted, and what to be given back."""
         doomed, released = [], []
         for identity in [*self._wanted, *others]:
@@ -179,7 +184,7 @@ class Run:
                 self._warn(f"{identity} is not deleted: {self._whose(one.live)}. Delete it by hand if nothing needs it.")
         return doomed, released
 
-    def _without_definitions_in_use(self, doomed, keys):
+    def _without_definitions_in_use(self, doomed: list[Doomed], keys: Collection[Key]) -> list[Doomed]:
         """``doomed`` without those definitions among ``keys`` of whose kind objects exist that stay."""
         inhabited = [one for one in prune.in_use(self._client, doomed) if one.identity.key in keys]
         for one in inhabited:
@@ -190,11 +195,11 @@ class Run:
 
     # Membership
 
-    def _standing(self, identity, members):
+    def _standing(self, identity: Identity, members: list[Identity]) -> Standing:
         recorded = not self._has_inventory or identity.key in {member.key for member in members}
         return membership.standing(self._live[identity], self._set, recorded)
 
-    def _claim(self, members):
+    def _claim(self, members: list[Identity]) -> list[Identity]:
         """The identities that are members of the set. What existed before becomes one only where the options allow that.
 
         A Namespace or CustomResourceDefinition that existed before is shared: it is applied, but does not become a member. Raises
@@ -203,10 +208,14 @@ class Run:
         options = self._options
         if not options.set_name:
             return list(self._wanted)
-        mine, foreign = [], []
+        mine: list[Identity] = []
+        foreign: dict[Identity, Object] = {}
         for identity, wanted in list(self._wanted.items()):
             live = self._live[identity]
-            standing = Standing.CREATED if live and "deletionTimestamp" in live["metadata"] else self._standing(identity, members)
+            if live is None or "deletionTimestamp" in live["metadata"]:
+                mine.append(identity)
+                continue
+            standing = self._standing(identity, members)
             if standing is Standing.ADOPTED:
                 self._wanted[identity] = membership.adopted(wanted, live)
             elif standing is Standing.FOREIGN and identity.kind in prune.HOLDERS:
@@ -215,7 +224,7 @@ class Run:
                     continue
             elif standing is Standing.FOREIGN and not self._is_taken_over(live):
                 if membership.set_of(live) not in (None, self._set) or not options.adopt:
-                    foreign.append(identity)
+                    foreign[identity] = live
                     continue
                 self._wanted[identity] = membership.adopted(wanted, live)
                 self._adopting.add(identity)
@@ -227,7 +236,7 @@ class Run:
             self._warn(f"{self._would} adopted by set {options.set_name}, since it existed before: {names}.")
         return mine
 
-    def _share(self, identity):
+    def _share(self, identity: Identity) -> None:
         """Apply an object without its becoming a member, or leave it as it is."""
         if identity.name in self._options.keep_existing:
             self._report.add(identity, action.UNCHANGED, self._live[identity], self._live[identity])
@@ -235,15 +244,15 @@ class Run:
         else:
             self._wanted[identity] = without_set(self._wanted[identity])
 
-    def _is_taken_over(self, live):
+    def _is_taken_over(self, live: Object) -> bool:
         """Was it written by a manager whose place is taken, or by a run of ours that was interrupted while it took that place?"""
         options = self._options
         if not options.takeover_field_managers or membership.set_of(live) not in (None, self._set):
             return False
         return membership.has_fields_of(live, [*options.takeover_field_managers, options.field_manager])
 
-    def _not_ours(self, foreign):
-        reasons = "; ".join(f"{identity}: {self._whose(self._live[identity])}" for identity in foreign)
+    def _not_ours(self, foreign: Mapping[Identity, Object]) -> str:
+        reasons = "; ".join(f"{identity}: {self._whose(live)}" for identity, live in foreign.items())
         return (
             f"Nothing was written, because objects exist that set {self._options.set_name} did not create. {reasons}. Delete or rename them, or "
             "set adopt to true (in a role of this collection ROLE_adopt, of a SecondaryScheduler the annotation osso.scheduler/adopt): then "
@@ -251,7 +260,7 @@ class Run:
             "is never adopted: remove that set first."
         )
 
-    def _whose(self, live):
+    def _whose(self, live: Object) -> str:
         other = membership.set_of(live)
         if other not in (None, self._set):
             name, namespace = other
@@ -259,7 +268,7 @@ class Run:
         managers = ", ".join(membership.managers(live)) or "unknown"
         return f"set {self._options.set_name} did not create it (field managers: {managers})"
 
-    def _release(self, released):
+    def _release(self, released: list[Doomed]) -> None:
         """Give adopted objects back to those who had them before."""
         for one in released:
             after = self._released(one.identity)
@@ -269,36 +278,56 @@ class Run:
             names = ", ".join(str(one.identity) for one in released)
             self._warn(f"{names} existed before and was adopted. {self._would} given back as it is, not deleted.")
 
-    def _released(self, identity):
+    def _released(self, identity: Identity) -> Object | None:
         races = 0
-        while self._live[identity] and membership.former_manager(self._live[identity]) is not None:
+        while True:
+            live = self._live[identity]
+            if not live or membership.former_manager(live) is None:
+                return None
             try:
-                return self._rewrite(identity, membership.release(self._live[identity], self._options.field_manager))
+                return self._rewrite(identity, membership.release(live, self._options.field_manager))
             except ApiError as error:
                 races += 1
                 if error.status not in (404, 409) or races == _MAX_RACES:
                     raise refusal(error, identity, "release") from None
                 time.sleep(_RETRY_PAUSE)
                 self._read([identity])
-        return None
 
     # Reading
 
-    def _locate(self, identities):
+    def _locate(self, identities: Iterable[Identity]) -> None:
         for identity in identities:
             self._resources[identity] = lookup.locate(self._client, identity)
 
-    def _read(self, identities):
+    def _resource(self, identity: Identity) -> Resource:
+        """Where an object is written. What is not served ended the run before, or is read as missing and is not written."""
+        resource = self._resources[identity]
+        assert resource is not None
+        return resource
+
+    def _existing(self, identity: Identity) -> Object:
+        """What is known to exist, for instance since this run applied it."""
+        live = self._live[identity]
+        assert live is not None
+        return live
+
+    def _name_and_namespace(self) -> tuple[str, str]:
+        """Of a set that has an inventory."""
+        assert self._options.set_name is not None
+        assert self._options.set_namespace is not None
+        return self._options.set_name, self._options.set_namespace
+
+    def _read(self, identities: Iterable[Identity]) -> None:
         found = lookup.read(self._client, {identity: self._resources[identity] for identity in identities})
         self._live.update(self._assumed.without(found))
 
-    def _doomed(self, identity):
+    def _doomed(self, identity: Identity) -> Doomed:
         return Doomed(identity, self._resources[identity], self._live[identity])
 
-    def _delete(self, doomed):
+    def _delete(self, doomed: list[Doomed]) -> None:
         delete(self._client, doomed, self._report, self._deadline, self._options.check)
 
-    def _refuse_unknown_kinds(self):
+    def _refuse_unknown_kinds(self) -> None:
         for identity, resource in self._resources.items():
             if resource is None:
                 raise InputError(
@@ -306,7 +335,7 @@ class Run:
                     "Install its CustomResourceDefinition first, or put it into the manifests."
                 )
 
-    def _recorded(self, look_for_more=False):
+    def _recorded(self, look_for_more: bool = False) -> list[Identity]:
         """The members that the inventory names; [] without an inventory.
 
         Where it is lost, and with ``look_for_more``, also those that are found by their labels.
@@ -326,14 +355,14 @@ class Run:
         self._has_inventory = live is not None
         return inventory.union(self._labelled(), members) if look_for_more or live is None else members
 
-    def _labelled(self):
+    def _labelled(self) -> list[Identity]:
         """The members that are found by the labels that we gave them, among the kinds of the set."""
         options = self._options
-        selector = inventory.selector(options.set_name, options.set_namespace)
+        selector = inventory.selector(*self._name_and_namespace())
         found = [one for kind in options.set_kinds for one in self._all_of(dict(kind, label_selector=selector))]
-        return [one.identity for one in found if inventory.was_labelled_by(one.live, options.field_manager)]
+        return [one.identity for one in found if inventory.was_labelled_by(one.present, options.field_manager)]
 
-    def _all_of(self, selection):
+    def _all_of(self, selection: Mapping[str, Any]) -> list[Doomed]:
         kind = Identity(selection["api_version"], selection["kind"], None, "*")
         try:
             resource = self._client.resource(kind.api_version, kind.kind)
@@ -346,7 +375,7 @@ class Run:
 
     # Applying
 
-    def _rehearse(self):
+    def _rehearse(self) -> None:
         """Ask the server by dry runs what it makes of all that is to be written, so that what it rejects ends the run before the first write.
 
         What it cannot know yet, such as an object in a namespace of this set or in the place of one that is being deleted, is left to the
@@ -372,26 +401,26 @@ class Run:
             problems[0].message = "\n".join(error.message for error in problems) + "\nNothing was written."
             raise problems[0]
 
-    def _can_conflict(self, identity):
+    def _can_conflict(self, identity: Identity) -> bool:
         live = self._live[identity]
-        return bool(live) and any(
+        return live is not None and any(
             manager != self._options.field_manager for manager in membership.managers(live, self._options.subresource)
         )
 
-    def _is_unchanged(self, identity, wanted):
+    def _is_unchanged(self, identity: Identity, wanted: Object) -> bool:
         live = self._live[identity]
         return (
-            bool(live)
+            live is not None
             and not self._is_dying(live)
             and not self._taken(identity)
             and is_applied(wanted, live, self._options.field_manager, self._options.subresource)
         )
 
-    def _is_dying(self, live):
+    def _is_dying(self, live: Object | None) -> bool:
         # A status can be told of what is being deleted; anything else is for what comes after it.
-        return bool(live) and "deletionTimestamp" in live["metadata"] and not self._options.subresource
+        return live is not None and "deletionTimestamp" in live["metadata"] and not self._options.subresource
 
-    def _taken(self, identity):
+    def _taken(self, identity: Identity) -> ownership.TakeOver | None:
         """The `ownership.TakeOver` of what the managers to be replaced own of an object, or of what others added; None where that is nothing."""
         live, options = self._live[identity], self._options
         if not live or self._is_dying(live) or identity not in self._wanted:
@@ -402,12 +431,12 @@ class Run:
         judged = None if taken else self._judge_additions(live, wanted)
         return additions.claim(live, judged.fresh, options.field_manager) if judged else taken
 
-    def _apply(self, identity, wanted):
+    def _apply(self, identity: Identity, wanted: Object) -> None:
         options, live = self._options, self._live[identity]
-        if self._is_dying(live) and not options.check:
-            wait.until_gone(self._client, [(identity, self._resources[identity], live["metadata"]["uid"])], self._deadline)
+        if live and self._is_dying(live) and not options.check:
+            wait.until_gone(self._client, [(identity, self._resource(identity), live["metadata"]["uid"])], self._deadline)
             live = self._live[identity] = None
-        if self._is_unchanged(identity, wanted):
+        if live and self._is_unchanged(identity, wanted):
             self._report.add(identity, action.UNCHANGED, live, live)
             self._report_additions(identity, live, wanted)
             return
@@ -434,7 +463,7 @@ class Run:
         self._report.add(identity, done, live, after, with_status="status" in wanted)
         self._report_additions(identity, after, wanted)
 
-    def _record_additions(self):
+    def _record_additions(self) -> None:
         """Have the manifests of workloads record which additions of others are removed."""
         for identity, wanted in self._wanted.items():
             live = self._live[identity]
@@ -442,20 +471,20 @@ class Run:
             if judged:
                 self._wanted[identity] = additions.with_record(wanted, judged.record)
 
-    def _judge_additions(self, live, wanted):
+    def _judge_additions(self, live: Object, wanted: Object) -> additions.Verdict | None:
         """The `additions.Verdict` on a workload; None where additions stay."""
         if not self._options.revert_additions or wanted["kind"] not in additions.KINDS:
             return None
         return additions.judge(live, wanted, self._options.field_manager)
 
-    def _report_additions(self, identity, after, wanted):
+    def _report_additions(self, identity: Identity, after: Object, wanted: Object) -> None:
         """Report what others added and what cannot be reverted."""
         judged = self._judge_additions(after, wanted)
         if judged and judged.disputed:
             self._report.add_additions(identity, judged.disputed)
             self._warn(additions.told(identity, judged.disputed) + ".")
 
-    def _differs(self, wanted, before, after):
+    def _differs(self, wanted: Object, before: Object, after: Object) -> bool:
         """Did an apply change something: the content, or which fields of it are ours?
 
         The resourceVersion alone does not tell, since others write meanwhile, to the status above all.
@@ -466,7 +495,7 @@ class Run:
             after, *ours
         )
 
-    def _patch(self, identity, wanted):
+    def _patch(self, identity: Identity, wanted: Object) -> Object:
         races = 0
         while True:
             try:
@@ -478,7 +507,7 @@ class Run:
                     raise refusal(error, identity, "apply", wanted) from None
                 time.sleep(_RETRY_PAUSE)
 
-    def _settle(self, identity, wanted, dry_run=False):
+    def _settle(self, identity: Identity, wanted: Object, dry_run: bool = False) -> Object:
         """Apply; where others have set fields to another value, and these are to be put back, report it and apply with force."""
         if identity in self._put_back or identity == self._inventory:
             return self._send(identity, wanted, dry_run, force=True)
@@ -498,18 +527,18 @@ class Run:
                 self._warn(f"{identity}: {found}. {self._would} put back to what the manifest says.")
         return self._send(identity, wanted, dry_run, force=True)
 
-    def _may_force(self, identity):
+    def _may_force(self, identity: Identity) -> bool:
         return self._options.force_conflicts or identity in self._adopting
 
-    def _take_over(self, identity):
+    def _take_over(self, identity: Identity) -> None:
         """Store that fields are ours. The object may be written by others at the same time, or even be gone."""
         races = 0
-        while self._live[identity]:
-            taken = self._taken(identity)
-            if not taken:
+        while True:
+            live, taken = self._live[identity], self._taken(identity)
+            if not live or not taken:
                 return
             try:
-                self._live[identity] = self._rewrite(identity, ownership.rewrite(self._live[identity], taken))
+                self._live[identity] = self._rewrite(identity, ownership.rewrite(live, taken))
                 return
             except ApiError as error:
                 races += 1
@@ -518,26 +547,26 @@ class Run:
                 time.sleep(_RETRY_PAUSE)
                 self._read([identity])
 
-    def _predict(self, identity, wanted, live, taken):
+    def _predict(self, identity: Identity, wanted: Object, live: Object | None, taken: ownership.TakeOver | None) -> Object:
         """What applying would leave, by dry runs. The server knows nothing of a take-over that was not stored: so its answer to the
         apply is stripped of what would go, and then asked for again, to have defaults filled in."""
         answer = self._settle(identity, wanted, dry_run=True)
-        if not taken:
+        if not taken or live is None:
             return answer
         options = self._options
         left = ownership.outcome(answer, taken, options.field_manager, options.subresource)
         return self._rewrite(identity, ownership.replacement(live, left), options.subresource)
 
-    def _predict_creation(self, identity, wanted, live, taken):
+    def _predict_creation(self, identity: Identity, wanted: Object, live: Object | None, taken: ownership.TakeOver | None) -> Object:
         """What creating it would leave, where an object of this name is still there: the server is asked under another name."""
         name = "osso-dry-run-" + hashlib.sha256(identity.name.encode()).hexdigest()[:10]
         answer = self._send(identity, dict(wanted, metadata=dict(wanted["metadata"], name=name)), dry_run=True)
         return dict(answer, metadata=dict(answer["metadata"], name=identity.name))
 
-    def _rewrite(self, identity, operations, subresource=None):
+    def _rewrite(self, identity: Identity, operations: list[Object], subresource: str | None = None) -> Object:
         options = self._options
         return self._client.json_patch(
-            self._resources[identity],
+            self._resource(identity),
             identity.name,
             identity.namespace,
             operations,
@@ -546,15 +575,15 @@ class Run:
             subresource=subresource,
         )
 
-    def _is_spreading(self, identity, error):
+    def _is_spreading(self, identity: Identity, error: ApiError) -> bool:
         """Does an API server that answers so perhaps not know yet, or not in its new shape, what this run has just defined?"""
         defined = self._defined.get((identity.group, identity.kind))
         return defined is not None and error.status in (400, 404, 422, 500) and time.monotonic() - defined < _SPREADING_SECONDS
 
-    def _send(self, identity, wanted, dry_run, force=False):
+    def _send(self, identity: Identity, wanted: Object, dry_run: bool, force: bool = False) -> Object:
         options = self._options
         return self._client.apply(
-            self._resources[identity],
+            self._resource(identity),
             wanted,
             force=force,
             dry_run=dry_run,
@@ -562,38 +591,38 @@ class Run:
             field_manager=options.field_manager,
         )
 
-    def _establish(self, phase):
+    def _establish(self, phase: list[Identity]) -> None:
         """Wait until the CustomResourceDefinitions of a phase are served: what comes after them may be their instances."""
         if self._options.check:
             return
         targets = [
-            wait.Target(identity, self._resources[identity], readiness.established)
+            wait.Target(identity, self._resource(identity), readiness.established)
             for identity in phase
-            if identity.kind == lookup.CRD and readiness.established(self._live[identity]).state != readiness.READY
+            if identity.kind == lookup.CRD and readiness.established(self._existing(identity)).state != readiness.READY
         ]
         self._live.update(wait.until_ready(self._client, targets, self._deadline, self._live))
 
     # Waiting
 
-    def _wait(self, awaited):
-        targets = [wait.Target(identity, self._resources[identity], judge) for identity, judge in awaited]
+    def _wait(self, awaited: list[tuple[Identity, Judge]]) -> None:
+        targets = [wait.Target(identity, self._resource(identity), judge) for identity, judge in awaited]
         for identity, live in wait.until_ready(self._client, targets, self._deadline, self._live).items():
             self._report.see(identity, live)
 
     # The inventory
 
-    def _record(self, members):
+    def _record(self, members: list[Identity]) -> None:
         """Write down what the set consists of, where that is not written already."""
         if self._inventory:
-            wanted = desired(inventory.manifest(self._options.set_name, self._options.set_namespace, members))
+            wanted = desired(inventory.manifest(*self._name_and_namespace(), members))
             self._apply(self._inventory, wanted)
 
-    def _prune(self, stale):
+    def _prune(self, stale: list[Identity]) -> list[Identity]:
         """Delete members that are no longer in the set, and return those that have to stay in the inventory."""
         self._locate(stale)
         self._read(stale)
         mine = [one for one in map(self._doomed, stale) if one.live and membership.set_of(one.live) == self._set]
-        adopted = [one for one in mine if membership.former_manager(one.live) is not None]
+        adopted = [one for one in mine if membership.former_manager(one.present) is not None]
         orphaned = [
             one for one in mine if one not in adopted and one.identity.kind in prune.HOLDERS and one.identity.name in self._options.orphan
         ]
@@ -606,17 +635,17 @@ class Run:
         self._delete([one for one in doomed if one not in kept])
         return [one.identity for one in kept]
 
-    def _remember(self, leaving):
+    def _remember(self, leaving: list[Doomed]) -> None:
         """For a task that restores it: the manifests of what leaves the set."""
         if self._options.return_removed:
-            self._report.removed = [applied(one.live, self._options.field_manager) for one in leaving if one.identity.kind != "Secret"]
+            self._report.removed = [applied(one.present, self._options.field_manager) for one in leaving if one.identity.kind != "Secret"]
 
-    def _orphan(self, one):
+    def _orphan(self, one: Doomed) -> None:
         """Take the set's labels off an object that others look after from now on; everything else of it stays."""
-        metadata = one.live["metadata"]
+        metadata = one.present["metadata"]
         operations = [
             {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
-            *membership.without_labels(one.live),
+            *membership.without_labels(one.present),
         ]
         try:
             after = self._rewrite(one.identity, operations)

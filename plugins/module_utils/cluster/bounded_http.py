@@ -11,6 +11,10 @@ import io
 import socket
 import time
 from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 
 class TooLargeError(http.client.HTTPException):
@@ -32,23 +36,23 @@ def read(response: http.client.HTTPResponse, largest: int) -> bytes:
     return body
 
 
-def _response(deadline: float, connected: socket.socket, *args, **options) -> http.client.HTTPResponse:
+def _response(deadline: float, connected: socket.socket, *args: Any, **options: Any) -> http.client.HTTPResponse:
     return http.client.HTTPResponse(_Connected(connected, deadline), *args, **options)  # type: ignore[arg-type]
 
 
 class _Connected:
     """All of a socket that an HTTPResponse uses."""
 
-    def __init__(self, connected: socket.socket, deadline: float):
+    def __init__(self, connected: socket.socket, deadline: float) -> None:
         self._connected = connected
         self._deadline = deadline
 
-    def makefile(self, mode: str) -> io.BufferedReader:
+    def makefile(self, mode: Literal["rb"]) -> io.BufferedReader[_UntilDeadline]:
         return io.BufferedReader(_UntilDeadline(self._connected, self._connected.makefile(mode, 0), self._deadline))
 
 
 class _UntilDeadline(io.RawIOBase):
-    def __init__(self, connected: socket.socket, file, deadline: float):
+    def __init__(self, connected: socket.socket, file: io.RawIOBase, deadline: float) -> None:
         super().__init__()
         self._connected = connected
         self._file = file
@@ -57,7 +61,7 @@ class _UntilDeadline(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer) -> int:
+    def readinto(self, buffer: WriteableBuffer) -> int:
         remaining = self._deadline - time.monotonic()
         if remaining <= 0:
             raise socket.timeout("timed out")

@@ -15,10 +15,12 @@ import os
 import re
 import threading
 import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN, Resource, group_version_path
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN, Object, Resource, group_version_path
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import joined
 
 __all__ = ["FIELD_MANAGER", "ApiError", "Client", "Resource", "raise_if_gone"]
@@ -46,13 +48,25 @@ _METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 _ALL_AT_ONCE = "continue-not-supported"
 
 
+Query = Mapping[str, Any]
+"""The parameters of a request; those that are None are left out."""
+
+
+class Module(Protocol):
+    """What is used here of a module: its options and its warnings."""
+
+    params: dict[str, Any]
+
+    def warn(self, warning: str) -> None: ...
+
+
 class Client:
     """Requests to one API server.
 
     ``requests`` counts what was asked so far: ``{"read": n, "write": n, "dry_run": n}``.
     """
 
-    def __init__(self, api_client, retry_seconds=30):
+    def __init__(self, api_client: Any, retry_seconds: float = 30) -> None:
         """``api_client`` is an authenticated ``kubernetes.client.ApiClient``."""
         from kubernetes.dynamic import DynamicClient
 
@@ -65,7 +79,7 @@ class Client:
         self.requests = {"read": 0, "write": 0, "dry_run": 0}
 
     @classmethod
-    def from_module(cls, module):
+    def from_module(cls, module: Module) -> Client:
         """The client for the authentication options of `module`, or what the environment holds where they are not set.
 
         Warns through the module when the server's certificate is not verified. Sends no request.
@@ -81,16 +95,24 @@ class Client:
         return cls(api_client, retry_seconds=module.params.get("retry_seconds") or 0)
 
     @property
-    def host(self):
+    def host(self) -> str:
         """URL of the API server, without credentials."""
         return _without_userinfo(self._http.configuration.host)
 
     @property
-    def api_client(self):
+    def api_client(self) -> Any:
         """The ``kubernetes.client.ApiClient``, for what is no plain request."""
         return self._http.client
 
-    def request(self, method, path, query=None, body=None, content_type=None, accept=None):
+    def request(
+        self,
+        method: str,
+        path: str,
+        query: Query | None = None,
+        body: Any = None,
+        content_type: str | None = None,
+        accept: str | None = None,
+    ) -> Object:
         """Send one request and return the decoded JSON answer.
 
         ``query`` is a dict, ``accept`` the form of the answer where plain JSON is not enough.
@@ -121,11 +143,12 @@ class Client:
             )
         return answer
 
-    def text(self, path, query=None):
+    def text(self, path: str, query: Query | None = None) -> str:
         """The answer to a GET that is no JSON, such as a container's log. Raises `ApiError`."""
-        return self._send("GET", path, query, None, None, READ_TIMEOUT).data.decode("utf-8", "replace")
+        data: bytes = self._send("GET", path, query, None, None, READ_TIMEOUT).data
+        return data.decode("utf-8", "replace")
 
-    def resource(self, api_version, kind):
+    def resource(self, api_version: str, kind: str) -> Resource:
         """The `Resource` of a kind: from the table, else by one GET of its group version.
 
         Raises `ApiError` with status 404 and reason ``NotServed`` when the server does not serve it.
@@ -145,11 +168,11 @@ class Client:
                 raise _not_served(f"{api_version} {kind}", "GET", path)
         return self._resources[api_version, kind]
 
-    def learn(self, resource):
+    def learn(self, resource: Resource) -> None:
         """Remember where a kind is served, so that it need not be asked for."""
         self._resources[resource.api_version, resource.kind] = resource
 
-    def get(self, resource, name, namespace=None):
+    def get(self, resource: Resource, name: str, namespace: str | None = None) -> Object | None:
         """The object, or None when it (or its kind) does not exist."""
         try:
             return self.request("GET", resource.path(namespace, name))
@@ -158,7 +181,14 @@ class Client:
                 return None
             raise
 
-    def list(self, resource, namespace=None, label_selector=None, field_selector=None, metadata_only=False):
+    def list(
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        label_selector: str | None = None,
+        field_selector: str | None = None,
+        metadata_only: bool = False,
+    ) -> list[Object]:
         """All matching objects, each with apiVersion and kind. Reads page by page.
 
         With ``metadata_only`` the server sends nothing else of them, such as no values of Secrets.
@@ -174,7 +204,7 @@ class Client:
             if query["continue"] in (None, "", _ALL_AT_ONCE):
                 return objects
 
-    def create(self, resource, obj, dry_run=False):
+    def create(self, resource: Resource, obj: Object, dry_run: bool = False) -> Object:
         """POST the object and return it as stored."""
         return self.request(
             "POST",
@@ -184,7 +214,15 @@ class Client:
             content_type="application/json",
         )
 
-    def apply(self, resource, obj, force=False, dry_run=False, subresource=None, field_manager=FIELD_MANAGER):
+    def apply(
+        self,
+        resource: Resource,
+        obj: Object,
+        force: bool = False,
+        dry_run: bool = False,
+        subresource: str | None = None,
+        field_manager: str = FIELD_MANAGER,
+    ) -> Object:
         """Server-side apply with strict field validation; return the object as stored."""
         metadata = obj["metadata"]
         return self.request(
@@ -200,7 +238,16 @@ class Client:
             content_type=_APPLY_PATCH,
         )
 
-    def json_patch(self, resource, name, namespace, operations, field_manager=FIELD_MANAGER, dry_run=False, subresource=None):
+    def json_patch(
+        self,
+        resource: Resource,
+        name: str,
+        namespace: str | None,
+        operations: Sequence[Object],
+        field_manager: str = FIELD_MANAGER,
+        dry_run: bool = False,
+        subresource: str | None = None,
+    ) -> Object:
         """Change the object by a JSON patch (a list of operations, RFC 6902) and return it as stored."""
         return self.request(
             "PATCH",
@@ -210,12 +257,21 @@ class Client:
             content_type="application/json-patch+json",
         )
 
-    def delete(self, resource, name, namespace=None, uid=None, propagation="Background", dry_run=False, grace_period=None):
+    def delete(
+        self,
+        resource: Resource,
+        name: str,
+        namespace: str | None = None,
+        uid: str | None = None,
+        propagation: str = "Background",
+        dry_run: bool = False,
+        grace_period: int | None = None,
+    ) -> Object | None:
         """Ask for deletion; return the server's answer, or None when the object does not exist.
 
         With ``uid`` only that very object is deleted, not a namesake created since (409 otherwise). ``grace_period`` in seconds.
         """
-        options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
+        options: Object = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
         if uid:
             options["preconditions"] = {"uid": uid}
         if grace_period is not None:
@@ -236,7 +292,15 @@ class Client:
                 return None
             raise
 
-    def watch(self, resource, namespace=None, field_selector=None, label_selector=None, resource_version=None, timeout=60):
+    def watch(
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        field_selector: str | None = None,
+        label_selector: str | None = None,
+        resource_version: str | None = None,
+        timeout: float = 60,
+    ) -> Iterator[tuple[str, Object]]:
         """Yield ``(type, object)`` for each change, at most ``timeout`` seconds long.
 
         Without ``resource_version`` the present objects come first, as ``ADDED``. Ends when the time is over or the connection
@@ -270,7 +334,17 @@ class Client:
         finally:
             response.close()
 
-    def _send(self, method, path, query, body, content_type, read_timeout, stream=False, accept=None):
+    def _send(
+        self,
+        method: str,
+        path: str,
+        query: Query | None,
+        body: Any,
+        content_type: str | None,
+        read_timeout: float,
+        stream: bool = False,
+        accept: str | None = None,
+    ) -> Any:
         """The answer (a urllib3 response, read unless ``stream``) to one request, after the retries that are safe."""
         from kubernetes.client.exceptions import ApiException
         from urllib3.exceptions import HTTPError
@@ -315,7 +389,7 @@ class Client:
             time.sleep(min(wait, remaining))
             pause = min(2 * pause, 2)
 
-    def _count(self, method, query):
+    def _count(self, method: str, query: Query) -> None:
         if method == "GET":
             kind = "read"
         elif query.get("dryRun"):
@@ -326,7 +400,7 @@ class Client:
             self.requests[kind] += 1
 
 
-def raise_if_gone(client, error):
+def raise_if_gone(client: Client, error: ApiError) -> None:
     """Raise `ApiError` where there is no API server or no user any more.
 
     ``error``: of a request that the server hands on to a node, such as one for a log. It looks the same (no answer, or 401) where only that
@@ -336,7 +410,7 @@ def raise_if_gone(client, error):
         client.request("GET", "/version")
 
 
-def _authenticate(module):
+def _authenticate(module: Module) -> Any:
     """The authenticated ApiClient that kubernetes.core makes of the module's options and the environment."""
     try:
         import kubernetes
@@ -377,7 +451,7 @@ def _authenticate(module):
     return api_client
 
 
-def _refuse_broken_headers(api_client):
+def _refuse_broken_headers(api_client: Any) -> None:
     """Raise `InputError` for what no header can hold. The library would quote the value, which may be a token, in a traceback."""
     headers = dict(api_client.default_headers)
     headers.update((entry["key"], entry["value"]) for entry in api_client.configuration.auth_settings().values())
@@ -390,7 +464,7 @@ def _refuse_broken_headers(api_client):
             )
 
 
-def _in_a_pod():
+def _in_a_pod() -> str:
     """What else helps in a pod, which would be somebody in its cluster if it had its account's token."""
     if "KUBERNETES_SERVICE_HOST" not in os.environ:
         return ""
@@ -400,7 +474,7 @@ def _in_a_pod():
     )
 
 
-def _refuse_two_clusters(options):
+def _refuse_two_clusters(options: Mapping[str, Any]) -> None:
     """Raise `InputError` where kubernetes.core would go to the environment's cluster although the options name another one.
 
     It takes each option that is not given from the environment; host and token then go before a kubeconfig, a host alone is mixed with it.
@@ -417,19 +491,19 @@ def _refuse_two_clusters(options):
     )
 
 
-def _interpreter():
+def _interpreter() -> str:
     import sys
 
     return sys.executable
 
 
-def _without_userinfo(url):
+def _without_userinfo(url: str) -> str:
     """The operator's proxy puts a token-like owner reference before the host: never show it."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
-def _lines(response):
+def _lines(response: Any) -> Iterator[bytes]:
     """Complete lines of a stream, until it ends or breaks."""
     from urllib3.exceptions import HTTPError
 
@@ -444,7 +518,7 @@ def _lines(response):
         return
 
 
-def _refused(failure, method, path):
+def _refused(failure: Any, method: str, path: str) -> ApiError:
     """The `ApiError` of an answer that is not 2xx."""
     try:
         status = json.loads(failure.body)
@@ -460,19 +534,19 @@ def _refused(failure, method, path):
     return ApiError(failure.status, failure.reason or "", (body or failure.reason or "").strip()[:500], None, method, path)
 
 
-def _not_served(what, method, path):
+def _not_served(what: str, method: str, path: str) -> ApiError:
     return ApiError(
         404, "NotServed", f"the API server does not serve {what}; is its CustomResourceDefinition installed?", None, method, path
     )
 
 
-def _never_connected(failure):
+def _never_connected(failure: Exception) -> bool:
     from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
     return isinstance(getattr(failure, "reason", failure), (ConnectTimeoutError, NewConnectionError))
 
 
-def _unreachable(host, failure, method, path):
+def _unreachable(host: str, failure: Exception, method: str, path: str) -> ApiError:
     """The `ApiError` of a request that got no answer; ``Unreachable`` is worth another try, ``Unusable`` is not."""
     from urllib3 import exceptions
 

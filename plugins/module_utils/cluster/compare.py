@@ -16,6 +16,9 @@ See https://kubernetes.io/docs/reference/using-api/server-side-apply/ and sigs.k
 from __future__ import annotations
 
 import json
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 _ABSENT = object()
 
@@ -23,7 +26,7 @@ _ABSENT = object()
 _KEY_DEFAULTS = {"protocol": "TCP"}
 
 # What the server adds inside values that are owned as a whole, by the field that holds them
-_DEFAULTS = {
+_DEFAULTS: dict[str, Object] = {
     "fieldRef": {"apiVersion": "v1"},
     "resourceFieldRef": {"divisor": "0"},
     "serviceAccountToken": {"expirationSeconds": 3600},
@@ -35,7 +38,7 @@ _DEFAULTS = {
 _QUANTITIES = {"averageValue", "capacity", "divisor", "hard", "limits", "podFixed", "requests", "sizeLimit"}
 
 
-def is_applied(desired, live, manager, subresource=None):
+def is_applied(desired: Object, live: Object, manager: str, subresource: str | None = None) -> bool:
     """True when applying ``desired`` as ``manager`` would leave ``live`` as it is."""
     entries = _entries(live, manager, subresource)
     if len(entries) > 1 or any(entry.get("apiVersion") != desired["apiVersion"] for entry in entries):
@@ -50,13 +53,13 @@ def is_applied(desired, live, manager, subresource=None):
     return bool(owned) and _same(wanted, live, owned, ())
 
 
-def owned_fields(live, manager, subresource=None):
+def owned_fields(live: Object, manager: str, subresource: str | None = None) -> Object:
     """fieldsV1 of what ``manager`` applied last; {} when it never did."""
     entries = _entries(live, manager, subresource)
     return entries[0].get("fieldsV1", {}) if entries else {}
 
 
-def applied(live, manager):
+def applied(live: Object, manager: str) -> Object:
     """The manifest that ``manager`` would have to apply to an object to leave it as it is: what it owns, with the present values."""
     owned = owned_fields(live, manager)
     content = _owned_part(live, owned) if owned else {}
@@ -64,7 +67,7 @@ def applied(live, manager):
     return dict(content, apiVersion=live["apiVersion"], kind=live["kind"], metadata=dict(content.get("metadata", {}), **metadata))
 
 
-def _owned_part(value, owned):
+def _owned_part(value: Any, owned: Object) -> Any:
     children = _children(owned)
     if not children:
         return value if "." not in owned else type(value)()
@@ -74,7 +77,7 @@ def _owned_part(value, owned):
     return [item if key.startswith("v:") else _owned_part(item, children[key]) for item, key in found if key]
 
 
-def _entries(live, manager, subresource):
+def _entries(live: Object, manager: str, subresource: str | None) -> list[Object]:
     return [
         entry
         for entry in live["metadata"].get("managedFields") or []
@@ -82,11 +85,11 @@ def _entries(live, manager, subresource):
     ]
 
 
-def _children(owned):
+def _children(owned: Object) -> Object:
     return {key: value for key, value in owned.items() if key != "."}
 
 
-def _same(wanted, live, owned, path):
+def _same(wanted: Any, live: Any, owned: Object, path: tuple[str, ...]) -> bool:
     children = _children(owned)
     if not children:
         # "." alone is the mark of an empty mapping or list among granular ones
@@ -100,13 +103,13 @@ def _same(wanted, live, owned, path):
     return False
 
 
-def _same_items(wanted, live, children, path):
+def _same_items(wanted: list[Any], live: list[Any], children: Object, path: tuple[str, ...]) -> bool:
     """Compare a list whose items are owned one by one: present, the same, and in the wanted order (others may stand between)."""
     positions = []
     for item in wanted:
         key = next((key for key in children if is_item(key, item)), None)
         position = next((index for index, candidate in enumerate(live) if key and is_item(key, candidate)), None)
-        if position is None or position in positions:
+        if key is None or position is None or position in positions:
             return False
         if key.startswith("k:") and not _same(item, live[position], children[key], path):
             return False
@@ -114,23 +117,23 @@ def _same_items(wanted, live, children, path):
     return positions == sorted(positions)
 
 
-def is_item(key, item):
+def is_item(key: str, item: Any) -> bool:
     """Is ``key`` (of fieldsV1) the one of this item of a list?"""
     if key[:2] not in ("k:", "v:"):
         return False
     value = json.loads(key[2:])
     if key.startswith("v:"):
-        return item == value
+        return bool(item == value)
     return isinstance(item, dict) and all(item.get(name, _KEY_DEFAULTS.get(name)) == part for name, part in value.items())
 
 
-def _equal(wanted, live, path):
+def _equal(wanted: Any, live: Any, path: tuple[str, ...]) -> bool:
     """Compare values that are owned as a whole."""
     if live is _ABSENT:
         # The server drops what is the zero value of its type.
         return not wanted
     if isinstance(wanted, dict) and isinstance(live, dict):
-        defaults = _DEFAULTS.get(path[-1] if path else None, {})
+        defaults = _DEFAULTS.get(path[-1], {}) if path else {}
         return all(_equal(value, live.get(key, _ABSENT), path + (key,)) for key, value in wanted.items()) and all(
             key in wanted or defaults.get(key, _ABSENT) == value for key, value in live.items()
         )
@@ -141,10 +144,10 @@ def _equal(wanted, live, path):
     return not _QUANTITIES.isdisjoint(path[-2:]) and _same_quantity(wanted, live)
 
 
-def _same_quantity(wanted, live):
+def _same_quantity(wanted: Any, live: Any) -> bool:
     from kubernetes.utils import parse_quantity
 
     try:
-        return parse_quantity(wanted) == parse_quantity(live)
+        return bool(parse_quantity(wanted) == parse_quantity(live))
     except (TypeError, ValueError):
         return False

@@ -6,26 +6,41 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import order
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import report as action
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.readiness import ROLLOUTS
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import until_gone
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.report import Report
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object, Resource
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import Deadline, until_gone
 
 
 class Doomed(NamedTuple):
     """An object to delete; ``live`` is None when it does not exist."""
 
     identity: Identity
-    resource: Any
-    live: Any
+    resource: Resource | None
+    live: Object | None
+
+    @property
+    def present(self) -> Object:
+        """The live object of one that exists."""
+        assert self.live is not None
+        return self.live
+
+    @property
+    def served(self) -> Resource:
+        """Where its kind is served, of one that exists."""
+        assert self.resource is not None
+        return self.resource
 
 
-def delete(client, doomed, report, deadline, check=False):
+def delete(client: Client, doomed: list[Doomed], report: Report, deadline: Deadline, check: bool = False) -> None:
     """Delete each of ``doomed``, phase by phase: what others need for their own clean-up goes last.
 
     Each phase waits until the one before it is gone. In check mode the server is asked whether it would.
@@ -42,18 +57,18 @@ def delete(client, doomed, report, deadline, check=False):
             report.add(identity, action.DELETED, before=one.live)
             # The server answers with a Status when the object is gone at once, and with the object when it is not.
             if not check and answer is not None and answer.get("kind") != "Status":
-                waiting.append((identity, one.resource, one.live["metadata"]["uid"]))
+                waiting.append((identity, one.served, one.live["metadata"]["uid"]))
         until_gone(client, waiting, deadline)
 
 
-def _delete(client, one, check):
+def _delete(client: Client, one: Doomed, check: bool) -> Object | None:
     identity = one.identity
     try:
         return client.delete(
-            one.resource,
+            one.served,
             identity.name,
             identity.namespace,
-            uid=one.live["metadata"]["uid"],
+            uid=one.present["metadata"]["uid"],
             # A workload is gone when its pods are: what comes after it may be what they use.
             propagation="Foreground" if identity.kind in ROLLOUTS else "Background",
             dry_run=check,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import MASK, masked
 
 _NOISE = ("creationTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
@@ -15,7 +16,7 @@ _NOISE = ("creationTimestamp", "deletionGracePeriodSeconds", "generation", "mana
 _NOISY_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/revision")
 
 
-def content(obj, with_status=False):
+def content(obj: Object | None, with_status: bool = False) -> Object:
     """An object without what the server keeps for itself; {} for None."""
     obj = copy.deepcopy(obj or {})
     metadata = obj.get("metadata", {})
@@ -30,7 +31,7 @@ def content(obj, with_status=False):
     return obj
 
 
-def difference(before, after, with_status=False):
+def difference(before: Object | None, after: Object | None, with_status: bool = False) -> tuple[Object, Object]:
     """``(before, after)`` for a diff; either may be None. Values of Secrets are masked: only that one changed can be seen.
 
     So are the credentials in a scheduler's configuration.
@@ -44,7 +45,7 @@ def difference(before, after, with_status=False):
     return before, after
 
 
-def _mask_configurations(old, new):
+def _mask_configurations(old: Object, new: Object) -> None:
     """Without the kind nobody knows that a text is YAML, and what its keys mean."""
     for key in {**old, **new}:
         texts = [data[key] if isinstance(data.get(key), str) else "" for data in (old, new)]
@@ -54,7 +55,7 @@ def _mask_configurations(old, new):
                     data[key] = text
 
 
-def _mask(before, after, field):
+def _mask(before: Object, after: Object, field: str) -> None:
     old, new = before.get(field) or {}, after.get(field) or {}
     changed = {key for key in old if key in new and old[key] != new[key]}
     if old:
@@ -63,7 +64,7 @@ def _mask(before, after, field):
         after[field] = {key: MASK + (" (after)" if key in changed else "") for key in new}
 
 
-def as_diff(title, before, after):
+def as_diff(title: str, before: Object, after: Object) -> dict[str, str]:
     """One entry of Ansible's ``diff``, with the objects as YAML."""
     return {
         "before_header": title,
@@ -73,14 +74,14 @@ def as_diff(title, before, after):
     }
 
 
-def _yaml(obj):
+def _yaml(obj: Object) -> str:
     """Texts of several lines stay such, so that their diff shows the lines that differ; others are never broken."""
     import yaml
 
     class Dumper(yaml.SafeDumper):
         pass
 
-    def text(dumper, value):
+    def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
 
     Dumper.add_representer(str, text)

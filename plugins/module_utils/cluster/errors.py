@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import traceback
+from typing import Any
 
 
 class ClusterError(Exception):
@@ -15,7 +16,7 @@ class ClusterError(Exception):
     ``result`` holds further keys for the module's result, for instance what had been done before the failure.
     """
 
-    def __init__(self, message, **result):
+    def __init__(self, message: str, **result: Any) -> None:
         super().__init__(message)
         self.message = message
         self.result = result
@@ -36,7 +37,9 @@ class ApiError(ClusterError):
     - ``method``, ``path`` (str): the request
     """
 
-    def __init__(self, status, reason, message, details=None, method="", path=""):
+    def __init__(
+        self, status: int, reason: str, message: str, details: dict[str, Any] | None = None, method: str = "", path: str = ""
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.reason = reason
@@ -44,14 +47,14 @@ class ApiError(ClusterError):
         self.method = method
         self.path = path
 
-    def in_words(self):
+    def in_words(self) -> str:
         """The message, or what it means where the server says no more than one word."""
         if self.status == 401:
             return f"the server does not accept the credentials ({self.message}); is the token or certificate expired?"
         return self.message
 
 
-def stack_of(error):
+def stack_of(error: BaseException) -> str:
     """Type and places of an exception that is a bug, as text. Its message may quote an argument, and so a credential: it is left out."""
     frames = traceback.extract_tb(error.__traceback__)
     return "\n".join(

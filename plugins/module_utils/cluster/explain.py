@@ -10,15 +10,19 @@ import base64
 import binascii
 import contextlib
 import re
+from collections.abc import Mapping
+from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 FORCE = "force_conflicts: true (in a role of this collection ROLE_force_conflicts)"
 _FORBIDDEN = re.compile(r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) resource "(?P<resource>[^"]*)"(?: in API group "(?P<group>[^"]*)")?')
 _MASK = "********"
 
 
-def refusal(error, identity, action, obj=None):
+def refusal(error: ApiError, identity: Identity, action: str, obj: Object | None = None) -> ClusterError:
     """The `ClusterError` for an `ApiError` that stopped ``action`` ("apply", "delete", "read") on ``identity``."""
     if error.reason == "NotServed":
         why = f"the API server does not serve {identity.api_version} {identity.kind}; install its CustomResourceDefinition first"
@@ -30,7 +34,7 @@ def refusal(error, identity, action, obj=None):
     return ClusterError(text, status=error.status, reason=error.reason)
 
 
-def _explained(error):
+def _explained(error: ApiError) -> str:
     causes = error.details.get("causes") or []
     found = conflicts(error)
     if found:
@@ -52,9 +56,9 @@ def _explained(error):
     return re.sub(r"&value\.valueUnstructured\{Value:(.*?)\}", r"\1", error.message)
 
 
-def conflicts(error):
+def conflicts(error: ApiError) -> str:
     """Which fields others have set to another value, and who; empty where that is not what stopped an apply."""
-    by_manager = {}
+    by_manager: dict[str, list[str]] = {}
     for cause in error.details.get("causes") or []:
         if cause.get("reason") == "FieldManagerConflict":
             manager = re.sub(r"^conflict with ", "", cause.get("message", "?"))
@@ -65,7 +69,7 @@ def conflicts(error):
     )
 
 
-def _forbidden(error, causes):
+def _forbidden(error: ApiError, causes: list[Object]) -> str:
     if any(cause.get("reason") == "NamespaceTerminating" for cause in causes):
         return f"{error.message}. Wait until the namespace is gone, create it again, then repeat."
     denied = _FORBIDDEN.search(error.message)
@@ -78,7 +82,7 @@ def _forbidden(error, causes):
     return error.message
 
 
-def without_values(text, secret):
+def without_values(text: str, secret: Mapping[str, Any]) -> str:
     """``text`` without the values of a Secret, plain or encoded."""
     values = set()
     for field in ("data", "stringData"):

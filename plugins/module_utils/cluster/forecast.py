@@ -6,10 +6,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import lookup
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object, Resource
 
 
 class Forecast:
@@ -19,14 +22,22 @@ class Forecast:
     namespace or kind that neither exists nor is part of the set is an error instead, as it is for a write.
     """
 
-    def __init__(self, own_kinds, warn=None):
+    def __init__(self, own_kinds: Collection[tuple[str, str]], warn: Callable[[str], None] | None = None) -> None:
         self._own_kinds = own_kinds
         self._warn = warn
-        self._created = []
-        self._missing = set()
-        self._redefined = set()
+        self._created: list[Identity] = []
+        self._missing: set[str] = set()
+        self._redefined: set[tuple[str, str]] = set()
 
-    def ask(self, identity, wanted, live, resource, dry_run, taken=False):
+    def ask(
+        self,
+        identity: Identity,
+        wanted: Object,
+        live: Object | None,
+        resource: Resource | None,
+        dry_run: Callable[[], Object],
+        taken: bool = False,
+    ) -> tuple[Object | None, Object, str | None]:
         """``(before, after, obstacle)`` of applying ``wanted``, where ``dry_run()`` sends the request.
 
         ``taken``: a real run removes fields of others before it applies the object. ``obstacle`` says why the server could not be asked;
@@ -50,7 +61,7 @@ class Forecast:
             self._created.append(identity)
         return live, after, obstacle
 
-    def _obstacle(self, identity, live, resource):
+    def _obstacle(self, identity: Identity, live: Object | None, resource: Resource | None) -> str | None:
         if live and live["metadata"].get("deletionTimestamp"):
             return "it is being deleted"
         if resource is None:
@@ -61,7 +72,7 @@ class Forecast:
             return self._lacks(f"namespace {identity.namespace}")
         return None
 
-    def _lacking(self, identity, error):
+    def _lacking(self, identity: Identity, error: ApiError) -> str | None:
         """What a dry run lacked that a real run may have by then; None for any other refusal."""
         if (identity.group, identity.kind) in self._redefined and error.status in (400, 404, 422, 500):
             return "the definition of its kind is changed by this set"
@@ -79,12 +90,12 @@ class Forecast:
                 return f"it refers to {other}, which is created by this set"
         return None
 
-    def _unknown_kind(self, identity):
+    def _unknown_kind(self, identity: Identity) -> str | None:
         if (identity.group, identity.kind) in self._own_kinds:
             return "its kind is defined by this set"
         return self._lacks(f"kind {identity.api_version} {identity.kind}")
 
-    def _lacks(self, what):
+    def _lacks(self, what: str) -> str | None:
         if self._warn is None:
             return None
         if what not in self._missing:

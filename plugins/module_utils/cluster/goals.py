@@ -6,19 +6,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import readiness
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.readiness import Judge
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN, Object
 
 
-def goals(members, rollouts, wait_for):
+def goals(members: Collection[Identity], rollouts: bool, wait_for: Iterable[Mapping[str, Any]]) -> list[tuple[Identity, Judge]]:
     """Pairs of an identity and a function that judges the live object (see `readiness`).
 
     With ``rollouts``, all workloads among ``members`` (identities); beside them what the entries of ``wait_for`` name. Raises
     `InputError` for an entry that cannot be meant.
     """
-    found = []
+    found: list[tuple[Identity, Judge]] = []
     if rollouts:
         found += [(one, readiness.rollout) for one in members if one.kind in readiness.ROLLOUTS and one.group in ("apps", "batch")]
     for entry in wait_for:
@@ -30,7 +34,7 @@ def goals(members, rollouts, wait_for):
     return found
 
 
-def _named(entry, members):
+def _named(entry: Mapping[str, Any], members: Collection[Identity]) -> Identity:
     """The identity that an entry means; without api_version it is looked up by kind."""
     kind, name = entry["kind"], entry["name"]
     versions = {entry["api_version"]} if entry.get("api_version") else {one.api_version for one in members if one.kind == kind}
@@ -45,10 +49,10 @@ def _named(entry, members):
     return identity
 
 
-def _as_told(condition, fields, rollout):
+def _as_told(condition: Mapping[str, Any] | None, fields: Mapping[str, Any] | None, rollout: bool | None) -> Judge:
     """The judge of one entry: all that it names has to hold at the same time."""
 
-    def judge(live):
+    def judge(live: Object) -> readiness.Verdict:
         verdict = readiness.condition(live, **condition) if condition else readiness.Verdict(readiness.READY)
         if fields and verdict.state == readiness.READY:
             verdict = readiness.fields(live, fields)

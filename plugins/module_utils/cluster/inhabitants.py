@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Resource, group_version_path
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity, Key
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object, Resource, group_version_path
 
 _READERS = 4
 _MAX_TOLD = 10
@@ -37,13 +39,13 @@ _COPY_LABEL = "olm.copiedFrom"
 _OLM = "operators.coreos.com"
 
 
-def of(client, namespace, gone):
+def of(client: Client, namespace: str, gone: Collection[Key]) -> list[Identity]:
     """Identities of what is in the namespace, without those whose keys are in ``gone``. Asks for every kind that is served."""
     kinds = list(_kinds(client))
     outside = {(one.api_version.rpartition("/")[0], one.kind) for one in kinds if not one.namespaced}
     resources = [one for one in kinds if one.namespaced and one.kind not in _IDLE_KINDS]
 
-    def listed(resource):
+    def listed(resource: Resource) -> list[Object]:
         try:
             return client.list(resource, namespace)
         except ApiError as error:
@@ -59,12 +61,12 @@ def of(client, namespace, gone):
     )
 
 
-def told(identities):
+def told(identities: Sequence[Identity]) -> str:
     shown = ", ".join(f"{one.kind} {one.name}" for one in identities[:_MAX_TOLD])
     return shown + (f" and {len(identities) - _MAX_TOLD} more" if len(identities) > _MAX_TOLD else "")
 
 
-def _kinds(client):
+def _kinds(client: Client) -> Iterator[Resource]:
     """The kinds that can be listed and deleted, each in one version: the preferred one of its group, if it is served in that."""
     versions, seen = ["v1"], set()
     for group in client.request("GET", "/apis")["groups"]:
@@ -80,16 +82,17 @@ def _kinds(client):
                 yield Resource(version, entry["kind"], entry["name"], entry["namespaced"])
 
 
-def _served(client, version):
+def _served(client: Client, version: str) -> list[Object]:
     try:
-        return client.request("GET", group_version_path(version))["resources"]
+        served: list[Object] = client.request("GET", group_version_path(version))["resources"]
     except ApiError as error:
         if error.status != 404:
             raise
         return []  # Its definitions were deleted a moment ago.
+    return served
 
 
-def _is_given(obj, outside=(), gone=()):
+def _is_given(obj: Object, outside: Collection[tuple[str, str]] = (), gone: Collection[Key] = ()) -> bool:
     """Is it in every namespace, or does it go by itself? ``outside`` are the kinds (group, kind) that are in no namespace."""
     metadata = obj["metadata"]
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
@@ -104,7 +107,7 @@ def _is_given(obj, outside=(), gone=()):
     )
 
 
-def _goes_with_its_owner(owners, outside, gone):
+def _goes_with_its_owner(owners: list[Object], outside: Collection[tuple[str, str]], gone: Collection[Key]) -> bool:
     """An owner in the namespace is found too, or gone. One that is in no namespace stays with all that it owns, unless it is gone."""
     keys = [Identity(one["apiVersion"], one["kind"], None, one["name"]).key for one in owners]
     return bool(keys) and all(key[:2] not in outside or key in gone for key in keys)

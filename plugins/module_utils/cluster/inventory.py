@@ -10,6 +10,7 @@ It is written before the objects are, so that an interrupted run leaves nothing 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
@@ -18,16 +19,17 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests i
     SET_NAMESPACE_LABEL,
     Identity,
 )
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 INVENTORY_LABEL = "osso.scheduler/inventory"
 _KEY = "objects"
 
 
-def identity(set_name, namespace):
+def identity(set_name: str, namespace: str) -> Identity:
     return Identity("v1", "ConfigMap", namespace, "osso-set-" + set_name)
 
 
-def manifest(set_name, namespace, members):
+def manifest(set_name: str, namespace: str, members: Iterable[Identity]) -> Object:
     """The ConfigMap that records ``members`` (identities), one a line, sorted."""
     lines = sorted(json.dumps(member.as_dict(), sort_keys=True) for member in members)
     return {
@@ -42,7 +44,7 @@ def manifest(set_name, namespace, members):
     }
 
 
-def members(config_map):
+def members(config_map: Object | None) -> list[Identity]:
     """The identities that a ConfigMap (or None) records. Raises `ClusterError` when someone else's hand made it unreadable."""
     if config_map is None:
         return []
@@ -56,17 +58,17 @@ def members(config_map):
         ) from None
 
 
-def union(*lists):
+def union(*lists: Iterable[Identity]) -> list[Identity]:
     """All identities, each object once; the last one given wins (it may name a newer API version)."""
     return list({member.key: member for some in lists for member in some}.values())
 
 
-def selector(set_name, set_namespace):
+def selector(set_name: str, set_namespace: str) -> str:
     """The label selector for the members of a set."""
     return f"{SET_LABEL}={set_name},{SET_NAMESPACE_LABEL}={set_namespace}"
 
 
-def was_labelled_by(live, manager):
+def was_labelled_by(live: Object, manager: str) -> bool:
     """Did ``manager`` apply the labels of the set? Not where they came with a copy that someone made of a member."""
     labels = owned_fields(live, manager).get("f:metadata", {}).get("f:labels", {})
     return {f"f:{SET_LABEL}", f"f:{SET_NAMESPACE_LABEL}"} <= set(labels)

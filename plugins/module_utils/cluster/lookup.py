@@ -6,18 +6,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Resource
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object, Resource
 
 CRD = "CustomResourceDefinition"
 
 _READERS = 4
 
 
-def learn_definitions(client, objects):
+def learn_definitions(client: Client, objects: Iterable[Object]) -> set[tuple[str, str]]:
     """Teach the client the kinds that CustomResourceDefinitions among ``objects`` define; return them as (group, kind)."""
     kinds = set()
     for obj in objects:
@@ -27,12 +30,12 @@ def learn_definitions(client, objects):
     return kinds
 
 
-def defined_kinds(obj):
+def defined_kinds(obj: Object) -> set[tuple[str, str]]:
     """The kinds that an object defines, as (group, kind): one for a CustomResourceDefinition, none for anything else."""
     return {(resource.api_version.partition("/")[0], resource.kind) for resource in _defined(obj)}
 
 
-def _defined(obj):
+def _defined(obj: Object) -> list[Resource]:
     if obj["kind"] != CRD:
         return []
     try:
@@ -44,7 +47,7 @@ def _defined(obj):
         return []
 
 
-def locate(client, identity):
+def locate(client: Client, identity: Identity) -> Resource | None:
     """The `Resource` of an object, or None when the server does not serve its kind. Raises `InputError` for a wrong scope."""
     try:
         resource = client.resource(identity.api_version, identity.kind)
@@ -61,10 +64,10 @@ def locate(client, identity):
     return resource
 
 
-def read(client, resources):
+def read(client: Client, resources: Mapping[Identity, Resource | None]) -> dict[Identity, Object | None]:
     """The live objects of ``resources`` (a dict of identity to `Resource`), by identity; None for what does not exist."""
 
-    def get(item):
+    def get(item: tuple[Identity, Resource | None]) -> Object | None:
         identity, resource = item
         if resource is None:
             return None

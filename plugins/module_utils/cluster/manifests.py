@@ -10,10 +10,11 @@ import base64
 import binascii
 import json
 import re
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Optional
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN, Object
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import joined
 
 # Each member of a set says which set it is of: name, and namespace of the inventory.
@@ -27,6 +28,10 @@ _SERVER_METADATA = ("creationTimestamp", "deletionTimestamp", "generation", "man
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
+Key = tuple[str, str, Optional[str], str]
+"""Group, kind, namespace and name: equal for the same object seen in two versions of its API."""
+
+
 class Identity(NamedTuple):
     """Which object a manifest is about; ``namespace`` is None for cluster-scoped objects."""
 
@@ -36,33 +41,32 @@ class Identity(NamedTuple):
     name: str
 
     @classmethod
-    def of(cls, obj):
+    def of(cls, obj: Object) -> Identity:
         metadata = obj["metadata"]
         return cls(obj["apiVersion"], obj["kind"], metadata.get("namespace"), metadata["name"])
 
     @property
-    def group(self):
+    def group(self) -> str:
         return self.api_version.rpartition("/")[0]
 
     @property
-    def key(self):
-        """Equal for the same object seen in two versions of its API."""
+    def key(self) -> Key:
         return (self.group, self.kind, self.namespace, self.name)
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, str | None]:
         return {"apiVersion": self.api_version, "kind": self.kind, "namespace": self.namespace, "name": self.name}
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "{0} {1}{2}".format(self.kind, self.namespace + "/" if self.namespace else "", self.name)
 
 
-def read(manifests, source="manifests"):
+def read(manifests: Any, source: str = "manifests") -> list[Object]:
     """The objects in ``manifests``: an object, a YAML text of many documents, or a list of both.
 
     Lists of kind ``List`` are opened, empty documents dropped. Raises `InputError` for what is no manifest and for duplicates.
     """
     objects = list(_objects(manifests, source))
-    seen = {}
+    seen: dict[Key, str] = {}
     for where, obj in objects:
         key = Identity.of(obj).key
         if key in seen:
@@ -71,7 +75,7 @@ def read(manifests, source="manifests"):
     return [obj for where, obj in objects]
 
 
-def _objects(given, where):
+def _objects(given: Any, where: str) -> Iterator[tuple[str, Object]]:
     """Yield ``(where, object)`` for each checked object."""
     if given is None:
         return
@@ -88,14 +92,14 @@ def _objects(given, where):
         yield where, _checked(given, where)
 
 
-def _documents(text, where):
+def _documents(text: str, where: str) -> Iterator[tuple[int, Any]]:
     """Yield ``(line, document)`` of a YAML text."""
     import yaml
 
     # libyaml takes no escaped surrogates. The slower parser reads them, and `joined` makes a character of two.
     parser = yaml.SafeLoader if _SURROGATE.search(text) else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-    class Loader(parser):
+    class Loader(parser):  # type: ignore[misc,valid-type]  # one of two classes
         """Kubernetes knows no dates: ``2026-01-01`` is text."""
 
     Loader.yaml_implicit_resolvers = {
@@ -117,7 +121,7 @@ def _documents(text, where):
         loader.dispose()
 
 
-def _checked(obj, where):
+def _checked(obj: Any, where: str) -> Object:
     if not isinstance(obj, dict):
         raise InputError(f"{where} is {_type_name(obj)} instead of a Kubernetes object (a mapping with apiVersion, kind and metadata).")
     metadata = obj.get("metadata")
@@ -134,18 +138,26 @@ def _checked(obj, where):
                 else ""
             )
             raise InputError(f"{_describe(obj, where)}: {field} {what}{hint}; give it a value such as {example}.")
-    namespace = metadata.get("namespace")
+    namespace = obj["metadata"].get("namespace")
     if namespace is not None and (not isinstance(namespace, str) or not namespace):
         raise InputError(f"{_describe(obj, where)}: metadata.namespace must be a text, not {namespace!r}; quote it.")
-    if obj["kind"] == "Secret" and obj["apiVersion"] == "v1":
-        for field in ("data", "stringData"):
+    core = obj["kind"] if obj["apiVersion"] == "v1" else ""
+    mappings = {"Secret": ("data", "stringData"), "ConfigMap": ("data", "binaryData")}.get(core, ())
+    for part, fields, prefix in ((obj["metadata"], ("labels", "annotations"), "metadata."), (obj, mappings, "")):
+        for field in fields:
+            if not isinstance(part.get(field) or {}, dict):
+                what = f"must be a mapping of names to texts, not {_type_name(part[field])}"
+                raise InputError(f"{_describe(obj, where)}: {prefix}{field} {what}.")
+    if core == "Secret":
+        for field in mappings:
             for key, value in (obj.get(field) or {}).items():
                 if value is not None and not isinstance(value, str):
                     raise InputError(f"{_describe(obj, where)}: {field}.{key} must be a text, not {_type_name(value)}; quote it.")
-    return joined(obj, _describe(obj, where))
+    checked: Object = joined(obj, _describe(obj, where))
+    return checked
 
 
-def _describe(obj, where):
+def _describe(obj: Object, where: str) -> str:
     kind = obj.get("kind")
     metadata = obj.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
@@ -153,20 +165,26 @@ def _describe(obj, where):
     return f"{where} ({known})" if known else where
 
 
-def _type_name(value):
+def _type_name(value: Any) -> str:
     return {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list", dict: "a mapping"}.get(
         type(value), "nothing"
     )
 
 
-def without_set(obj):
+def without_set(obj: Object) -> Object:
     """The same manifest for an object that does not become a member of the set: nor is it to be deleted with an owner."""
     labels = {key: value for key, value in obj["metadata"]["labels"].items() if key not in (SET_LABEL, SET_NAMESPACE_LABEL)}
     metadata = {key: value for key, value in obj["metadata"].items() if key not in ("labels", "ownerReferences")}
     return dict(obj, metadata=dict(metadata, labels=labels) if labels else metadata)
 
 
-def desired(obj, set_name=None, set_namespace=None, owner=None, subresource=None):
+def desired(
+    obj: Object,
+    set_name: str | None = None,
+    set_namespace: str | None = None,
+    owner: Mapping[str, Any] | None = None,
+    subresource: str | None = None,
+) -> Object:
     """What is sent to the server for a manifest.
 
     Without nulls (they mean "not set") and what only the server sets; ``stringData`` as ``data``; with the labels of the set, and a
@@ -203,7 +221,7 @@ def desired(obj, set_name=None, set_namespace=None, owner=None, subresource=None
     return obj
 
 
-def _without_nulls(value):
+def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         # JSON has text keys only; YAML's 1 and true become "1" and "true"
         return {key if isinstance(key, str) else json.dumps(key): _without_nulls(item) for key, item in value.items() if item is not None}
@@ -212,7 +230,7 @@ def _without_nulls(value):
     return value
 
 
-def _canonical_base64(text):
+def _canonical_base64(text: str) -> str:
     """As the server stores it; what is no base64 is left for the server to refuse."""
     try:
         return base64.b64encode(base64.b64decode(re.sub(r"\s", "", text), validate=True)).decode()

@@ -11,10 +11,12 @@ inventory is lost.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import SET_LABEL, SET_NAMESPACE_LABEL
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.ownership import leaf_count, united
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 ADOPTED_FROM = "osso.scheduler/adopted-from"
 """Annotation of an adopted object: operation and name of the field manager that had most of it, such as ``Update kubectl-create``."""
@@ -28,7 +30,7 @@ class Standing(Enum):
     FOREIGN = "existed before, or belongs to another set"
 
 
-def standing(live, wanted_set, recorded):
+def standing(live: Object | None, wanted_set: tuple[str, str | None] | None, recorded: bool) -> Standing:
     """The `Standing` of an object (None: it does not exist) to a set, as `set_of` returns it.
 
     ``recorded``: the inventory names the object, or there is no inventory.
@@ -40,23 +42,23 @@ def standing(live, wanted_set, recorded):
     return Standing.ADOPTED if former_manager(live) is not None else Standing.CREATED
 
 
-def set_of(live):
+def set_of(live: Object) -> tuple[str, str | None] | None:
     """Name, and namespace or None, of the set that an object says it belongs to; None for an object of no set."""
     labels = live["metadata"].get("labels") or {}
     return (labels[SET_LABEL], labels.get(SET_NAMESPACE_LABEL)) if SET_LABEL in labels else None
 
 
-def former_manager(live):
+def former_manager(live: Object) -> str | None:
     """The value of the annotation of an adopted object, None for any other."""
     return (live["metadata"].get("annotations") or {}).get(ADOPTED_FROM)
 
 
-def has_fields_of(live, managers):
+def has_fields_of(live: Object, managers: Collection[str]) -> bool:
     """Does any of the field managers own something of the object?"""
     return any(entry.get("manager") in managers for entry in live["metadata"].get("managedFields") or [])
 
 
-def adopted(wanted, live):
+def adopted(wanted: Object, live: Object) -> Object:
     """The manifest ``wanted`` for an object that existed before: with the annotation, and without an owner that it would be deleted with."""
     former = former_manager(live)
     metadata = {key: value for key, value in wanted["metadata"].items() if key != "ownerReferences"}
@@ -64,13 +66,13 @@ def adopted(wanted, live):
     return {**wanted, "metadata": metadata}
 
 
-def release(live, manager):
+def release(live: Object, manager: str) -> list[Object]:
     """The JSON patch that gives an adopted object back: without labels and annotation, our fields those of the manager that had it before.
 
     Its content stays as it is. It is refused as a conflict (409) when the object has changed since it was read.
     """
     metadata = live["metadata"]
-    operation, _space, former = former_manager(live).partition(" ")
+    operation, _space, former = (former_manager(live) or "").partition(" ")
     return [
         {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
         *without_labels(live),
@@ -80,22 +82,22 @@ def release(live, manager):
     ]
 
 
-def without_labels(live):
+def without_labels(live: Object) -> list[Object]:
     """The operations of a JSON patch that remove the labels of a set."""
     labels = live["metadata"].get("labels") or {}
     return [{"op": "remove", "path": "/metadata/labels/" + _escaped(key)} for key in (SET_LABEL, SET_NAMESPACE_LABEL) if key in labels]
 
 
-def managers(live, subresource=None):
+def managers(live: Object, subresource: str | None = None) -> list[str]:
     """Names of the field managers of an object or, instead, of its subresource."""
     return sorted({entry["manager"] for entry in _entries(live, subresource) if entry.get("manager")})
 
 
-def _entries(live, subresource=None):
+def _entries(live: Object, subresource: str | None = None) -> list[Object]:
     return [entry for entry in live["metadata"].get("managedFields") or [] if entry.get("subresource", "") == (subresource or "")]
 
 
-def _most_of(live):
+def _most_of(live: Object) -> str:
     """Operation and name of the field manager that owns most of the fields; empty where nobody does."""
     entries = [entry for entry in _entries(live) if entry.get("manager")]
     if not entries:
@@ -104,7 +106,7 @@ def _most_of(live):
     return f"{first['operation']} {first['manager']}"
 
 
-def _returned(entries, manager, operation, former):
+def _returned(entries: list[Object], manager: str, operation: str, former: str) -> list[Object]:
     """managedFields in which the fields that ``manager`` applied belong to the former manager; to nobody where that is unknown."""
     ours = [entry for entry in entries if _is(entry, manager, "Apply")]
     others = [entry for entry in entries if entry not in ours]
@@ -117,9 +119,9 @@ def _returned(entries, manager, operation, former):
     return [entry for entry in others if entry not in theirs] + [merged]
 
 
-def _is(entry, manager, operation):
+def _is(entry: Object, manager: str, operation: str) -> bool:
     return entry.get("manager") == manager and entry.get("operation") == operation and not entry.get("subresource")
 
 
-def _escaped(key):
+def _escaped(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")

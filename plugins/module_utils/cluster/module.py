@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
@@ -14,19 +16,19 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import joined
 
 
-def argument_spec(**own):
+def argument_spec(**own: Any) -> dict[str, Any]:
     """The options of the doc fragment ``osso.scheduler.cluster``, and the module's own."""
     return dict(copy.deepcopy(AUTH_ARG_SPEC), retry_seconds=dict(type="int", default=30), **own)
 
 
-class _Unlogged(AnsibleModule):
+class _Unlogged(AnsibleModule):  # type: ignore[misc]  # ansible-core has no types
     """One whose arguments do not go to the system log of its host: manifests and configurations hold credentials, which no option's name tells."""
 
-    def _log_invocation(self):
+    def _log_invocation(self) -> None:
         """In the place of what AnsibleModule does before a module can do anything."""
 
 
-def cluster_module(run, **module_args):
+def cluster_module(run: Callable[[Any], dict[str, Any]], **module_args: Any) -> None:
     """Make an AnsibleModule of ``module_args``, call ``run(module)``, and exit with the dict that it returns.
 
     A `ClusterError` becomes one readable failure. Any other exception is a bug: of it only type and places are shown.
@@ -52,7 +54,7 @@ def cluster_module(run, **module_args):
     module.exit_json(**result)
 
 
-def _credentials(kubeconfig):
+def _credentials(kubeconfig: Mapping[str, Any]) -> Iterator[str]:
     """Every text in the user entries of an inline kubeconfig."""
     pending = [user.get("user") for user in kubeconfig.get("users") or []]
     while pending:

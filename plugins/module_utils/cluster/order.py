@@ -6,6 +6,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+
 NAMESPACES = 0
 _SERVICES = 5
 _WORKLOADS = 6
@@ -36,20 +40,20 @@ _KIND_PHASES = {
 }
 
 
-def phase(identity):
+def phase(identity: Identity) -> int:
     """The position of an object's kind: namespaces, CRDs, accounts and RBAC, configuration, services, workloads, custom resources."""
     if not _is_builtin(identity.group):
         return _CUSTOM_RESOURCES
     return _KIND_PHASES.get(identity.kind, _SERVICES)
 
 
-def _is_builtin(group):
+def _is_builtin(group: str) -> bool:
     return "." not in group or group.endswith(".k8s.io")
 
 
-def phases(identities):
+def phases(identities: Iterable[Identity]) -> list[list[Identity]]:
     """The identities in lists of one phase each, in the order of application; the given order is kept within a phase."""
-    by_phase = {}
+    by_phase: dict[int, list[Identity]] = {}
     for identity in identities:
         by_phase.setdefault(phase(identity), []).append(identity)
     return [by_phase[number] for number in sorted(by_phase)]

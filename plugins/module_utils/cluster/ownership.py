@@ -15,9 +15,11 @@ Sets of fields have the form of fieldsV1 (see `compare`): a node is in the set w
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import is_item
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 # What of the metadata has an owner that can give it up
 _METADATA = ("annotations", "finalizers", "labels", "ownerReferences")
@@ -30,7 +32,7 @@ class TakeOver(NamedTuple):
     fields: dict[str, Any]
 
 
-def take_over(live, managers, manager, api_version, subresource=None):
+def take_over(live: Object, managers: Collection[str], manager: str, api_version: str, subresource: str | None = None) -> TakeOver | None:
     """The `TakeOver` that makes ``manager`` the applier of what ``managers`` own, or None where they own nothing.
 
     Entries of another API version stay as they are: their fields may have other names there.
@@ -47,7 +49,7 @@ def take_over(live, managers, manager, api_version, subresource=None):
     return TakeOver([entry for entry in entries if entry not in own + given] + [merged], fields)
 
 
-def rewrite(live, taken):
+def rewrite(live: Object, taken: TakeOver) -> list[Object]:
     """The JSON patch that stores a `TakeOver`; refused as a conflict (409) when the object has changed since it was read."""
     return [
         {"op": "replace", "path": "/metadata/managedFields", "value": taken.entries},
@@ -55,7 +57,7 @@ def rewrite(live, taken):
     ]
 
 
-def outcome(answer, taken, manager, subresource=None):
+def outcome(answer: Object, taken: TakeOver, manager: str, subresource: str | None = None) -> Object:
     """The object that an apply of ``manager`` after a `TakeOver` leaves: ``answer`` is what the apply without it would leave.
 
     Fields that the server defaults are missing in it where they were taken over.
@@ -66,7 +68,7 @@ def outcome(answer, taken, manager, subresource=None):
     return _less_mapping(answer, taken.fields, kept)
 
 
-def replacement(live, wanted):
+def replacement(live: Object, wanted: Object) -> list[Object]:
     """The JSON patch that gives ``live`` the content of ``wanted``, in what can be owned."""
     live_metadata, metadata = live["metadata"], wanted["metadata"]
     return [
@@ -75,38 +77,38 @@ def replacement(live, wanted):
     ]
 
 
-def other_causes(causes, managers):
+def other_causes(causes: list[Object], managers: Collection[str]) -> list[Object]:
     """Those of the ``causes`` of a refusal that are no conflicts with ``managers``."""
     return [cause for cause in causes if cause.get("reason") != "FieldManagerConflict" or _manager(cause) not in managers]
 
 
-def _manager(cause):
+def _manager(cause: Object) -> str | None:
     found = re.match(r'conflict with "([^"]*)"', cause.get("message", ""))
     return found.group(1) if found else None
 
 
-def united(sets):
+def united(sets: Iterable[Object]) -> Object:
     """The union of sets of fields."""
-    total = {}
+    total: Object = {}
     for one in sets:
         total = _union(total, one) if total and one else total or one
     return total
 
 
-def leaf_count(fields):
+def leaf_count(fields: Object) -> int:
     """How many fields a set names, those that only hold others not counted."""
     return sum(leaf_count(subset) for key, subset in fields.items() if key != ".") or 1
 
 
-def _is_own(entry, manager, subresource):
+def _is_own(entry: Object, manager: str, subresource: str | None) -> bool:
     return entry.get("operation") == "Apply" and _is_of(entry, [manager], subresource)
 
 
-def _is_of(entry, managers, subresource):
+def _is_of(entry: Object, managers: Collection[str], subresource: str | None) -> bool:
     return entry.get("manager") in managers and entry.get("subresource", "") == (subresource or "")
 
 
-def _union(left, right):
+def _union(left: Object, right: Object) -> Object:
     if not left or not right:
         # One of them names the field itself, which its children do not say.
         return dict(left or right, **{".": {}}) if left or right else {}
@@ -119,12 +121,13 @@ def _union(left, right):
 _GONE = object()
 
 
-def _less(value, taken, kept):
+def _less(value: Any, taken: Object | None, kept: Object | None) -> Any:
     """``value`` without what is in the set ``taken`` and not in ``kept`` (None: not even beneath it); `_GONE` when nothing is left."""
     if taken is None or (not taken and kept is not None):
         return value
     if kept is None and (not taken or "." in taken):
         return _GONE
+    left: Any
     if isinstance(value, dict):
         left = _less_mapping(value, taken, kept or {})
     elif isinstance(value, list):
@@ -134,21 +137,21 @@ def _less(value, taken, kept):
     return left if left or not value or kept is not None else _GONE
 
 
-def _less_mapping(value, taken, kept):
+def _less_mapping(value: Object, taken: Object, kept: Object) -> Object:
     left = {key: _less(item, taken.get("f:" + key), kept.get("f:" + key)) for key, item in value.items()}
     return {key: item for key, item in left.items() if item is not _GONE}
 
 
-def _less_list(value, taken, kept):
+def _less_list(value: list[Any], taken: Object, kept: Object) -> list[Any]:
     left = [_less(item, _of_item(taken, item), _of_item(kept, item)) for item in value]
     return [item for item in left if item is not _GONE]
 
 
-def _of_item(fields, item):
+def _of_item(fields: Object, item: Any) -> Any:
     return next((subset for key, subset in fields.items() if is_item(key, item)), None)
 
 
-def _replace(path, old, new, keys):
+def _replace(path: str, old: Object, new: Object, keys: Iterable[str]) -> Iterator[Object]:
     for key in keys:
         if key in new and new[key] != old.get(key):
             yield {"op": "add", "path": path + key, "value": new[key]}

@@ -6,9 +6,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
+
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants, lookup, report
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity, Key
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 # With one of these, what others keep in it or of it would go.
 HOLDERS = ("Namespace", lookup.CRD)
@@ -20,25 +26,25 @@ class Deleted:
     ``entries`` are dicts with apiVersion, kind, namespace, name, uid and action, as modules return them in ``objects``.
     """
 
-    def __init__(self, entries):
+    def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
         gone = [one for one in entries if one.get("action") in (None, report.DELETED)]
         self._keys = {Identity(one["apiVersion"], one["kind"], one.get("namespace"), one["name"]).key for one in gone}
         self._namespaces = {name for group, kind, namespace, name in self._keys if (group, kind) == ("", "Namespace")}
         self._uids = {one["uid"] for one in gone if one.get("uid")}
-        self.identities = set()
+        self.identities: set[Identity] = set()
 
-    def without(self, found):
+    def without(self, found: dict[Identity, Object | None]) -> dict[Identity, Object | None]:
         """``found`` (objects by identity) with None for what is deleted, by itself, with its owner or with its namespace."""
         gone = {identity for identity, live in found.items() if live and self._takes(identity, live)}
         self.identities |= gone
         return {identity: None if identity in gone else live for identity, live in found.items()}
 
-    def _takes(self, identity, live):
+    def _takes(self, identity: Identity, live: Object) -> bool:
         owners = {one["uid"] for one in live["metadata"].get("ownerReferences") or []}
         return identity.key in self._keys or identity.namespace in self._namespaces or not self._uids.isdisjoint(owners)
 
 
-def kept(client, doomed, set_name, warn):
+def kept(client: Client, doomed: list[Doomed], set_name: str | None, warn: Callable[[str], None]) -> list[Doomed]:
     """Those which have to stay, since others' objects would be deleted with them; ``warn`` is told why."""
     inhabited = [one.identity for one in in_use(client, doomed)]
     staying = []
@@ -54,9 +60,9 @@ def kept(client, doomed, set_name, warn):
     return staying
 
 
-def without_inhabited(client, doomed, going, warn):
+def without_inhabited(client: Client, doomed: list[Doomed], going: Collection[Key], warn: Callable[[str], None]) -> list[Doomed]:
     """``doomed`` without the namespaces in which anything lives that is neither doomed nor among the keys ``going``; ``warn`` is told of it."""
-    going = {one.identity.key for one in doomed} | going
+    going = {one.identity.key for one in doomed}.union(going)
     left = []
     for one in doomed:
         namespace = one.live and one.identity.key[:2] == ("", "Namespace")
@@ -68,14 +74,14 @@ def without_inhabited(client, doomed, going, warn):
     return left
 
 
-def in_use(client, doomed):
+def in_use(client: Client, doomed: list[Doomed]) -> list[Doomed]:
     """The definitions among ``doomed`` of which objects exist that are not doomed themselves."""
     going = {one.identity.key for one in doomed}
     definitions = [one for one in doomed if one.identity.kind == lookup.CRD and one.live]
-    return [one for one in definitions if any(Identity.of(obj).key not in going for obj in instances(client, one.live))]
+    return [one for one in definitions if any(Identity.of(obj).key not in going for obj in instances(client, one.present))]
 
 
-def instances(client, definition):
+def instances(client: Client, definition: Object) -> list[Object]:
     """All objects of the kind that a CustomResourceDefinition defines."""
     lookup.learn_definitions(client, [definition])
     spec = definition["spec"]

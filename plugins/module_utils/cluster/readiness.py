@@ -10,7 +10,10 @@ A status speaks for the spec only once ``status.observedGeneration``, where ther
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 PENDING, READY, FAILED = "pending", "ready", "failed"
 
@@ -22,7 +25,11 @@ class Verdict(NamedTuple):
     why: str = ""
 
 
-def condition(live, type, status="True", reason=None):
+Judge = Callable[[Object], Verdict]
+"""Says of a live object whether it is ready."""
+
+
+def condition(live: Object, type: str, status: str = "True", reason: str | None = None) -> Verdict:
     """Has the condition ``type`` the wanted ``status`` (and ``reason``)?"""
     found = _condition(live, type)
     if found is None:
@@ -37,7 +44,7 @@ def condition(live, type, status="True", reason=None):
     return Verdict(READY)
 
 
-def fields(live, wanted):
+def fields(live: Object, wanted: Mapping[str, Any]) -> Verdict:
     """Has each path of ``wanted``, such as ``status.generations[0].hash``, the text that it should have?"""
     for path, value in wanted.items():
         found = _at(live, path)
@@ -46,7 +53,7 @@ def fields(live, wanted):
     return Verdict(READY)
 
 
-def established(live):
+def established(live: Object) -> Verdict:
     """Is a CustomResourceDefinition served?"""
     rejected = _condition(live, "NamesAccepted")
     if rejected and rejected.get("status") == "False":
@@ -54,14 +61,14 @@ def established(live):
     return condition(live, "Established")
 
 
-def rollout(live):
+def rollout(live: Object) -> Verdict:
     """Has a workload rolled out its present template: all replicas updated and available (for a Job: completed)?"""
     if live.get("status", {}).get("observedGeneration", 0) < live["metadata"].get("generation", 0) and live["kind"] != "Job":
         return Verdict(PENDING, "its controller has not looked at the present generation yet")
     return ROLLOUTS[live["kind"]](live.get("spec", {}), live.get("status", {}), live)
 
 
-def _deployment(spec, status, live):
+def _deployment(spec: Object, status: Object, live: Object) -> Verdict:
     wanted = spec.get("replicas", 1)
     updated, available, total = (status.get(key, 0) for key in ("updatedReplicas", "availableReplicas", "replicas"))
     if updated >= wanted and total <= updated and available >= updated:
@@ -79,7 +86,7 @@ def _deployment(spec, status, live):
     return Verdict(PENDING, counts)
 
 
-def _daemon_set(spec, status, live):
+def _daemon_set(spec: Object, status: Object, live: Object) -> Verdict:
     wanted = status.get("desiredNumberScheduled", 0)
     updated, available = status.get("updatedNumberScheduled", 0), status.get("numberAvailable", 0)
     if updated >= wanted and available >= wanted:
@@ -87,7 +94,7 @@ def _daemon_set(spec, status, live):
     return Verdict(PENDING, f"{updated} of {wanted} nodes updated, {available} available")
 
 
-def _stateful_set(spec, status, live):
+def _stateful_set(spec: Object, status: Object, live: Object) -> Verdict:
     wanted = spec.get("replicas", 1)
     updated, available = status.get("updatedReplicas", 0), status.get("availableReplicas", 0)
     if status.get("currentRevision") == status.get("updateRevision"):
@@ -97,7 +104,7 @@ def _stateful_set(spec, status, live):
     return Verdict(PENDING, f"{updated} of {wanted} replicas updated, {available} available")
 
 
-def _job(spec, status, live):
+def _job(spec: Object, status: Object, live: Object) -> Verdict:
     failed = _condition(live, "Failed")
     if failed and failed.get("status") == "True":
         return Verdict(FAILED, _told(failed))
@@ -110,9 +117,9 @@ def _job(spec, status, live):
 ROLLOUTS = {"DaemonSet": _daemon_set, "Deployment": _deployment, "Job": _job, "StatefulSet": _stateful_set}
 
 
-def pod_problems(pods):
+def pod_problems(pods: Iterable[Object]) -> list[str]:
     """Why pods do not run, one text per distinct reason, with the number of pods it holds for."""
-    counts = {}
+    counts: dict[str, list[str]] = {}
     for pod in pods:
         for problem in _pod_problems(pod):
             counts.setdefault(problem, []).append(pod["metadata"]["name"])
@@ -122,7 +129,7 @@ def pod_problems(pods):
     ]
 
 
-def _pod_problems(pod):
+def _pod_problems(pod: Object) -> Iterator[str]:
     status = pod.get("status", {})
     scheduled = _condition(pod, "PodScheduled")
     if scheduled and scheduled.get("status") == "False":
@@ -150,7 +157,7 @@ _UNPULLABLE = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImage
 _CRASHES = 2
 
 
-def cannot_start(pod):
+def cannot_start(pod: Object) -> bool:
     """Can an image of the pod not be pulled, or does a container crash again and again?"""
     status = pod.get("status", {})
     for container in status.get("initContainerStatuses", []) + status.get("containerStatuses", []):
@@ -161,7 +168,7 @@ def cannot_start(pod):
     return False
 
 
-def held_by(live):
+def held_by(live: Object) -> str:
     """What keeps an object that is being deleted."""
     reasons = []
     finalizers = list(live["metadata"].get("finalizers") or [])
@@ -181,7 +188,7 @@ def held_by(live):
     return "; ".join(reasons)
 
 
-def _at(live, path):
+def _at(live: Any, path: str) -> Any:
     """The value at a path of names and list positions, None where there is none. A name with dots is written as ``['a.b/c']``."""
     for quoted, plain in re.findall(r"\['([^']+)'\]|([^.\[\]]+)", path):
         step = quoted or plain
@@ -192,16 +199,16 @@ def _at(live, path):
     return live
 
 
-def _conditions(live):
+def _conditions(live: Object) -> list[Object]:
     found = live.get("status", {}).get("conditions")
     return [one for one in found if isinstance(one, dict) and "type" in one and "status" in one] if isinstance(found, list) else []
 
 
-def _condition(live, type):
+def _condition(live: Object, type: str) -> Object | None:
     return next((one for one in _conditions(live) if one["type"] == type), None)
 
 
-def _told(found):
+def _told(found: Object) -> str:
     text = "{0} is {1}".format(found["type"], found["status"])
     if found.get("reason"):
         text += " ({0})".format(found["reason"])

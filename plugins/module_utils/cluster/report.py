@@ -6,7 +6,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from typing import Any
+
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import diff
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.additions import Addition
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 CREATED, ADOPTED, UPDATED, UNCHANGED = "created", "adopted", "updated", "unchanged"
 DELETED, RELEASED, ABSENT = "deleted", "released", "absent"
@@ -17,20 +24,22 @@ ACTIONS = (*CHANGES, UNCHANGED, ABSENT)
 class Report:
     """Collects one entry per object, in the order of processing."""
 
-    def __init__(self, client, check, with_diff, return_kinds=()):
+    def __init__(self, client: Client, check: bool, with_diff: bool, return_kinds: Collection[str] = ()) -> None:
         self._client = client
         self._check = check
         self._with_diff = with_diff
         self._return_kinds = return_kinds
-        self._entries = {}
-        self._diffs = []
-        self._unvalidated = []
-        self._resources = {}
-        self._additions = []
+        self._entries: dict[Identity, dict[str, str | None]] = {}
+        self._diffs: list[dict[str, str]] = []
+        self._unvalidated: list[dict[str, str | None]] = []
+        self._resources: dict[Identity, Object] = {}
+        self._additions: list[dict[str, str | None]] = []
         # Manifests of what left the set, where they were asked for
-        self.removed = None
+        self.removed: list[Object] | None = None
 
-    def add(self, identity, action, before=None, after=None, with_status=False):
+    def add(
+        self, identity: Identity, action: str, before: Object | None = None, after: Object | None = None, with_status: bool = False
+    ) -> None:
         """Record ``action`` on an object, with the object ``before`` and ``after`` it (None when it did or does not exist).
         The diff leaves the status out unless ``with_status``.
 
@@ -47,26 +56,26 @@ class Report:
             old, new = diff.difference(before, after, with_status)
             self._diffs.append(diff.as_diff(str(identity), old, new))
 
-    def undo(self, identity):
+    def undo(self, identity: Identity) -> None:
         """Forget what was recorded of an object, since it is again as it was before."""
         self._entries.pop(identity, None)
         self._diffs = [one for one in self._diffs if one["before_header"] != str(identity)]
 
-    def see(self, identity, live):
+    def see(self, identity: Identity, live: Object | None) -> None:
         """Remember the newest state of an object whose kind was asked for."""
         if live and identity.kind in self._return_kinds:
             metadata = {key: value for key, value in live["metadata"].items() if key != "managedFields"}
             self._resources[identity] = dict(live, metadata=metadata)
 
-    def add_additions(self, identity, additions):
+    def add_additions(self, identity: Identity, additions: Iterable[Addition]) -> None:
         """What others added to an object, and what is left there."""
         self._additions += [dict(identity.as_dict(), field=one.field, manager=one.manager) for one in additions]
 
-    def not_validated(self, identity, why):
+    def not_validated(self, identity: Identity, why: str) -> None:
         """Record that check mode could not ask the server about an object."""
         self._unvalidated.append(dict(identity.as_dict(), reason=why))
 
-    def result(self):
+    def result(self) -> dict[str, Any]:
         objects = list(self._entries.values())
         counts = {action: sum(1 for entry in objects if entry["action"] == action) for action in ACTIONS}
         result = {

@@ -6,8 +6,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 from urllib.parse import quote
+
+Object = dict[str, Any]
+"""A Kubernetes object, or a part of one, as its JSON has it."""
 
 
 class Resource(NamedTuple):
@@ -37,7 +41,7 @@ def group_version_path(api_version: str) -> str:
     return ("/apis/" if "/" in api_version else "/api/") + api_version
 
 
-def _resources(api_version, namespaced, kinds):
+def _resources(api_version: str, namespaced: bool, kinds: Mapping[str, str]) -> dict[tuple[str, str], Resource]:
     return {(api_version, kind): Resource(api_version, kind, plural or kind.lower() + "s", namespaced) for kind, plural in kinds.items()}
 
 

@@ -21,7 +21,7 @@ def secret_texts(value: Any) -> set[str]:
     """Every text and number below a key that names a credential (``kube_scheduler.secrets``)."""
     found: set[str] = set()
 
-    def keep(text):
+    def keep(text: str) -> str:
         found.add(text)
         return text
 
@@ -54,7 +54,7 @@ def masked(before: str, after: str) -> tuple[str, str]:
         for index, word in enumerate((" (before)", " (after)")):
             document, other = found[index][0], found[1 - index]
 
-            def hide(text, other=other, word=word):
+            def hide(text: str, other: tuple[Any, set[str]] = other, word: str = word) -> str:
                 return MASK + (word if other[1] and text not in other[1] else "")
 
             if document is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -62,7 +63,7 @@ def run(client: Client, namespace: str, pod: str, container: str, command: list[
 
 
 @contextmanager
-def forwarded(client: Client, namespace: str, pod: str, port: int, timeout: float):
+def forwarded(client: Client, namespace: str, pod: str, port: int, timeout: float) -> Iterator[Any]:
     """A connected socket to a port of a pod; who waits on it for ``timeout`` seconds gets an OSError.
 
     Raises `ApiError` where the API server refuses. That nothing listens there shows when the socket is used.
@@ -83,7 +84,7 @@ def forwarded(client: Client, namespace: str, pod: str, port: int, timeout: floa
         forward.close()
 
 
-def _library(client: Client):
+def _library(client: Client) -> tuple[Any, Any]:
     try:
         from kubernetes import stream
         from kubernetes.client import CoreV1Api
@@ -105,7 +106,7 @@ def _outcome(status: str, output: str) -> Outcome:
 
 
 @contextmanager
-def _refusals(method: str, path: str):
+def _refusals(method: str, path: str) -> Iterator[None]:
     """The library's ApiException, which holds all in one text, as `ApiError`."""
     try:
         yield

@@ -7,11 +7,15 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.readiness import Judge
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object, Resource
 
 # A watch is renewed this often, so that a connection which died silently is noticed.
 _WATCH_SECONDS = 20
@@ -22,11 +26,11 @@ _MAX_PODS_LOOKED_AT = 50
 class Deadline:
     """A moment, so many seconds from now."""
 
-    def __init__(self, seconds):
+    def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._end = time.monotonic() + seconds
 
-    def remaining(self):
+    def remaining(self) -> float:
         return self._end - time.monotonic()
 
 
@@ -34,11 +38,13 @@ class Target(NamedTuple):
     """One object to wait for; ``judge(live)`` returns a `readiness.Verdict`."""
 
     identity: Identity
-    resource: Any
-    judge: Callable
+    resource: Resource
+    judge: Judge
 
 
-def until_ready(client, targets, deadline, live=None):
+def until_ready(
+    client: Client, targets: Sequence[Target], deadline: Deadline, live: Mapping[Identity, Object | None] | None = None
+) -> dict[Identity, Object | None]:
     """Wait until each of ``targets`` is ready, and return the objects as last seen, by identity.
 
     ``live`` holds objects already read (a dict by identity): what is ready there costs no request. When the time is over, or one
@@ -53,7 +59,7 @@ def until_ready(client, targets, deadline, live=None):
     return seen
 
 
-def _until_ready(client, target, deadline, obj):
+def _until_ready(client: Client, target: Target, deadline: Deadline, obj: Object | None) -> tuple[readiness.Verdict, Object | None]:
     """``(verdict, object)``; the verdict is READY unless the time is over or the object failed."""
     verdict = _judge(target, obj)
     # A failure that was there before may be an old one: the object gets the chance to recover.
@@ -64,11 +70,11 @@ def _until_ready(client, target, deadline, obj):
     return verdict, obj
 
 
-def _judge(target, obj):
+def _judge(target: Target, obj: Object | None) -> readiness.Verdict:
     return target.judge(obj) if obj else readiness.Verdict(readiness.PENDING, "it does not exist")
 
 
-def _versions(client, target, deadline):
+def _versions(client: Client, target: Target, deadline: Deadline) -> Iterator[Object | None]:
     """Yield the object as it is and after each change (None when deleted), until the time is over."""
     identity = target.identity
     selector = "metadata.name=" + identity.name
@@ -96,7 +102,9 @@ def _versions(client, target, deadline):
             yield client.get(target.resource, identity.name, identity.namespace)
 
 
-def _not_ready(client, targets, verdict, seen, deadline):
+def _not_ready(
+    client: Client, targets: Sequence[Target], verdict: readiness.Verdict, seen: dict[Identity, Object | None], deadline: Deadline
+) -> str:
     texts = []
     for position, target in enumerate(targets):
         if position:
@@ -110,10 +118,10 @@ def _not_ready(client, targets, verdict, seen, deadline):
     return "Will not become ready. {0}".format(" | ".join(texts))
 
 
-def _pod_problems(client, workload):
+def _pod_problems(client: Client, workload: Object | None) -> list[str]:
     """Why the pods of a workload do not run; nothing for other objects."""
-    labels = (((workload or {}).get("spec") or {}).get("selector") or {}).get("matchLabels") if workload else None
-    if not labels or workload["kind"] not in readiness.ROLLOUTS:
+    labels = ((workload.get("spec") or {}).get("selector") or {}).get("matchLabels") if workload else None
+    if not workload or not labels or workload["kind"] not in readiness.ROLLOUTS:
         return []
     selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
     try:
@@ -124,7 +132,7 @@ def _pod_problems(client, workload):
     return readiness.pod_problems(pods[:_MAX_PODS_LOOKED_AT])
 
 
-def until_gone(client, targets, deadline):
+def until_gone(client: Client, targets: Iterable[tuple[Identity, Resource, str]], deadline: Deadline) -> None:
     """Wait until each of ``targets`` (pairs of identity, resource and uid) is deleted.
 
     An object of the same name that was created since does not count. Raises one `ClusterError` that says what holds those which stay.
@@ -138,7 +146,7 @@ def until_gone(client, targets, deadline):
         raise ClusterError("Not deleted after {0} s (wait_timeout). {1}".format(deadline.seconds, " | ".join(held)))
 
 
-def _until_gone(client, identity, resource, uid, deadline):
+def _until_gone(client: Client, identity: Identity, resource: Resource, uid: str, deadline: Deadline) -> Object | None:
     """None once the object is gone, else the object when the time is over."""
     may_watch = True
     while True:

@@ -78,6 +78,18 @@ def test_secret_values_must_be_texts_and_are_not_shown():
     assert "8412" not in raised.value.message
 
 
+@pytest.mark.parametrize(("value", "what"), [(["dG9rZW4="], "a list"), ("dG9rZW4=", "a text"), (12, "a number")])
+@pytest.mark.parametrize("field", ["Secret.data", "Secret.stringData", "ConfigMap.binaryData", "ConfigMap.metadata.labels"])
+def test_names_and_texts_are_a_mapping(field, value, what):
+    kind, _dot, path = field.partition(".")
+    obj = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "one"}}
+    part = obj["metadata"] if path.startswith("metadata.") else obj
+    part[path.rpartition(".")[2]] = value
+    with pytest.raises(InputError) as raised:
+        read(obj)
+    assert raised.value.message == f"manifests ({kind} one): {path} must be a mapping of names to texts, not {what}."
+
+
 def test_desired_drops_nulls_and_what_the_server_sets():
     obj = config_map(data={"a": None, "b": "1"}, status={"x": 1})
     obj["metadata"].update(creationTimestamp=None, uid="u", resourceVersion="1", managedFields=[], generation=2, annotations=None)
