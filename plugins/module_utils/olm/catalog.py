@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import datetime
 import time
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import CATALOG, manifest, name_of, spec, status
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import Deadline
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import CATALOG, Options, manifest, name_of, spec, status
 
 _MANIFESTS = ("packages.operators.coreos.com/v1", "PackageManifest")
 # The server of PackageManifests does not support watches.
@@ -31,26 +36,26 @@ class Package(NamedTuple):
     """
 
     name: str
-    default_channel: str
-    channels: dict
-    heads: dict
+    default_channel: str | None
+    channels: dict[str, list[tuple[str, str | None]]]
+    heads: dict[str, str | None]
 
     @property
-    def entries(self):
+    def entries(self) -> list[tuple[str, str | None]]:
         return [entry for channel in self.channels.values() for entry in channel]
 
 
 class Offer(NamedTuple):
     """What a catalog holds: the names of its ``packages``, and ours as `Package`; both None where that cannot be known."""
 
-    packages: list | None
+    packages: list[str] | None
     package: Package | None
 
 
 UNKNOWN = Offer(None, None)
 
 
-def source(name, namespace, given, labels, ours):
+def source(name: str, namespace: str | None, given: Mapping[str, Any], labels: Mapping[str, str] | None, ours: bool) -> Object:
     """The CatalogSource for the option ``catalog``."""
     wanted = {"sourceType": "grpc", "image": given["image"]}
     for option, field in (
@@ -72,12 +77,12 @@ def source(name, namespace, given, labels, ours):
     return manifest(CATALOG, name, namespace, wanted, labels, ours)
 
 
-def state(live):
+def state(live: Object | None) -> str | None:
     """Such as READY, CONNECTING or TRANSIENT_FAILURE; None as long as OLM says nothing."""
     return (status(live, "connectionState") or {}).get("lastObservedState")
 
 
-def judge(live):
+def judge(live: Object | None) -> readiness.Verdict:
     """Does the catalog serve? A `readiness.Verdict`."""
     if state(live) == "READY":
         return readiness.Verdict(readiness.READY)
@@ -88,7 +93,7 @@ def judge(live):
     return readiness.Verdict(readiness.PENDING, why)
 
 
-def serves(pods, image):
+def serves(pods: Iterable[Object], image: str) -> bool:
     """Is a pod of the catalog ready that serves this image?"""
     return any(
         runs(pod, image) and any(one.get("type") == "Ready" and one.get("status") == "True" for one in status(pod, "conditions", []))
@@ -96,37 +101,37 @@ def serves(pods, image):
     )
 
 
-def runs(pod, image):
+def runs(pod: Object, image: str) -> bool:
     """Is the image one of the pod's?"""
     return image in [container.get("image") for container in spec(pod, "containers", []) + spec(pod, "initContainers", [])]
 
 
-def is_young(live, now=None):
+def is_young(live: Object, now: float | None = None) -> bool:
     """Was the catalog made or connected to so lately that its packages may not be listed yet?"""
     moments = [live["metadata"].get("creationTimestamp"), (status(live, "connectionState") or {}).get("lastConnect")]
     now = time.time() if now is None else now
     return any(moment and abs(now - _seconds(moment)) < YOUNG_SECONDS for moment in moments)
 
 
-def _seconds(moment):
+def _seconds(moment: str) -> float:
     return datetime.datetime.strptime(moment[:19] + "+0000", "%Y-%m-%dT%H:%M:%S%z").timestamp()
 
 
 class Reader:
     """Asks a cluster what a catalog holds."""
 
-    def __init__(self, client, name, namespace):
+    def __init__(self, client: Client, catalog: Identity) -> None:
         self._client = client
-        self._name = name
-        self._namespace = namespace
+        self._name = catalog.name
+        self._namespace = catalog.namespace
 
-    def offer(self, package):
+    def offer(self, package: str) -> Offer:
         """The `Offer`; `UNKNOWN` where PackageManifests are not served."""
         try:
             resource = self._client.resource(*_MANIFESTS)
             # One package is small, all of a catalog of OpenShift are megabytes.
             found = self._client.get(resource, package, self._namespace)
-            if self._is_mine(found):
+            if found and self._is_mine(found):
                 return Offer([package], parse(found))
             selector = f"catalog={self._name},catalog-namespace={self._namespace}"
             listed = [one for one in self._client.list(resource, self._namespace, label_selector=selector) if self._is_mine(one)]
@@ -138,7 +143,7 @@ class Reader:
         mine = next((one for one in listed if status(one, "packageName", name_of(one)) == package), None)
         return Offer(sorted(status(one, "packageName", name_of(one)) for one in listed), parse(mine) if mine else None)
 
-    def until_offered(self, live, options, deadline, before=None):
+    def until_offered(self, live: Object, options: Options, deadline: Deadline, before: Offer | None = None) -> Offer:
         """The `Offer`, once it holds package and channel, or cannot be expected to any more.
 
         ``live`` is the CatalogSource. ``before`` is the `Offer` of the image that it had before this run, which may still be shown
@@ -158,11 +163,11 @@ class Reader:
                 return offer
             time.sleep(_POLL_SECONDS)
 
-    def _is_mine(self, found):
-        return found and (status(found, "catalogSource"), status(found, "catalogSourceNamespace")) == (self._name, self._namespace)
+    def _is_mine(self, found: Object) -> bool:
+        return (status(found, "catalogSource"), status(found, "catalogSourceNamespace")) == (self._name, self._namespace)
 
 
-def parse(found):
+def parse(found: Object) -> Package:
     """The `Package` of a PackageManifest."""
     channels, heads = {}, {}
     for channel in status(found, "channels", []):
@@ -177,14 +182,14 @@ def parse(found):
     return Package(status(found, "packageName", name_of(found)), default, channels, heads)
 
 
-def problem(offer, options):
+def problem(offer: Offer, options: Options) -> str | None:
     """Why the operator cannot be installed from this catalog; None where nothing is missing, or nothing is known."""
     if offer == UNKNOWN:
         return None
     where = f"CatalogSource {options.source_namespace}/{options.source}"
     package = offer.package
     if package is None:
-        listed = ", ".join(offer.packages) or "none"
+        listed = ", ".join(offer.packages or ()) or "none"
         return f"package is {options.package}, which {where} does not hold. Its packages: {listed}."
     if options.channel and options.channel not in package.channels:
         return "channel is {0}, which package {1} in {2} does not have. Its channels: {3} (default: {4}).".format(
@@ -193,19 +198,19 @@ def problem(offer, options):
     return None
 
 
-def channel(offer, options, live):
+def channel(offer: Offer, options: Options, live: Object | None) -> str | None:
     """The channel to subscribe to: the one asked for, else the one that there is, else the package's default; None leaves it to OLM."""
     return options.channel or spec(live, "channel") or (offer.package.default_channel if offer.package else None)
 
 
-def csv_for(offer, chosen, version, option):
+def csv_for(offer: Offer, chosen: str | None, version: str, option: str) -> str:
     """The name of the CSV with this version (or name) in a channel. Raises `InputError` naming what there is."""
     if offer.package is None:
         raise InputError(
             f"{option} is {version}, but which CSV that is cannot be looked up, as this cluster serves no PackageManifests. "
             "Give the name of the CSV as starting_csv too."
         )
-    entries = offer.package.channels.get(chosen, [])
+    entries = offer.package.channels.get(chosen or "", [])
     for name, known in entries:
         if version in (name, known) or version.lstrip("v") == known:
             return name
@@ -216,7 +221,7 @@ def csv_for(offer, chosen, version, option):
     )
 
 
-def absent(options, sources):
+def absent(options: Options, sources: Iterable[Object]) -> ClusterError:
     """The error for a CatalogSource that does not exist; ``sources`` are all that there are."""
     return ClusterError(
         f"source is {options.source}, but there is no CatalogSource {options.source} in namespace {options.source_namespace}. There are: "
@@ -224,6 +229,6 @@ def absent(options, sources):
     )
 
 
-def listed(sources):
+def listed(sources: Iterable[Object]) -> str:
     """CatalogSources with their namespaces, for a message."""
     return ", ".join(sorted("{0}/{1}".format(one["metadata"]["namespace"], name_of(one)) for one in sources)) or "none"

@@ -13,12 +13,15 @@ import base64
 import binascii
 import json
 import zlib
+from collections.abc import Iterator
+from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.lookup import CRD
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity, read
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Resource
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object, Resource
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import status
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.schema import violations
 
@@ -31,12 +34,12 @@ _MAX_SHOWN = 5
 _GZIP = 16 + zlib.MAX_WBITS
 
 
-def problems(client, plan):
+def problems(client: Client, plan: Object) -> list[str]:
     """Why OLM could not execute the InstallPlan: one text for each CustomResourceDefinition that does not fit. Sends reads and dry runs."""
     return [text for definition in _definitions(client, plan) for text in _misfits(client, definition)]
 
 
-def _misfits(client, definition):
+def _misfits(client: Client, definition: Object) -> Iterator[str]:
     resource = client.resource(*_CRD)
     name = definition["metadata"]["name"]
     try:
@@ -69,7 +72,7 @@ def _misfits(client, definition):
         )
 
 
-def _invalid_objects(client, live, definition):
+def _invalid_objects(client: Client, live: Object, definition: Object) -> Iterator[str]:
     """A text for each object that the schema of a version which stays served does not allow."""
     spec = live["spec"]
     served = {one["name"] for one in spec["versions"] if one.get("served")}
@@ -89,9 +92,10 @@ def _invalid_objects(client, live, definition):
                 yield f"{Identity.of(obj)}: {', '.join(wrong[:_MAX_SHOWN])}"
 
 
-def _definitions(client, plan):
+def _definitions(client: Client, plan: Object) -> list[Object]:
     """The CustomResourceDefinitions of a plan: OLM writes them into its steps, or names the ConfigMap with the files of the bundle."""
-    found, bundles = {}, {}
+    found: dict[str, Object] = {}
+    bundles: dict[tuple[str, str], list[str]] = {}
     for step in status(plan, "plan", []):
         what = step.get("resource") or {}
         if what.get("kind") != CRD:
@@ -107,7 +111,7 @@ def _definitions(client, plan):
     return list(found.values())
 
 
-def _reference(manifest):
+def _reference(manifest: Any) -> tuple[str, str] | None:
     """``(namespace, name)`` of the ConfigMap that the manifest of a step refers to; None where it is the object itself."""
     try:
         given = json.loads(manifest)
@@ -116,7 +120,7 @@ def _reference(manifest):
         return None
 
 
-def _files(client, namespace, name):
+def _files(client: Client, namespace: str, name: str) -> Iterator[str]:
     where = Identity("v1", "ConfigMap", namespace, name)
     try:
         live = client.get(client.resource("v1", "ConfigMap"), name, namespace) or {}
@@ -137,10 +141,10 @@ def _files(client, namespace, name):
             raise InputError(f"{where}: file {key} of the bundle cannot be decoded.") from None
 
 
-def _documents(text, source):
+def _documents(text: Any, source: Any) -> list[Object]:
     return [one for one in read(text, f"bundle {source}") if (one["apiVersion"], one["kind"]) == _CRD and _is_complete(one)]
 
 
-def _is_complete(definition):
+def _is_complete(definition: Object) -> bool:
     versions = (definition.get("spec") or {}).get("versions")
     return isinstance(versions, list) and all(isinstance(one, dict) and "name" in one for one in versions)

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Callable, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import catalog as catalogs
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import conditions, name_of, spec, status
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.plan import csvs_of, current, waits_for_approval
@@ -50,11 +52,11 @@ _REMEDIES = {
 class Seen(NamedTuple):
     """The objects as they are: each may be missing (None, or not in its list or dict)."""
 
-    subscription: Any
-    plans: list
-    csvs: dict
-    deployments: dict
-    catalog: Any
+    subscription: Object | None
+    plans: list[Object]
+    csvs: dict[str, Object]
+    deployments: dict[str, Object]
+    catalog: Object | None
 
 
 class Goal(NamedTuple):
@@ -64,10 +66,10 @@ class Goal(NamedTuple):
     brought to the Deployments. ``approves``: is the plan that waits one that the module approves itself?
     """
 
-    reached: Callable
-    short: Callable
-    config: dict
-    approves: Callable
+    reached: Callable[[str], bool]
+    short: Callable[[str], bool]
+    config: Object
+    approves: Callable[[Object], bool]
 
 
 class Verdict(NamedTuple):
@@ -75,7 +77,7 @@ class Verdict(NamedTuple):
     why: str = ""
 
 
-def judge(seen, goal):
+def judge(seen: Seen, goal: Goal) -> Verdict:
     """The `Verdict` on a Subscription."""
     subscription = seen.subscription
     if subscription is None:
@@ -89,18 +91,18 @@ def judge(seen, goal):
             f"Subscription {name_of(subscription)}: ClusterServiceVersion {installed} is here only as a copy of the one in namespace "
             f"{copied_from} ({status(csv, 'message', 'Copied')}); remove the operator there, or watch no namespace that it watches",
         )
-    well = csv is not None and status(csv, "phase") == "Succeeded" and "deletionTimestamp" not in csv["metadata"]
+    well = csv if csv and status(csv, "phase") == "Succeeded" and "deletionTimestamp" not in csv["metadata"] else None
     if well and goal.reached(installed):
-        why = _deployments(seen, csv, goal.config)
+        why = _deployments(seen, well, goal.config)
         return Verdict(PENDING, why) if why else Verdict(READY)
     busy = any(_true(conditions(subscription), kind) for kind in ("ResolutionFailed", "BundleUnpackFailed", "BundleUnpacking"))
     if well and not busy and goal.short(installed) and status(subscription, "state") == "AtLatestKnown":
-        why = _deployments(seen, csv, goal.config)
+        why = _deployments(seen, well, goal.config)
         return Verdict(PENDING, why) if why else Verdict(SHORT, f"{installed} is installed, and OLM sees no way from there to a newer one")
     return _stuck(seen, goal)
 
 
-def _stuck(seen, goal):
+def _stuck(seen: Seen, goal: Goal) -> Verdict:
     """What keeps OLM, from the first step to the last."""
     found = conditions(seen.subscription)
     plan = current(seen.plans, seen.subscription)
@@ -142,7 +144,7 @@ def _stuck(seen, goal):
     return Verdict(PENDING, f"{_subscription(seen)}: OLM says nothing about it; is its catalog-operator running?")
 
 
-def _unresolved(seen, found):
+def _unresolved(seen: Seen, found: Mapping[str, Object]) -> Verdict | None:
     """The `Verdict` where OLM finds no way to what the Subscription asks for; None where it does not say so."""
     for kind, what in (("ResolutionFailed", "OLM cannot resolve it"), ("BundleUnpackFailed", "its bundle cannot be unpacked")):
         if _true(found, kind):
@@ -154,12 +156,12 @@ def _unresolved(seen, found):
     return None
 
 
-def _orphan(found):
+def _orphan(found: Mapping[str, Object]) -> str | None:
     told = _ORPHAN.search(found.get("ResolutionFailed", {}).get("message", ""))
     return told.group(1) if told else None
 
 
-def _follows_from_upgrade(seen, found):
+def _follows_from_upgrade(seen: Seen, found: Mapping[str, Object]) -> bool:
     """Is the CSV that no Subscription refers to the one which an upgrade of ours is replacing? Then what keeps the upgrade is the reason."""
     name = _orphan(found)
     if not name or not _true(found, "ResolutionFailed"):
@@ -173,16 +175,16 @@ def _follows_from_upgrade(seen, found):
     )
 
 
-def _plan_remedy(plan):
+def _plan_remedy(plan: Object) -> str:
     text = _plan_failure(plan)
     return next(("; " + remedy for pattern, remedy in _PLAN_REMEDIES.items() if pattern in text), "")
 
 
-def _subscription(seen):
-    return "Subscription " + name_of(seen.subscription)
+def _subscription(seen: Seen) -> str:
+    return "Subscription " + (name_of(seen.subscription) if seen.subscription else "")
 
 
-def _csv(seen, csv):
+def _csv(seen: Seen, csv: Object) -> Verdict:
     """A CSV that is not well."""
     phase, reason, message = (status(csv, field, "") for field in ("phase", "reason", "message"))
     text = "ClusterServiceVersion {0} is {1}".format(name_of(csv), phase or "new")
@@ -199,7 +201,7 @@ def _csv(seen, csv):
     return Verdict(FAILED if phase == "Failed" else PENDING, text)
 
 
-def _requirements(csv):
+def _requirements(csv: Object) -> list[str]:
     """What the cluster lacks of what a CSV requires."""
     lacking = []
     for one in status(csv, "requirementStatus", []):
@@ -212,7 +214,7 @@ def _requirements(csv):
     return lacking
 
 
-def _deployments(seen, csv, config):
+def _deployments(seen: Seen, csv: Object, config: Mapping[str, Any]) -> str:
     """Why the Deployments of a CSV are not as they should be; "" when they are."""
     for name in deployments_of(csv):
         live = seen.deployments.get(name)
@@ -226,13 +228,13 @@ def _deployments(seen, csv, config):
     return ""
 
 
-def deployments_of(csv):
+def deployments_of(csv: Object) -> list[str]:
     """Names of the Deployments that a CSV makes."""
     install = (spec(csv, "install") or {}).get("spec") or {}
     return [one["name"] for one in install.get("deployments") or []]
 
 
-def carries(deployment, config):
+def carries(deployment: Object, config: Mapping[str, Any]) -> bool:
     """Has OLM brought the Subscription's config to a Deployment? Of values, only those that it copies as they are are compared."""
     pod = deployment["spec"]["template"]["spec"]
     for container in pod.get("containers", []):
@@ -256,7 +258,7 @@ def carries(deployment, config):
     )
 
 
-def _resources_match(wanted, live):
+def _resources_match(wanted: Any, live: Any) -> bool:
     from kubernetes.utils import parse_quantity
 
     for field in ("limits", "requests"):
@@ -266,7 +268,7 @@ def _resources_match(wanted, live):
     return True
 
 
-def _plan_failure(plan):
+def _plan_failure(plan: Object) -> str:
     texts = [status(plan, "message", "")]
     for one in status(plan, "conditions", []):
         if one.get("status") != "True":
@@ -278,21 +280,21 @@ def _plan_failure(plan):
     return "; ".join(dict.fromkeys(text for text in texts if text)) or "it gives no reason"
 
 
-def _true(found, kind):
+def _true(found: Mapping[str, Object], kind: str) -> bool:
     return found.get(kind, {}).get("status") == "True"
 
 
-def _told(condition):
+def _told(condition: Object) -> str:
     return ": ".join(part.strip() for part in (condition.get("reason"), condition.get("message")) if part) or condition.get("type", "")
 
 
-def needs_unpack_pods(seen):
+def needs_unpack_pods(seen: Seen) -> bool:
     """Is OLM at unpacking a bundle, so that the pods which do it say more?"""
     found = conditions(seen.subscription)
     return _true(found, "BundleUnpacking") or _true(found, "BundleUnpackFailed")
 
 
-def bundle_cannot_be_pulled(seen):
+def bundle_cannot_be_pulled(seen: Seen) -> bool:
     """Does OLM say so of a bundle that it is unpacking? The pods alone do not tell, which may be of other Subscriptions."""
     found = conditions(seen.subscription)
     return _true(found, "BundleUnpacking") and bool(_PULL_FAILED.search(found["BundleUnpacking"].get("message", "")))

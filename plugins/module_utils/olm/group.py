@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import GROUP, is_ours, manifest, name_of, spec, status
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import GROUP, Options, is_ours, manifest, name_of, spec, status
 
 
-def targets(group):
+def targets(group: Object) -> list[str]:
     """The namespaces that a group targets, sorted; [] means all."""
     if spec(group, "selector") and not spec(group, "targetNamespaces"):
         found = status(group, "namespaces", [])
@@ -19,16 +22,16 @@ def targets(group):
     return sorted(name for name in found if name)
 
 
-def told(names):
+def told(names: Sequence[str]) -> str:
     return "all namespaces" if not names else ", ".join(names)
 
 
-def intersect(some, others):
+def intersect(some: Sequence[str], others: Sequence[str]) -> bool:
     """Do two lists of targets have a namespace in common? [] means all namespaces."""
     return not some or not others or bool(set(some) & set(others))
 
 
-def wanted(groups, options, tenants):
+def wanted(groups: Sequence[Object], options: Options, tenants: Sequence[str]) -> tuple[Object | None, str]:
     """``(manifest, name)``: the OperatorGroup to apply, None where one that exists is adopted; and the group's name.
 
     ``groups`` are those in the namespace, ``tenants`` the names of other Subscriptions in it. Raises `InputError` where the operator
@@ -52,7 +55,7 @@ def wanted(groups, options, tenants):
     return manifest(GROUP, name, options.namespace, wanted_spec, options.labels), name
 
 
-def _conflict(group, options):
+def _conflict(group: Object, options: Options) -> str:
     there = targets(group)
     return (
         f"watch_namespaces asks for {told(options.targets)}, but OperatorGroup {name_of(group)} in namespace {options.namespace} is for "

@@ -7,19 +7,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import apply, inhabitants, readiness
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import report as action
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import applied
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import FORCE, refusal
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.report import Report
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import Deadline
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import catalog as catalogs
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import crd_compatibility, diagnose, group, outcome, plan
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.diagnose import Goal, Seen, judge
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.catalog import Offer
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.diagnose import Goal, Seen, Verdict, judge
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import (
     CATALOG,
     CSV,
@@ -27,6 +32,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
     PLAN,
     PREPARED,
     SUBSCRIPTION,
+    Options,
     identity,
     is_ours,
     manifest,
@@ -38,7 +44,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
     status,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.removal import record
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import refuse_namesakes, refuse_rivals, survey
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import Survey, refuse_namesakes, refuse_rivals, survey
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.watching import Selection, Watcher
 
 # OLM may still find its way out of a failure, and may not have heard of a new catalog yet, for so long.
@@ -52,7 +58,7 @@ _WITHDRAWAL_SECONDS = 60
 class Install:
     """One run with ``state: present`` or ``prepared``. ``result()`` is what the module returns, also after a failure."""
 
-    def __init__(self, client, options, report, warn, check):
+    def __init__(self, client: Client, options: Options, report: Report, warn: Callable[[str], None], check: bool) -> None:
         self._client = client
         self._options = options
         self._report = report
@@ -62,15 +68,15 @@ class Install:
         self._seen = Seen(None, [], {}, {}, None)
         self._offer = catalogs.UNKNOWN
         self._versions = plan.Versions(options.package)
-        self._approved = None
+        self._approved: str | None = None
         self._short = ""
         self._pending = ""
         self._ready = ""
         self._fresh = False
-        self._written = []
-        self._broken_since = None
+        self._written: list[Identity] = []
+        self._broken_since: float | None = None
 
-    def run(self):
+    def run(self) -> None:
         self._resources = resources(self._client)
         found, self._options = survey(self._client, self._resources, self._options)
         options = self._options
@@ -96,15 +102,15 @@ class Install:
                 self._withdraw(found, known, error)
             raise
 
-    def result(self):
+    def result(self) -> dict[str, Any]:
         channel = spec(self._seen.subscription, "channel") or self._options.channel
         return outcome.result(self._seen, self._options, self._offer, channel, self._versions, self._message(), self._approved)
 
-    def _no_source(self):
+    def _no_source(self) -> str:
         names = catalogs.listed(self._sources())
         return f"source is missing; name the CatalogSource that holds package {self._options.package}. There are: {names}."
 
-    def _sources(self):
+    def _sources(self) -> list[Object]:
         """All CatalogSources, as far as the user may see them."""
         for namespace in (None, self._options.source_namespace):
             try:
@@ -116,7 +122,7 @@ class Install:
 
     # What is written
 
-    def _namespace(self, found):
+    def _namespace(self, found: Survey) -> list[Object]:
         options, labels = self._options, self._options.namespace_labels or {}
         if found.namespace is None or is_ours(found.namespace):
             return [namespace_manifest(options.namespace, dict(options.labels or {}, **labels), ours=True)]
@@ -125,20 +131,21 @@ class Install:
         self._report.add(namespace_identity(options.namespace), action.UNCHANGED, found.namespace, found.namespace)
         return []
 
-    def _catalog(self, found):
+    def _catalog(self, found: Survey) -> list[Object]:
         options = self._options
         if not options.catalog:
             return []
         if found.catalog is None:
             self._refuse_foreign_account()
         ours = found.catalog is None or is_ours(found.catalog)
-        return [catalogs.source(options.source, options.source_namespace, options.catalog, options.labels, ours)]
+        where = options.catalog_identity
+        return [catalogs.source(where.name, where.namespace, options.catalog, options.labels, ours)]
 
-    def _refuse_foreign_account(self):
+    def _refuse_foreign_account(self) -> None:
         """Raise `InputError` where OLM would wait for ever for the ServiceAccount of a new catalog, since its name is taken."""
-        options = self._options
+        options, where = self._options, self._options.catalog_identity
         try:
-            live = self._client.get(self._client.resource("v1", "ServiceAccount"), options.source, options.source_namespace)
+            live = self._client.get(self._client.resource("v1", "ServiceAccount"), where.name, where.namespace)
         except ApiError as error:
             if error.status != 403:
                 raise
@@ -149,19 +156,19 @@ class Install:
                 "one for the catalog alone. Give source another name."
             )
 
-    def _subscription(self, live):
+    def _subscription(self, live: Object | None) -> Object:
         """The Subscription for what the catalog offers."""
         options, offer = self._options, self._offer
         channel = catalogs.channel(offer, options, live)
         installed = status(live, "installedCSV")
-        wanted = {"name": options.package, "source": options.source, "sourceNamespace": options.source_namespace}
+        wanted: Object = {"name": options.package, "source": options.source, "sourceNamespace": options.source_namespace}
         if channel:
             wanted["channel"] = channel
         automatic = options.upgrade == "channel" and options.approval == "Automatic" and options.state != PREPARED
         wanted["installPlanApproval"] = "Automatic" if automatic else "Manual"
         # It matters for the first installation only, and stays as it was then.
         starting = spec(live, "startingCSV") if installed else options.starting_csv or spec(live, "startingCSV")
-        if options.upgrade == "version" and not self._versions.matches(installed, options.version):
+        if options.upgrade == "version" and not self._versions.matches(installed, options.wanted_version):
             starting = self._step(channel, installed) or starting
         elif not installed and options.starting_csv and offer.package:
             starting = catalogs.csv_for(offer, channel, options.starting_csv, "starting_csv")
@@ -171,20 +178,20 @@ class Install:
             wanted["config"] = options.config
         return manifest(SUBSCRIPTION, options.name, options.namespace, wanted, options.labels)
 
-    def _step(self, channel, installed):
+    def _step(self, channel: str | None, installed: str | None) -> str | None:
         """The CSV to start with for ``version``; None where one is installed. Raises `InputError` for a version that cannot be reached."""
         options, there = self._options, self._versions.version(installed)
-        if there and plan.precedes(options.version, there):
+        if there and plan.precedes(options.wanted_version, there):
             raise InputError(
                 f"version is {options.version}, but {installed} is installed, and OLM does not go back. Remove the operator with state: "
                 "absent first, or set a version that is not older."
             )
         if self._offer.package is None and (installed or options.starting_csv):
             return None  # OLM will say.
-        wanted = catalogs.csv_for(self._offer, channel, options.version, "version")
+        wanted = catalogs.csv_for(self._offer, channel, options.wanted_version, "version")
         return None if installed else wanted
 
-    def _apply(self, manifests, force=False):
+    def _apply(self, manifests: list[Object], force: bool = False) -> None:
         self._written += [Identity.of(one) for one in manifests]
         run = apply.Run(
             self._client,
@@ -205,22 +212,23 @@ class Install:
             error.message = error.message.replace(FORCE, "force: true")
             raise
 
-    def _install(self, found, base):
+    def _install(self, found: Survey, base: list[Object]) -> None:
         options = self._options
-        changed = bool(found.catalog and options.catalog and spec(found.catalog, "image") != options.catalog["image"])
-        reader = catalogs.Reader(self._client, options.source, options.source_namespace)
+        image = (options.catalog or {}).get("image")
+        changed = bool(found.catalog and image and spec(found.catalog, "image") != image)
+        reader = catalogs.Reader(self._client, options.catalog_identity)
         before = reader.offer(options.package) if changed else None
         if options.catalog:
             self._apply(base)
             base = []
-        live = self._until_served(options.catalog["image"] if changed else None)
+        live = self._until_served(image if changed else None)
         self._fresh = changed or catalogs.is_young(live)
         self._seen = self._seen._replace(catalog=live)
         self._take(reader.until_offered(live, options, self._deadline, before))
         self._apply([*base, self._subscription(found.subscription)])
         self._settle()
 
-    def _withdraw(self, found, known, error):
+    def _withdraw(self, found: Survey, known: list[Doomed], error: ClusterError) -> None:
         """Remove what a failed preparation has written, and apply again what it has changed; ``error`` is told of what stays.
 
         ``known`` is OLM's record of the operator before, as a list.
@@ -243,21 +251,21 @@ class Install:
         else:
             error.message = error.message.rstrip(".") + ". What had been written for it was removed again."
 
-    def _remove(self, one, deadline):
+    def _remove(self, one: Identity, deadline: Deadline) -> None:
         resource = self._client.resource(one.api_version, one.kind)
         live = self._client.get(resource, one.name, one.namespace)
         if live and not (one.kind == "Namespace" and inhabitants.of(self._client, one.name, set())):
             delete(self._client, [Doomed(one, resource, live)], self._scratch(), deadline)
 
-    def _scratch(self):
+    def _scratch(self) -> Report:
         return Report(self._client, check=False, with_diff=False)
 
-    def _predict(self, found, base):
+    def _predict(self, found: Survey, base: list[Object]) -> None:
         """Check mode: nothing is waited for, and a catalog that this run would make or change cannot be asked."""
         options = self._options
         same = not options.catalog or (found.catalog and spec(found.catalog, "image") == options.catalog["image"])
         if same and catalogs.state(found.catalog) == "READY":
-            offer = catalogs.Reader(self._client, options.source, options.source_namespace).offer(options.package)
+            offer = catalogs.Reader(self._client, options.catalog_identity).offer(options.package)
             if offer == catalogs.UNKNOWN or offer.packages:
                 self._take(offer)
         else:
@@ -278,7 +286,7 @@ class Install:
         if found.subscription is not None and options.state != PREPARED:
             self._approve()
 
-    def _take(self, offer):
+    def _take(self, offer: Offer) -> None:
         problem = catalogs.problem(offer, self._options)
         self._offer = offer
         if problem:
@@ -287,27 +295,25 @@ class Install:
         self._versions = plan.Versions(self._options.package, entries)
         self._learn()
 
-    def _learn(self):
+    def _learn(self) -> None:
         subscriptions = [self._seen.subscription] if self._seen.subscription else []
         self._versions.learn(self._seen.plans, self._seen.csvs.values(), subscriptions)
 
     # What is waited for
 
-    def _until_served(self, image):
+    def _until_served(self, image: str | None) -> Object:
         """The CatalogSource, once it is READY, and with ``image`` once a pod of that image serves it."""
-        options = self._options
-        selections = {CATALOG: Selection(self._resources[CATALOG], options.source_namespace, options.source)}
+        options, where = self._options, self._options.catalog_identity
+        selections = {CATALOG: Selection(self._resources[CATALOG], where.namespace, where.name)}
         if image or catalogs.judge(self._seen.catalog).state != readiness.READY:
-            pods = Selection(
-                self._client.resource("v1", "Pod"), options.source_namespace, label_selector="olm.catalogSource=" + options.source
-            )
-            if self._may_list(pods):
-                selections["Pod"] = pods
+            of_pods = Selection(self._client.resource("v1", "Pod"), where.namespace, label_selector="olm.catalogSource=" + where.name)
+            if self._may_list(of_pods):
+                selections["Pod"] = of_pods
             else:
                 image = None
         with Watcher(self._client, selections) as watcher:
             while True:
-                live = watcher.objects(CATALOG).get(options.source)
+                live = watcher.objects(CATALOG).get(where.name)
                 pods = list(watcher.objects("Pod").values()) if "Pod" in selections else []
                 if live and catalogs.judge(live).state == readiness.READY and (not image or catalogs.serves(pods, image)):
                     return live
@@ -319,7 +325,7 @@ class Install:
                     raise ClusterError(self._unserved(live, image, pods))
                 watcher.wait(min(_TICK_SECONDS, self._deadline.remaining()))
 
-    def _unserved(self, live, image, pods):
+    def _unserved(self, live: Object | None, image: str | None, pods: list[Object]) -> str:
         options = self._options
         why = [catalogs.judge(live).why or f"no pod serves image {image} yet" if live else "it does not exist"]
         text = "{0}. CatalogSource {1}/{2}: {3}".format(
@@ -333,12 +339,12 @@ class Install:
             )
         return text
 
-    def _given_up(self):
+    def _given_up(self) -> str:
         return (
             "Will not become ready" if self._deadline.remaining() > 0 else f"Not ready after {self._options.wait_timeout} s (wait_timeout)"
         )
 
-    def _stays_broken(self, broken):
+    def _stays_broken(self, broken: bool) -> bool:
         """Is ``broken``, and was it all the time for as long as OLM and the kubelet are given?"""
         if not broken:
             self._broken_since = None
@@ -346,27 +352,27 @@ class Install:
         self._broken_since = self._broken_since or time.monotonic()
         return time.monotonic() - self._broken_since >= _GRACE_SECONDS
 
-    def _may_list(self, selection):
+    def _may_list(self, selection: Selection) -> bool:
         try:
-            self._client.list(selection.resource, selection.namespace, **selection.selectors)
+            selection.list(self._client)
         except ApiError as error:
             if error.status != 403:
                 raise
             return False
         return True
 
-    def _settle(self):
+    def _settle(self) -> None:
         """Wait until OLM has brought what was asked for, approving what may be approved."""
-        options = self._options
+        options, where = self._options, self._options.catalog_identity
         selections = {
             SUBSCRIPTION: Selection(self._resources[SUBSCRIPTION], options.namespace, options.name),
             PLAN: Selection(self._resources[PLAN], options.namespace),
             CSV: Selection(self._resources[CSV], options.namespace),
-            CATALOG: Selection(self._resources[CATALOG], options.source_namespace, options.source),
+            CATALOG: Selection(self._resources[CATALOG], where.namespace, where.name),
             "Deployment": Selection(self._client.resource("apps/v1", "Deployment"), options.namespace),
         }
         goal, self._broken_since = self._goal(), None
-        since, before, looked = time.monotonic(), None, 0
+        since, before, looked = time.monotonic(), None, 0.0
         with Watcher(self._client, selections) as watcher:
             while True:
                 self._seen = Seen(
@@ -374,7 +380,7 @@ class Install:
                     list(watcher.objects(PLAN).values()),
                     watcher.objects(CSV),
                     watcher.objects("Deployment"),
-                    watcher.objects(CATALOG).get(options.source),
+                    watcher.objects(CATALOG).get(where.name),
                 )
                 self._learn()
                 if options.state == PREPARED and self._is_prepared():
@@ -398,7 +404,7 @@ class Install:
                     return
                 watcher.wait(min(_TICK_SECONDS, self._deadline.remaining()))
 
-    def _is_prepared(self):
+    def _is_prepared(self) -> bool:
         """Does an InstallPlan wait that the user agreed to? Raises `ClusterError` where OLM could not execute it."""
         waiting = self._to_approve()
         if waiting is None:
@@ -417,7 +423,7 @@ class Install:
         self._ready = f"{', '.join(plan.csvs_of(waiting))} can be installed: InstallPlan {name_of(waiting)} waits for approval."
         return True
 
-    def _is_final(self, verdict, seconds):
+    def _is_final(self, verdict: Verdict, seconds: float) -> bool:
         if self._deadline.remaining() <= 0:
             return True
         if verdict.state == diagnose.PENDING:
@@ -425,14 +431,14 @@ class Install:
         at_once = (verdict.state == diagnose.APPROVAL and self._asks()) or (verdict.state == diagnose.SHORT and not self._is_news())
         return at_once or seconds >= _GRACE_SECONDS
 
-    def _asks(self):
+    def _asks(self) -> bool:
         """Is it for a person to approve?"""
         return self._options.approval == "Manual" and self._options.approve is None
 
-    def _is_news(self):
+    def _is_news(self) -> bool:
         return self._fresh or self._report.result()["changed"]
 
-    def _give_up(self, verdict):
+    def _give_up(self, verdict: Verdict) -> None:
         if verdict.state == diagnose.SHORT:
             if self._offer.package is None:
                 return  # Without a list of what the channel offers there is nothing to compare with.
@@ -443,7 +449,7 @@ class Install:
             raise ClusterError(self._failure(verdict))
         self._warn(self._message())
 
-    def _failure(self, verdict):
+    def _failure(self, verdict: Verdict) -> str:
         why = verdict.why
         options = self._options
         if verdict.state == diagnose.APPROVAL:
@@ -452,7 +458,7 @@ class Install:
         pods, unread = self._pods()
         return f"{self._given_up()}. {'; '.join([why, *readiness.pod_problems(pods), *unread])}"
 
-    def _pods(self):
+    def _pods(self) -> tuple[list[Object], list[str]]:
         """The pods that a Subscription waits for: those which unpack bundles, and those of the operator; and why they could not be read."""
         pods = []
         try:
@@ -463,11 +469,13 @@ class Install:
         except ApiError as error:
             return pods, ["its pods could not be read: " + error.message]
 
-    def _operator_pods(self):
+    def _operator_pods(self) -> list[Object]:
         """The pods of the CSV that is coming. Raises `ApiError`."""
         seen, pods = self._seen, []
         csv = seen.csvs.get(status(seen.subscription, "currentCSV"))
-        for name in diagnose.deployments_of(csv) if csv else []:
+        if csv is None:
+            return []
+        for name in diagnose.deployments_of(csv):
             labels = ((spec(seen.deployments.get(name), "selector") or {}).get("matchLabels")) or {}
             if labels:
                 selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
@@ -478,7 +486,7 @@ class Install:
                 pods += [one for one in found if _template(one) == _template(newest)]
         return pods
 
-    def _cannot_start(self):
+    def _cannot_start(self) -> bool:
         """Can the bundle not be pulled, or a pod of the operator not start?"""
         if diagnose.bundle_cannot_be_pulled(self._seen):
             return True
@@ -489,33 +497,33 @@ class Install:
                 raise
             return False
 
-    def _goal(self):
+    def _goal(self) -> Goal:
         options, versions = self._options, self._versions
         head = None
         if self._offer.package:
-            head = self._offer.package.heads.get(catalogs.channel(self._offer, options, self._seen.subscription))
+            head = self._offer.package.heads.get(catalogs.channel(self._offer, options, self._seen.subscription) or "")
 
-        def reached(name):
+        def reached(name: str) -> bool:
             if options.upgrade == "version":
-                return versions.matches(name, options.version)
+                return versions.matches(name, options.wanted_version)
             if options.upgrade == "none":
                 return True
             if options.approval == "Manual":
                 return options.approve is None or versions.matches(name, options.approve) or self._is_past(name, options.approve)
             return name == head if head else status(self._seen.subscription, "state") == "AtLatestKnown" and not self._fresh
 
-        def short(name):
+        def short(name: str) -> bool:
             return options.upgrade == "channel" and options.approval == "Automatic"
 
         return Goal(reached, short, options.config or {}, lambda found: any(self._agrees(name) for name in plan.csvs_of(found)))
 
-    def _is_past(self, name, version):
+    def _is_past(self, name: str, version: str) -> bool:
         there, wanted = self._versions.version(name), self._versions.version(version) or version
-        return bool(there) and plan.precedes(wanted, there)
+        return there is not None and plan.precedes(wanted, there)
 
     # Approval
 
-    def _agrees(self, name):
+    def _agrees(self, name: str) -> bool:
         """Is the CSV of this name one that the user wants installed by a plan which waits for approval?"""
         options, versions = self._options, self._versions
         installed = status(self._seen.subscription, "installedCSV")
@@ -527,23 +535,25 @@ class Install:
             return False
         if options.upgrade == "version":
             # What lies between is a step on the way, if it is known to lead there.
-            return versions.matches(name, options.version) or (self._offer.package is not None and self._is_newer(options.version, name))
+            return versions.matches(name, options.wanted_version) or (
+                self._offer.package is not None and self._is_newer(options.wanted_version, name)
+            )
         if options.upgrade == "none":
             return not installed and (not options.starting_csv or versions.matches(name, options.starting_csv))
         return True
 
-    def _is_newer(self, name, other):
+    def _is_newer(self, name: str, other: str) -> bool:
         new, old = (self._versions.version(one) or one for one in (name, other))
         return plan.precedes(old, new)
 
-    def _is_referred(self, name):
+    def _is_referred(self, name: str) -> bool:
         referred = plan.current(self._seen.plans, self._seen.subscription)
         return referred is not None and name in plan.csvs_of(referred)
 
-    def _to_approve(self):
+    def _to_approve(self) -> Object | None:
         return plan.to_approve(self._seen.plans, self._seen.subscription, self._versions, self._agrees, self._options.approve_others)
 
-    def _approve(self):
+    def _approve(self) -> None:
         """Approve the InstallPlan that the user agreed to, if there is one that waits."""
         options = self._options
         found = self._to_approve()
@@ -566,7 +576,7 @@ class Install:
         self._approved = name_of(found)
         self._report.add(where, action.UPDATED, found, after)
 
-    def _message(self):
+    def _message(self) -> str:
         seen, options = self._seen, self._options
         if self._ready:
             return self._ready
@@ -578,11 +588,11 @@ class Install:
             text += f" {self._short}."
         return text
 
-    def _pending_version(self):
+    def _pending_version(self) -> str | None:
         name = status(self._seen.subscription, "currentCSV")
         return self._versions.version(name) or name
 
 
-def _template(pod):
+def _template(pod: Object | None) -> str | None:
     """What the pods of one ReplicaSet have in common."""
-    return (pod["metadata"].get("labels") or {}).get("pod-template-hash")
+    return (pod["metadata"].get("labels") or {}).get("pod-template-hash") if pod else None

@@ -6,12 +6,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import client as cluster
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object, Resource
 
 V1ALPHA1 = "operators.coreos.com/v1alpha1"
 V1 = "operators.coreos.com/v1"
@@ -44,37 +47,50 @@ class Options(NamedTuple):
     channel: str | None = None
     source: str | None = None
     source_namespace: str | None = None
-    catalog: dict | None = None
+    catalog: dict[str, Any] | None = None
     starting_csv: str | None = None
     upgrade: str = "channel"
     version: str | None = None
     approval: str = "Automatic"
     approve: str | None = None
     approve_others: bool = False
-    watch_namespaces: list | None = None
-    config: dict | None = None
-    labels: dict | None = None
-    namespace_labels: dict | None = None
+    watch_namespaces: list[str] | None = None
+    config: Object | None = None
+    labels: dict[str, str] | None = None
+    namespace_labels: dict[str, str] | None = None
     delete_crds: bool = False
     force: bool = False
     wait: bool = True
     wait_timeout: int = 300
 
     @property
-    def targets(self):
+    def catalog_identity(self) -> Identity:
+        """The CatalogSource, where ``source`` is given or known from the Subscription."""
+        assert self.source is not None
+        assert self.source_namespace is not None
+        return identity(CATALOG, self.source, self.source_namespace)
+
+    @property
+    def wanted_version(self) -> str:
+        """``version``, which the module requires where ``upgrade`` is version."""
+        assert self.version is not None
+        return self.version
+
+    @property
+    def targets(self) -> list[str]:
         """The namespaces that the operator is to watch, sorted; [] means all."""
         return [self.namespace] if self.watch_namespaces is None else sorted(set(self.watch_namespaces))
 
 
-def identity(kind, name, namespace):
+def identity(kind: str, name: str, namespace: str | None) -> Identity:
     return Identity(VERSIONS[kind], kind, namespace, name)
 
 
-def namespace_identity(name):
+def namespace_identity(name: str) -> Identity:
     return Identity("v1", "Namespace", None, name)
 
 
-def resources(client):
+def resources(client: Client) -> dict[str, Resource]:
     """The `Resource` of each of OLM's kinds that the module needs. Raises `ClusterError` where OLM is not installed."""
     found = {}
     for kind, version in VERSIONS.items():
@@ -92,21 +108,23 @@ def resources(client):
     return found
 
 
-def manifest(kind, name, namespace, spec, labels=None, ours=True):
+def manifest(
+    kind: str, name: str, namespace: str | None, spec: Object, labels: Mapping[str, str] | None = None, ours: bool = True
+) -> Object:
     """An object as it is applied; with the marks of what is ours unless it was someone else's before."""
     labels = dict(labels or {}, **(_LABELS if ours else {}))
-    metadata = {"name": name, "namespace": namespace}
+    metadata: Object = {"name": name, "namespace": namespace}
     if labels:
         metadata["labels"] = labels
     return {"apiVersion": VERSIONS[kind], "kind": kind, "metadata": metadata, "spec": spec}
 
 
-def namespace_manifest(name, labels, ours):
+def namespace_manifest(name: str, labels: Mapping[str, str], ours: bool) -> Object:
     labels = dict(labels, **(_LABELS if ours else {}))
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
-def is_ours(live):
+def is_ours(live: Object | None) -> bool:
     """Was the object made by this module? It carries the mark, and the mark was set by our apply."""
     if not live or MARK not in (live["metadata"].get("labels") or {}):
         return False
@@ -114,7 +132,7 @@ def is_ours(live):
     return "f:" + MARK in labels
 
 
-def component_label(package, namespace):
+def component_label(package: str, namespace: str) -> str:
     """The label that OLM puts on everything of one operator."""
     name = f"{package}.{namespace}"
     if len(name) > _LABEL_NAME:
@@ -122,21 +140,22 @@ def component_label(package, namespace):
     return "operators.coreos.com/" + name
 
 
-def name_of(obj):
-    return obj["metadata"]["name"]
+def name_of(obj: Object) -> str:
+    name: str = obj["metadata"]["name"]
+    return name
 
 
-def conditions(obj):
+def conditions(obj: Object | None) -> dict[str, Object]:
     """The conditions of a status by type."""
     found = ((obj or {}).get("status") or {}).get("conditions") or []
     return {one["type"]: one for one in found if isinstance(one, dict) and "type" in one}
 
 
-def status(obj, field, default=None):
+def status(obj: Object | None, field: str, default: Any = None) -> Any:
     value = ((obj or {}).get("status") or {}).get(field)
     return default if value is None else value
 
 
-def spec(obj, field, default=None):
+def spec(obj: Object | None, field: str, default: Any = None) -> Any:
     value = ((obj or {}).get("spec") or {}).get(field)
     return default if value is None else value

@@ -6,12 +6,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import catalog as catalogs
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import plan as plans
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import conditions, name_of, spec, status
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.catalog import Offer
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.diagnose import Seen
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import Options, conditions, name_of, spec, status
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.plan import Versions
 
 
-def result(seen, options, offer, channel, versions, message, approved=None):
+def result(
+    seen: Seen, options: Options, offer: Offer, channel: str | None, versions: Versions, message: str, approved: str | None = None
+) -> dict[str, Any]:
     """The part of the module's result beside what `report.Report` tells. ``approved`` is the plan that this run approved."""
     subscription = seen.subscription
     name = status(subscription, "installedCSV") or status(subscription, "currentCSV")
@@ -26,7 +34,7 @@ def result(seen, options, offer, channel, versions, message, approved=None):
     }
 
 
-def csv(live, name, versions):
+def csv(live: Object | None, name: str | None, versions: Versions) -> dict[str, Any]:
     return {
         "name": name,
         "version": str(spec(live, "version")) if spec(live, "version") else versions.version(name),
@@ -36,7 +44,7 @@ def csv(live, name, versions):
     }
 
 
-def _subscription(live, options):
+def _subscription(live: Object | None, options: Options) -> dict[str, Any]:
     return {
         "name": options.name,
         "namespace": options.namespace,
@@ -57,7 +65,7 @@ def _subscription(live, options):
     }
 
 
-def _plan(live):
+def _plan(live: Object | None) -> dict[str, Any]:
     return {
         "name": name_of(live) if live else None,
         "approved": bool(spec(live, "approved", False)) if live else None,
@@ -66,7 +74,7 @@ def _plan(live):
     }
 
 
-def _catalog(live, options, offer):
+def _catalog(live: Object | None, options: Options, offer: Offer) -> dict[str, Any]:
     return {
         "name": options.source,
         "namespace": options.source_namespace,
@@ -76,12 +84,12 @@ def _catalog(live, options, offer):
     }
 
 
-def _upgrade(subscription, offer, channel, versions):
+def _upgrade(subscription: Object | None, offer: Offer, channel: str | None, versions: Versions) -> str | None:
     """The version that is offered and not installed, or None."""
     installed, current = status(subscription, "installedCSV"), status(subscription, "currentCSV")
     if not installed:
         return None
-    head = offer.package.heads.get(channel) if offer.package else None
+    head = offer.package.heads.get(channel) if offer.package and channel else None
     for name in (head, current):
         if name and name != installed and plans.precedes(versions.version(installed) or "", versions.version(name) or ""):
             return versions.version(name)

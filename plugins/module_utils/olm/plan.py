@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import name_of, spec, status
 
 _VERSION_IN_NAME = re.compile(r"\.v?(\d+\.\d+\.\d+.*)$")
@@ -21,12 +23,12 @@ class Versions:
     ``entries`` are those of the package's channels in the catalog, as pairs of CSV name and version.
     """
 
-    def __init__(self, package, entries=()):
+    def __init__(self, package: str, entries: Iterable[tuple[str, str | None]] = ()) -> None:
         self._package = package
         self._versions = {name: version for name, version in entries if version}
         self._packages = {name: package for name, version in entries}
 
-    def learn(self, plans=(), csvs=(), subscriptions=()):
+    def learn(self, plans: Iterable[Object] = (), csvs: Iterable[Object] = (), subscriptions: Iterable[Object] = ()) -> None:
         """Take over what these objects say."""
         for plan in plans:
             for lookup in status(plan, "bundleLookups", []):
@@ -45,24 +47,24 @@ class Versions:
                 if status(subscription, field):
                     self._packages.setdefault(status(subscription, field), spec(subscription, "name"))
 
-    def version(self, name):
+    def version(self, name: str | None) -> str | None:
         if not name:
             return None
         found = _VERSION_IN_NAME.search(name)
         return self._versions.get(name) or (found.group(1) if found else None)
 
-    def package(self, name):
+    def package(self, name: str) -> str | None:
         return self._packages.get(name)
 
-    def is_ours(self, name):
+    def is_ours(self, name: str) -> bool:
         return self.package(name) == self._package
 
-    def matches(self, name, version):
+    def matches(self, name: str | None, version: str) -> bool:
         """Is the CSV ``name`` what a user calls ``version``: that version, or the CSV's own name?"""
         return bool(name) and (name == version or self.version(name) == version.lstrip("v"))
 
 
-def _package_property(text):
+def _package_property(text: str | None) -> tuple[str, str] | None:
     """``(package, version)`` of the properties of a bundle, a JSON text; None where there are none."""
     try:
         properties = json.loads(text or "{}").get("properties") or []
@@ -72,34 +74,36 @@ def _package_property(text):
         return None
 
 
-def precedes(version, other):
+def precedes(version: str, other: str) -> bool:
     """Is ``version`` older than ``other``? By the rules of semver, builds left out."""
     return _precedence(version) < _precedence(other)
 
 
-def _precedence(version):
+def _precedence(version: str) -> tuple[list[int], bool, list[tuple[int, int, str]]]:
     core, dash, pre = version.lstrip("v").partition("+")[0].partition("-")
     numbers = [int(part) if part.isdigit() else 0 for part in core.split(".")]
     parts = [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in pre.split(".")] if dash else []
     return numbers, not dash, parts
 
 
-def csvs_of(plan):
+def csvs_of(plan: Object) -> list[str]:
     return list(spec(plan, "clusterServiceVersionNames", []))
 
 
-def waits_for_approval(plan):
+def waits_for_approval(plan: Object) -> bool:
     """OLM makes an InstallPlan first and writes its status after: who approves it in between makes OLM drop it and make another one."""
     return not spec(plan, "approved", False) and status(plan, "phase") == "RequiresApproval"
 
 
-def current(plans, subscription):
+def current(plans: Iterable[Object], subscription: Object | None) -> Object | None:
     """The InstallPlan that the Subscription refers to, else None."""
     name = (status(subscription, "installPlanRef") or {}).get("name")
     return next((plan for plan in plans if name_of(plan) == name), None)
 
 
-def to_approve(plans, subscription, versions, wanted, approve_others):
+def to_approve(
+    plans: Iterable[Object], subscription: Object | None, versions: Versions, wanted: Callable[[str], bool], approve_others: bool
+) -> Object | None:
     """The InstallPlan that may be approved now, or None.
 
     ``wanted(name)`` says whether the CSV of that name, of our package, is one that the user agreed to. Of several such plans it is
@@ -123,12 +127,12 @@ def to_approve(plans, subscription, versions, wanted, approve_others):
     return plan
 
 
-def foreign(plan, versions):
+def foreign(plan: Object, versions: Versions) -> list[str]:
     """The CSVs in a plan that are not of our package."""
     return [name for name in csvs_of(plan) if not versions.is_ours(name)]
 
 
-def approval(plan):
+def approval(plan: Object) -> list[Object]:
     """The JSON patch that approves exactly this plan, refused by the server when it has changed since it was read."""
     return [
         {"op": "test", "path": "/spec/clusterServiceVersionNames", "value": csvs_of(plan)},

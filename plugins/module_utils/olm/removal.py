@@ -7,11 +7,16 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants, lookup, membership, prune, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity, Key
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.report import Report
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object, Resource
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import Deadline, Target, until_gone, until_ready
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import catalog as catalogs
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import diagnose, outcome, plan
@@ -23,6 +28,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
     PLAN,
     SUBSCRIPTION,
     V1,
+    Options,
     component_label,
     identity,
     is_ours,
@@ -32,7 +38,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
     spec,
     status,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import ORIGINALS, refuse_namesakes, survey
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import ORIGINALS, Survey, refuse_namesakes, survey
 
 _CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
@@ -43,17 +49,17 @@ _RECORD_SECONDS = 30
 class Removal:
     """One run with ``state: absent``. ``result()`` is what the module returns, also after a failure."""
 
-    def __init__(self, client, options, report, warn, check):
+    def __init__(self, client: Client, options: Options, report: Report, warn: Callable[[str], None], check: bool) -> None:
         self._client = client
         self._options = options
         self._report = report
         self._warn = warn
         self._check = check
         self._deadline = Deadline(options.wait_timeout)
-        self._gone = set()
+        self._gone: set[Key] = set()
         self._versions = plan.Versions(options.package)
 
-    def run(self):
+    def run(self) -> None:
         self._resources = resources(self._client)
         found, self._options = survey(self._client, self._resources, self._options)
         refuse_namesakes(found, self._options)
@@ -81,27 +87,27 @@ class Removal:
         self._delete(self._namespace(found))
         self._delete(self._record(definitions, kept))
 
-    def result(self):
+    def result(self) -> dict[str, Any]:
         seen = Seen(None, [], {}, {}, None)
         return outcome.result(seen, self._options, catalogs.UNKNOWN, None, self._versions, self._message())
 
-    def _message(self):
+    def _message(self) -> str:
         foretold = self._check and self._report.result()["changed"]
         return (
             f"{self._options.package} {'would be removed from' if foretold else 'is not installed in'} namespace {self._options.namespace}."
         )
 
-    def _doomed(self, kind, name, live):
+    def _doomed(self, kind: str, name: str, live: Object | None) -> Doomed:
         namespace = live["metadata"]["namespace"] if live else self._options.namespace
         return Doomed(identity(kind, name, namespace), self._resources[kind], live)
 
-    def _delete(self, doomed):
+    def _delete(self, doomed: list[Doomed]) -> None:
         delete(self._client, doomed, self._report, self._deadline, self._check)
         self._gone.update(one.identity.key for one in doomed)
 
     # What belongs to the operator
 
-    def _csvs(self, found):
+    def _csvs(self, found: Survey) -> list[Object]:
         """The CSVs of the package in the namespace: those that the Subscription names, and what OLM or a plan calls so."""
         label = component_label(self._options.package, self._options.namespace)
         named = {status(found.subscription, field) for field in ("installedCSV", "currentCSV")}
@@ -111,7 +117,7 @@ class Removal:
             if name_of(one) in named or label in (one["metadata"].get("labels") or {}) or self._versions.is_ours(name_of(one))
         ]
 
-    def _definitions(self, csvs):
+    def _definitions(self, csvs: list[Object]) -> list[Doomed]:
         """The CustomResourceDefinitions that the CSVs own; without a CSV those that OLM has labelled for the operator."""
         resource = self._client.resource(*_CRD)
         names = [name for csv in csvs for name in _owned(csv)]
@@ -120,7 +126,7 @@ class Removal:
         found.update((name_of(one), one) for one in self._client.list(resource, label_selector=label))
         return [Doomed(Identity(*_CRD, None, name), resource, live) for name, live in sorted(found.items()) if live]
 
-    def _kept(self, definitions):
+    def _kept(self, definitions: list[Doomed]) -> list[Doomed]:
         """Those that stay although they are to be deleted, since someone else needs them; a warning says which."""
         if not self._options.delete_crds:
             return definitions
@@ -133,7 +139,7 @@ class Removal:
             self._warn(f"{one.identity} is not deleted: objects of its kind exist and would be deleted too. Set force: true to do so.")
         return shared + inhabited
 
-    def _owned_elsewhere(self):
+    def _owned_elsewhere(self) -> set[str]:
         """Names of the definitions that CSVs in other namespaces own, as far as the user may see them."""
         try:
             csvs = self._client.list(self._resources[CSV], label_selector=ORIGINALS)
@@ -143,11 +149,11 @@ class Removal:
             return set()
         return {name for one in csvs if one["metadata"]["namespace"] != self._options.namespace for name in _owned(one)}
 
-    def _instances(self, definition):
-        found = prune.instances(self._client, definition.live)
+    def _instances(self, definition: Doomed) -> list[Doomed]:
+        found = prune.instances(self._client, definition.present)
         return [Doomed(Identity.of(one), self._client.resource(one["apiVersion"], one["kind"]), one) for one in found]
 
-    def _deployments(self, csvs):
+    def _deployments(self, csvs: list[Object]) -> list[tuple[Identity, Resource, str]]:
         """The operator's Deployments, as triples that `until_gone` takes: OLM deletes them after the CSV."""
         resource = self._client.resource("apps/v1", "Deployment")
         found = []
@@ -158,21 +164,21 @@ class Removal:
                 found.append((one, resource, live["metadata"]["uid"]))
         return found
 
-    def _left_by_plans(self, found):
+    def _left_by_plans(self, found: Survey) -> dict[Identity | None, bool]:
         """What the package's InstallPlans have brought beside CSVs and definitions, cluster-scoped objects included: by identity, whether
         it was created then, or perhaps was there before."""
-        left = {}
+        left: dict[tuple[str, str, str], bool] = {}
         for one in found.plans:
             for step in status(one, "plan", []):
                 what = step.get("resource") or {}
                 own = self._versions.is_ours(step.get("resolving")) and step.get("status") in ("Created", "Present")
-                if own and what.get("kind") not in (CSV, SUBSCRIPTION, _CRD[1], PLAN):
+                if own and what.get("kind") and what.get("name") and what["kind"] not in (CSV, SUBSCRIPTION, _CRD[1], PLAN):
                     version = "/".join(part for part in (what.get("group"), what.get("version")) if part)
-                    key = (version, what.get("kind"), what.get("name"))
+                    key = (version, what["kind"], what["name"])
                     left[key] = left.get(key, False) or step["status"] == "Created"
         return {self._placed(*key): created for key, created in left.items()}
 
-    def _placed(self, version, kind, name):
+    def _placed(self, version: str, kind: str, name: str) -> Identity | None:
         """The `Identity` with a namespace where the kind has one; None where it is not served."""
         try:
             namespaced = self._client.resource(version, kind).namespaced
@@ -182,7 +188,7 @@ class Removal:
             return None
         return Identity(version, kind, self._options.namespace if namespaced else None, name)
 
-    def _read(self, identities):
+    def _read(self, identities: Mapping[Identity | None, bool]) -> list[Doomed]:
         """What of these still exists; in check mode what OLM deletes with the CSV is not told apart, so nothing is predicted of it."""
         if self._check:
             self._gone.update(one.key for one in identities if one)
@@ -196,13 +202,13 @@ class Removal:
             if live and membership.set_of(live) is None and (identities[one] or self._owns(live))
         ]
 
-    def _owns(self, live):
+    def _owns(self, live: Object) -> bool:
         """Did OLM make it for an operator in the namespace?"""
         return (live["metadata"].get("labels") or {}).get("olm.owner.namespace") == self._options.namespace
 
     # What was made for the operator
 
-    def _catalog(self, found):
+    def _catalog(self, found: Survey) -> list[Doomed]:
         if self._options.source:
             candidates = [found.catalog] if found.catalog else []
         else:
@@ -210,7 +216,7 @@ class Removal:
             candidates = self._client.list(self._resources[CATALOG], self._options.namespace)
         return [one for live in candidates if is_ours(live) for one in self._unused(found, live)]
 
-    def _unused(self, found, live):
+    def _unused(self, found: Survey, live: Object) -> list[Doomed]:
         here = (live["metadata"]["namespace"], name_of(live))
         users = [
             one
@@ -224,13 +230,13 @@ class Removal:
             return []
         return [self._doomed(CATALOG, name_of(live), live)]
 
-    def _record(self, definitions, kept):
+    def _record(self, definitions: list[Doomed], kept: list[Doomed]) -> list[Doomed]:
         """OLM's record of the operator."""
         if definitions and (kept or not self._options.delete_crds):
             return []
         return record(self._client, self._options, self._deadline, self._check)
 
-    def _namespace(self, found):
+    def _namespace(self, found: Survey) -> list[Doomed]:
         live = found.namespace
         if live is None or not is_ours(live):
             return []
@@ -243,7 +249,7 @@ class Removal:
         return [Doomed(one, self._client.resource(one.api_version, one.kind), live)]
 
 
-def record(client, options, deadline, check):
+def record(client: Client, options: Options, deadline: Deadline, check: bool) -> list[Doomed]:
     """OLM's record of an operator as a list of `Doomed`, once it names no component any more: until then OLM would make it again."""
     # OLM names it after the label, where that had to be cut too.
     name = component_label(options.package, options.namespace).partition("/")[2]
@@ -262,11 +268,11 @@ def record(client, options, deadline, check):
     return [Doomed(one, resource, live)] if live else []
 
 
-def _owned(csv):
+def _owned(csv: Object) -> list[str]:
     return [one["name"] for one in (spec(csv, "customresourcedefinitions") or {}).get("owned") or []]
 
 
-def _is_empty(record):
+def _is_empty(record: Object) -> readiness.Verdict:
     """Does OLM's record of an operator name no component any more?"""
     refs = (status(record, "components") or {}).get("refs") or []
     return readiness.Verdict(readiness.PENDING if refs else readiness.READY, f"{len(refs)} components")

@@ -11,9 +11,13 @@ are left to the server: what is reported here is wrong, but not all that is wron
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 
-def _is_number(value):
+def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -34,14 +38,14 @@ _SIZES = (
 _OBJECT_FIELDS = ("apiVersion", "kind", "metadata")
 
 
-def violations(obj, schema):
+def violations(obj: Object, schema: Object) -> list[str]:
     """What of an object its schema does not allow, as texts that begin with the field."""
     content = {key: value for key, value in obj.items() if key not in _OBJECT_FIELDS}
     required = [name for name in schema.get("required") or [] if name not in _OBJECT_FIELDS]
     return list(_violations(content, dict(schema, required=required), ""))
 
 
-def _violations(value, schema, path):
+def _violations(value: Any, schema: Object, path: str) -> Iterator[str]:
     if value is None and (schema.get("nullable") or not schema):
         return
     wrong = _wrong_value(value, schema)
@@ -58,7 +62,7 @@ def _violations(value, schema, path):
     yield from _wrong_combination(value, schema, path)
 
 
-def _wrong_value(value, schema):
+def _wrong_value(value: Any, schema: Object) -> str | None:
     kind = schema.get("type")
     if schema.get("x-kubernetes-int-or-string"):
         if not (_TYPES["integer"](value) or isinstance(value, str)):
@@ -78,14 +82,14 @@ def _wrong_value(value, schema):
     return None
 
 
-def _matches(pattern, value):
+def _matches(pattern: str, value: str) -> bool:
     try:
         return re.search(pattern, value) is not None
     except re.error:
         return True  # Go's expressions differ in a few things: OLM has the last word.
 
 
-def _wrong_sizes(value, schema):
+def _wrong_sizes(value: Any, schema: Object) -> Iterator[str]:
     for kind, low, high, said in _SIZES:
         if isinstance(value, kind):
             if low in schema and len(value) < schema[low]:
@@ -94,7 +98,7 @@ def _wrong_sizes(value, schema):
                 yield f"{len(value)} {said}; the maximum is {schema[high]}"
 
 
-def _wrong_fields(value, schema, path):
+def _wrong_fields(value: Any, schema: Object, path: str) -> Iterator[str]:
     known, others = schema.get("properties") or {}, schema.get("additionalProperties")
     for name in schema.get("required") or []:
         # A default is filled in before an object is validated.
@@ -107,11 +111,12 @@ def _wrong_fields(value, schema, path):
             yield from _violations(item, others, _join(path, name))
 
 
-def _wrong_combination(value, schema, path):
+def _wrong_combination(value: Any, schema: Object, path: str) -> Iterator[str]:
     where = path or "the object"
     for one in schema.get("allOf") or []:
         yield from _violations(value, one, path)
-    for field, fits in (("anyOf", lambda count: count > 0), ("oneOf", lambda count: count == 1)):
+    combinations: dict[str, Callable[[int], bool]] = {"anyOf": lambda count: count > 0, "oneOf": lambda count: count == 1}
+    for field, fits in combinations.items():
         branches = schema.get(field) or []
         if branches and not fits(sum(1 for one in branches if not any(_violations(value, one, path)))):
             yield f"{where} does not fit {field} of its schema"
@@ -119,5 +124,5 @@ def _wrong_combination(value, schema, path):
         yield f"{where} is what its schema excludes"
 
 
-def _join(path, name):
+def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name

@@ -6,9 +6,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object, Resource
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import group
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import (
     CATALOG,
@@ -18,6 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
     MARKETPLACE_CATALOGS,
     PLAN,
     SUBSCRIPTION,
+    Options,
     name_of,
     namespace_identity,
     spec,
@@ -30,23 +34,23 @@ ORIGINALS = "!olm.copiedFrom"
 class Survey(NamedTuple):
     """The objects as they were found; ``subscriptions`` are those of all namespaces that the user may read."""
 
-    namespace: Any
-    subscription: Any
-    subscriptions: list
-    groups: list
-    csvs: list
-    plans: list
-    catalog: Any
+    namespace: Object | None
+    subscription: Object | None
+    subscriptions: list[Object]
+    groups: list[Object]
+    csvs: list[Object]
+    plans: list[Object]
+    catalog: Object | None
 
-    def tenants(self, options):
+    def tenants(self, options: Options) -> list[str]:
         """Names of the other Subscriptions in the namespace."""
         return [name_of(one) for one in self.neighbours(options)]
 
-    def neighbours(self, options):
+    def neighbours(self, options: Options) -> list[Object]:
         return [one for one in self.subscriptions if _namespace(one) == options.namespace and name_of(one) != options.name]
 
 
-def survey(client, resources, options):
+def survey(client: Client, resources: Mapping[str, Resource], options: Options) -> tuple[Survey, Options]:
     """``(Survey, options)``: the latter with source and source_namespace filled in."""
     subscriptions = _subscriptions(client, resources, options)
     live = next((one for one in subscriptions if (_namespace(one), name_of(one)) == (options.namespace, options.name)), None)
@@ -67,11 +71,12 @@ def survey(client, resources, options):
     return found, options
 
 
-def _namespace(obj):
-    return obj["metadata"]["namespace"]
+def _namespace(obj: Object) -> str:
+    namespace: str = obj["metadata"]["namespace"]
+    return namespace
 
 
-def _subscriptions(client, resources, options):
+def _subscriptions(client: Client, resources: Mapping[str, Resource], options: Options) -> list[Object]:
     try:
         return client.list(resources[SUBSCRIPTION])
     except ApiError as error:
@@ -80,7 +85,7 @@ def _subscriptions(client, resources, options):
         return client.list(resources[SUBSCRIPTION], options.namespace)
 
 
-def refuse_namesakes(found, options):
+def refuse_namesakes(found: Survey, options: Options) -> None:
     """Raise `InputError` where the namespace has the name for another package, or the package under another name."""
     if found.subscription is not None and spec(found.subscription, "name") != options.package:
         raise InputError(
@@ -96,7 +101,7 @@ def refuse_namesakes(found, options):
             )
 
 
-def refuse_rivals(client, resources, found, options):
+def refuse_rivals(client: Client, resources: Mapping[str, Resource], found: Survey, options: Options) -> None:
     """Raise `InputError` where the same package is installed in another namespace for some of the same namespaces."""
     for other in found.subscriptions:
         there = _namespace(other)

@@ -9,9 +9,12 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object, Resource
 
 # A watch is renewed this often, and then everything is listed anew.
 _WATCH_SECONDS = 10
@@ -21,14 +24,22 @@ _PAUSE_SECONDS = 0.5
 class Selection(NamedTuple):
     """What to watch: a `Resource` in a namespace, one object by its name, or those with a label."""
 
-    resource: Any
-    namespace: str
+    resource: Resource
+    namespace: str | None
     name: str | None = None
     label_selector: str | None = None
 
     @property
-    def selectors(self):
-        return {"field_selector": f"metadata.name={self.name}" if self.name else None, "label_selector": self.label_selector}
+    def field_selector(self) -> str | None:
+        return f"metadata.name={self.name}" if self.name else None
+
+    def list(self, client: Client) -> list[Object]:
+        """The objects as they are. Raises `ApiError`."""
+        return client.list(self.resource, self.namespace, label_selector=self.label_selector, field_selector=self.field_selector)
+
+
+News = tuple[str, str, Any]
+"""The key of a selection, the event, and what it is about: an object, all objects by name (LISTED), or what was raised (FAILED)."""
 
 
 class Watcher:
@@ -37,28 +48,28 @@ class Watcher:
     ``selections`` is a dict of any keys to `Selection`.
     """
 
-    def __init__(self, client, selections):
+    def __init__(self, client: Client, selections: Mapping[str, Selection]) -> None:
         self._client = client
         self._selections = selections
-        self._objects = {key: {} for key in selections}
-        self._news = queue.Queue()
+        self._objects: dict[str, dict[str, Object]] = {key: {} for key in selections}
+        self._news: queue.Queue[News] = queue.Queue()
         self._over = threading.Event()
 
-    def __enter__(self):
+    def __enter__(self) -> Watcher:
         for key, selection in self._selections.items():
             self._objects[key] = self._listed(selection)
         for key in self._selections:
             threading.Thread(target=self._follow, args=(key,), daemon=True).start()
         return self
 
-    def __exit__(self, *failure):
+    def __exit__(self, *failure: object) -> None:
         # The threads end with their present watch.
         self._over.set()
 
-    def objects(self, key):
+    def objects(self, key: str) -> dict[str, Object]:
         return self._objects[key]
 
-    def wait(self, seconds):
+    def wait(self, seconds: float) -> None:
         """Take over what has changed; return after the first change, or when ``seconds`` are over. Raises what a watch raised."""
         try:
             self._take(self._news.get(timeout=max(0.01, seconds)))
@@ -67,7 +78,7 @@ class Watcher:
         except queue.Empty:
             pass
 
-    def _take(self, news):
+    def _take(self, news: News) -> None:
         key, event, content = news
         if event == "FAILED":
             raise content
@@ -78,11 +89,10 @@ class Watcher:
         else:
             self._objects[key][content["metadata"]["name"]] = content
 
-    def _listed(self, selection):
-        found = self._client.list(selection.resource, selection.namespace, **selection.selectors)
-        return {one["metadata"]["name"]: one for one in found}
+    def _listed(self, selection: Selection) -> dict[str, Object]:
+        return {one["metadata"]["name"]: one for one in selection.list(self._client)}
 
-    def _follow(self, key):
+    def _follow(self, key: str) -> None:
         selection = self._selections[key]
         may_watch = True
         try:
@@ -91,7 +101,11 @@ class Watcher:
                 if may_watch:
                     try:
                         for event, obj in self._client.watch(
-                            selection.resource, selection.namespace, timeout=_WATCH_SECONDS, **selection.selectors
+                            selection.resource,
+                            selection.namespace,
+                            timeout=_WATCH_SECONDS,
+                            label_selector=selection.label_selector,
+                            field_selector=selection.field_selector,
                         ):
                             self._news.put((key, event, obj))
                             if self._over.is_set():
