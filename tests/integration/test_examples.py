@@ -14,7 +14,7 @@ from support.examples import PLUGINS, run_examples
 from support.openshift import openshift
 from support.registries import stands_in_for
 from support.scheduler import Scheduler
-from support.site import installed
+from support.site import changed, installed
 
 # apply comes last: its examples end with the removal of all SecondaryScheduler resources.
 # Those of olm_operator are run where there is OLM (tests/olm/test_olm_operator.py).
@@ -39,6 +39,8 @@ def world(kubectl):
     kubectl("label", "node", node, "pool-")
     kubectl("delete", "namespace", "jobs", "my-operator", "--ignore-not-found", "--wait=false")
     batch.delete()
+    # One of the examples removes all SecondarySchedulers.
+    changed()
 
 
 @pytest.fixture

@@ -33,6 +33,12 @@ def olm(own_cluster, kubectl) -> Olm:
     return Olm(own_cluster, kubectl)
 
 
+@pytest.fixture(autouse=True)
+def packages_are_served(olm, kubectl):
+    """Tests begin while OLM's package server is available: OLM replaces it by itself now and then, and every discovery of kinds fails meanwhile."""
+    kubectl("wait", "--for=condition=Available", "--timeout=300s", "apiservice/v1.packages.operators.coreos.com")
+
+
 @pytest.fixture
 def namespace(olm, kubectl) -> str:
     """A new namespace of its own; what a test leaves in it of OLM goes, in an order that OLM survives."""

@@ -32,17 +32,21 @@ def installed() -> None:
         _is_as_installed = True
 
 
-def site(variables_file: Path = DEMO, **options) -> Run:
-    """Run osso.scheduler.site with the demo's variables or those of another file; `options` as for `play`."""
+def changed() -> None:
+    """To be called by a test that has changed the demo's installation otherwise than by `site` or `remove`."""
     global _is_as_installed
     _is_as_installed = False
+
+
+def site(variables_file: Path = DEMO, **options) -> Run:
+    """Run osso.scheduler.site with the demo's variables or those of another file; `options` as for `play`."""
+    changed()
     return play("osso.scheduler.site", args=[f"--extra-vars=@{variables_file}"], **options)
 
 
 def remove(**options) -> Run:
     """Run osso.scheduler.remove."""
-    global _is_as_installed
-    _is_as_installed = False
+    changed()
     return play("osso.scheduler.remove", **options)
 
 
