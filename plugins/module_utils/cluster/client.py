@@ -15,7 +15,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
@@ -300,7 +300,7 @@ class Client:
         label_selector: str | None = None,
         resource_version: str | None = None,
         timeout: float = 60,
-    ) -> Iterator[tuple[str, Object]]:
+    ) -> Generator[tuple[str, Object], None, None]:
         """Yield ``(type, object)`` for each change, at most ``timeout`` seconds long.
 
         Without ``resource_version`` the present objects come first, as ``ADDED``. Ends when the time is over or the connection

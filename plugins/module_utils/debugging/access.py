@@ -31,7 +31,7 @@ _GRANT_SECONDS = 15
 class Access:
     """`open` makes the right and returns the token, empty for everybody's; `close` takes it back, whatever of it was made."""
 
-    def __init__(self, client: Client, namespace: str, kind: str):
+    def __init__(self, client: Client, namespace: str, kind: str) -> None:
         self._client = client
         self._namespace = namespace
         self._kind = kind

@@ -95,7 +95,8 @@ def _most(one: Amounts, other: Amounts) -> Amounts:
 def _resources(amounts: Amounts) -> Resources:
     whole = {name: _ceiling(amount * 1000 if name == "cpu" else amount) for name, amount in amounts.items()}
     scalar = {name: amount for name, amount in whole.items() if name not in _PLAIN and _is_scalar(name)}
-    return Resources(*(whole.get(name, 0) for name in _PLAIN), scalar)
+    cpu, memory, storage, pods = (whole.get(name, 0) for name in _PLAIN)
+    return Resources(cpu, memory, storage, pods, scalar)
 
 
 def _is_scalar(name: str) -> bool:

@@ -42,7 +42,7 @@ def image_of(target: Target) -> str:
     Its repository is that of the pod's specification: ``imageID`` may name any other one in which the node has seen the same content.
     """
     status = _of_container((target.pod.get("status") or {}).get("containerStatuses") or [], target)
-    image = _of_container(target.pod["spec"]["containers"], target)["image"]
+    image: str = _of_container(target.pod["spec"]["containers"], target)["image"]
     try:
         named = parse(image)
     except ValueError:
@@ -94,8 +94,9 @@ def _found(image: str, folder: str) -> bytes:
         try:
             with tarfile.open(os.path.join(folder, layer)) as archive:
                 for member in archive:
-                    if member.isreg() and _is_program(member.name):
-                        return archive.extractfile(member).read()
+                    program = archive.extractfile(member) if member.isreg() and _is_program(member.name) else None
+                    if program:
+                        return program.read()
         except tarfile.ReadError:
             raise ClusterError(
                 f"binary: a layer of {image} is compressed in a way that Python's tarfile does not read, such as zstd."

@@ -39,7 +39,7 @@ class Options:
     timeout: int
     compare: bool
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.timeout < 1:
             raise InputError(f"timeout is {self.timeout}: give at least 1 second.")
         if (self.log_path or self.pid) and self.method != signalling.HOST:
@@ -71,7 +71,7 @@ def plan(client: Client, options: Options, target: Target | None = None) -> dict
         what += ", to send SIGUSR2 to the scheduler"
     return {
         # Whether a shell is there shows only when one is started.
-        "changed": bool(target) and not target.static and options.method in (AUTO, signalling.EPHEMERAL),
+        "changed": target is not None and not target.static and options.method in (AUTO, signalling.EPHEMERAL),
         "target": target.as_dict() if target else None,
         "method": None,
         "leftover": "",
@@ -87,15 +87,15 @@ def run(client: Client, options: Options, target: Target | None = None) -> dict[
     target: where it is known already, it is not looked for.
     """
     target = target or _target(client, options)
-    log: Log = ContainerLog(client, target) if target else FileLog(options.log_path)
+    log: Log = ContainerLog(client, target) if target else FileLog(options.log_path or "")
     look = _looker(client) if options.compare else None
     before = look() if look else None
     sent = _send(client, options, target)
     comparison = None
     try:
         found = _wait(client, options, target, log)
-        if look:
-            names = target.scheduler_names if target else (options.scheduler_name,)
+        if look and before:
+            names = target.scheduler_names if target else tuple(filter(None, [options.scheduler_name]))
             comparison = compare(found, before, look(), names)
     except ClusterError as error:
         error.message = " ".join(filter(None, [error.message, sent.leftover]))
@@ -117,13 +117,13 @@ def _target(client: Client, options: Options) -> Target | None:
         return named(client, options.pod, (options.scheduler_name,) if options.scheduler_name else None)
     if options.log_path:
         return None
-    return serving(client, options.scheduler_name, options.namespaces)
+    return serving(client, options.scheduler_name or "", options.namespaces)
 
 
 def _looker(client: Client) -> Callable[[], View]:
     nodes, pods = client.resource("v1", "Node"), client.resource("v1", "Pod")
 
-    def look():
+    def look() -> View:
         return view(client.list(nodes), client.list(pods))
 
     return look

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import amounts
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging.dump import Dump, Node, Pod
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging.dump import Dump, Node, Pod, Resources
 
 MISSING_NODE, GHOST_NODE, ALLOCATABLE, REQUESTED = "missing_node", "ghost_node", "allocatable", "requested"
 MISSING_POD, STALE_POD, ELSEWHERE, UNQUEUED, STALE_IN_QUEUE = (
@@ -85,7 +85,7 @@ def _nodes(dump: Dump, before: View, after: View) -> Iterable[Difference]:
             yield Difference(GHOST_NODE, f"the scheduler keeps the node {name} {what}, which the API server does not have", name)
 
 
-def _amounts(kind: str, node: Node, before: amounts.Resources, after: amounts.Resources) -> Iterable[Difference]:
+def _amounts(kind: str, node: Node, before: Resources, after: Resources) -> Iterable[Difference]:
     believed = (node.allocatable if kind == ALLOCATABLE else node.requested).flat()
     real, later = before.flat(), after.flat()
     for name in sorted({*believed, *real}):
@@ -105,28 +105,28 @@ def _pods(dump: Dump, before: View, after: View) -> Iterable[Difference]:
         elif now and then and _node(now) == _node(then) != name and _node(now):
             yield _about(ELSEWHERE, pod, f"the scheduler counts it on {name}, but it is on {_node(now)}", name)
     for uid in sorted(set(before.pods) & set(after.pods)):
-        pod = before.pods[uid]
-        if _node(pod) and _node(pod) == _node(after.pods[uid]) and uid not in cached:
-            yield _of_api(MISSING_POD, pod, f"it is on {_node(pod)}, but the scheduler does not count it", _node(pod))
+        live = before.pods[uid]
+        if _node(live) and _node(live) == _node(after.pods[uid]) and uid not in cached:
+            yield _of_api(MISSING_POD, live, f"it is on {_node(live)}, but the scheduler does not count it", _node(live))
 
 
 def _queue(dump: Dump, before: View, after: View, names: set[str] | None) -> Iterable[Difference]:
     queued = {pod.uid for pod in dump.queue}
     cached = {pod.uid for node in dump.nodes for pod in node.pods}
     for pod in dump.queue:
-        versions = [one.pods.get(pod.uid) for one in (before, after)]
-        if not any(versions):
+        versions = [one.pods[pod.uid] for one in (before, after) if one.pods.get(pod.uid)]
+        if not versions:
             yield _about(STALE_IN_QUEUE, pod, "it is in the scheduler's queue, but it has ended or is gone")
-        elif all(version and _node(version) for version in versions):
+        elif len(versions) == 2 and all(map(_node, versions)):
             yield _about(STALE_IN_QUEUE, pod, f"it is in the scheduler's queue, but it is on {_node(versions[0])} already")
     for uid in sorted(set(before.pods) & set(after.pods)):
-        pod = after.pods[uid]
-        if _node(pod) or _node(before.pods[uid]) or uid in queued or uid in cached or names is None:
+        live = after.pods[uid]
+        if _node(live) or _node(before.pods[uid]) or uid in queued or uid in cached or names is None:
             continue
-        if pod["spec"].get("schedulerName") in names and not pod["metadata"].get("deletionTimestamp"):
+        if live["spec"].get("schedulerName") in names and not live["metadata"].get("deletionTimestamp"):
             yield _of_api(
                 UNQUEUED,
-                pod,
+                live,
                 "it waits for this scheduler, but is neither in its queue nor assumed on a node; it may be looked at just now",
             )
 

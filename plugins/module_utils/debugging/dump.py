@@ -183,7 +183,8 @@ def _resources(text: str) -> Resources:
     for one in match.group(5).split():
         name, _colon, amount = one.rpartition(":")
         scalar[name] = int(amount)
-    return Resources(*(int(number) for number in match.groups()[:4]), scalar)
+    cpu, memory, storage, pods = (int(number) for number in match.groups()[:4])
+    return Resources(cpu, memory, storage, pods, scalar)
 
 
 def _pod(line: str, queue: str = "") -> Pod:
@@ -209,4 +210,5 @@ def _queue(text: str, queues: dict[str, int]) -> list[Pod]:
 
 
 def _name(node: dict[str, Any]) -> str:
-    return node["name"]
+    name: str = node["name"]
+    return name

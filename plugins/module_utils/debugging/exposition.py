@@ -122,5 +122,5 @@ def _latency(buckets: Iterable[Sample]) -> dict[str, Any] | None:
     return {**count, **{name: round(quantile(rank, together) or 0.0, 6) for name, rank in QUANTILES.items()}}
 
 
-def _unescaped(match: re.Match) -> str:
+def _unescaped(match: re.Match[str]) -> str:
     return "\n" if match.group(1) == "n" else match.group(1)

@@ -66,7 +66,7 @@ def get(client: Client, target: Target, port: int, path: str, peer: Peer, patien
             ) from None
         except ValueError as error:
             raise ClusterError(f"serving_name: {peer.name} is no name that a certificate can have: {error}.") from None
-        fingerprint = hashlib.sha256(connection.getpeercert(binary_form=True)).hexdigest()
+        fingerprint = hashlib.sha256(connection.getpeercert(binary_form=True) or b"").hexdigest()
         if peer.fingerprint and peer.fingerprint != fingerprint:
             # Before the token is sent
             raise ClusterError(

@@ -49,7 +49,7 @@ class Inside:
     the user, where there is one.
     """
 
-    def __init__(self, client: Client, survey: Survey, metrics_account: Mapping[str, str] | None = None):
+    def __init__(self, client: Client, survey: Survey, metrics_account: Mapping[str, str] | None = None) -> None:
         self._client = client
         self._survey = survey
         self._account = metrics_account
@@ -74,7 +74,7 @@ class Inside:
     def metrics(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         """``metrics`` and ``metrics_message`` of an entry."""
         target, text, why = self.metrics_text(entry)
-        if why:
+        if target is None or why:
             return {"metrics": None, "metrics_message": why}
         read = exposition.of_scheduler(exposition.samples(text))
         started = read.pop("started_at")
@@ -112,6 +112,7 @@ class Inside:
         pods = sorted(self.pods(entry), key=lambda pod: (leads(pod, holder), is_ready(pod), pod["metadata"]["name"]), reverse=True)
         for pod in pods:
             command = find_command(pod["spec"])
+            assert command is not None  # `pods` has those with one alone
             target = Target(pod, command.container, command.flags, tuple(entry["scheduler_names"]) or None)
             if target.container_id:
                 return target
@@ -124,9 +125,10 @@ class Inside:
         return self._pods[id(entry)]
 
     def _instance(self, entry: Mapping[str, Any], pod: Mapping[str, Any], secrets: set[str]) -> dict[str, Any]:
-        container = find_command(pod["spec"]).container
+        command = find_command(pod["spec"])
+        container = command.container if command else ""
         statuses = (pod.get("status") or {}).get("containerStatuses") or []
-        status = next((one for one in statuses if one["name"] == container), {})
+        status: Mapping[str, Any] = next((one for one in statuses if one["name"] == container), {})
         ended = (status.get("state") or {}).get("terminated") or (status.get("lastState") or {}).get("terminated")
         began = ((status.get("state") or {}).get("running") or {}).get("startedAt")
         return {
@@ -160,7 +162,7 @@ class Inside:
                 wanted = {**self._account, "audiences": [], "expiration_seconds": _TOKEN_SECONDS}
                 token, finding = tokens.request(self._client, wanted)
                 if token is None:
-                    raise ClusterError(f"metrics_account: {finding.message}")
+                    raise ClusterError(f"metrics_account: {finding.message if finding else 'no token'}")
                 self._token = token.value
             return https.Peer(context, token=self._token)
         configuration = self._client.api_client.configuration
@@ -192,7 +194,7 @@ def in_effect(command: Command, text: str | None) -> dict[str, Any]:
     if text is None:
         return {"profiles": None, "profiles_message": f"it has no configuration, and {image.reason}"}
     flags = [f"--{name}={value}" for name, value in command.flags.items()]
-    result = check(text, image.kubernetes, image.plugins, flags) if image.kubernetes else check(text, None)
+    result = check(text, image.kubernetes, image.plugins, flags) if image.kubernetes and image.plugins else check(text, None)
     if not result.valid:
         said = scrub(f"its configuration is not valid: {result.errors[0].format()}", credentials(text))
         return {"profiles": None, "profiles_message": said}

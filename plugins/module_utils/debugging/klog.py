@@ -15,6 +15,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.nodes import always
+
 _HEADER = re.compile(r"(?P<severity>[IWEF])(?P<time>\d{4} \d\d:\d\d:\d\d\.\d{6})\s+\d+ (?P<source>[^\s\]]+:\d+)\] ?")
 # How the Go runtime begins when a program ends by itself
 _PANICS = ("panic: ", "fatal error: ")
@@ -22,7 +24,7 @@ _SEVERITIES = {"I": "info", "W": "warning", "E": "error", "F": "fatal"}
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _MESSAGE = re.compile(rf"({_STRING})(?= |$)")
 _KEY = re.compile(r" ([A-Za-z_][\w./-]*)=")
-_WORD = re.compile(rf"{_STRING}|\S*")
+_WORD = always(rf"{_STRING}|\S*")
 # Go's escapes that JSON does not have (strconv.Quote)
 _GO_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|U([0-9a-f]{8})|([av])|\\)")
 
@@ -68,8 +70,10 @@ def _located(text: str) -> Iterator[tuple[Entry | None, list[str]]]:
     position = 0
     while position < len(lines):
         start, line = position, lines[position]
-        if not line.startswith("{") and _HEADER.match(line):
-            entry, position = _from_text(lines, position)
+        header = None if line.startswith("{") else _HEADER.match(line)
+        entry: Entry | None
+        if header:
+            entry, position = _from_text(lines, position, header)
         else:
             entry = _from_json(line) if line.startswith("{") else None
             position += 1
@@ -89,8 +93,7 @@ def _from_json(line: str) -> Entry | None:
     return Entry(severity, time, source, message, found)
 
 
-def _from_text(lines: list[str], position: int) -> tuple[Entry, int]:
-    header = _HEADER.match(lines[position])
+def _from_text(lines: list[str], position: int, header: re.Match[str]) -> tuple[Entry, int]:
     rest = lines[position][header.end() :]
     position += 1
     about = (_SEVERITIES[header["severity"]], header["time"], header["source"])
@@ -103,10 +106,10 @@ def _from_text(lines: list[str], position: int) -> tuple[Entry, int]:
     while key:
         rest = rest[key.end() :]
         if rest == "<":
-            inner, position, rest = _several_lines(lines, position)
-            if rest is None:
+            inner, position, after = _several_lines(lines, position)
+            if after is None:
                 return Entry(*about, message, {**values, key.group(1): inner}, complete=False), position
-            values[key.group(1)] = inner
+            values[key.group(1)], rest = inner, after
         else:
             values[key.group(1)], rest = _value(rest)
         key = _KEY.match(rest)
@@ -115,7 +118,7 @@ def _from_text(lines: list[str], position: int) -> tuple[Entry, int]:
 
 def _several_lines(lines: list[str], position: int) -> tuple[str, int, str | None]:
     """The text whose first line is at ``position``, the position after it, and what follows on its last line; None if that is not there."""
-    inner = []
+    inner: list[str] = []
     while position < len(lines):
         line = lines[position]
         if line.startswith(" >"):
@@ -135,19 +138,20 @@ def _value(text: str) -> tuple[Any, str]:
             return value, text[end:]
         except ValueError:
             pass
-    word = _WORD.match(text).group()
+    word = _WORD(text, 0).group()
     return _unquote(word) if word.startswith('"') else _plain(word), text[len(word) :]
 
 
 def _unquote(text: str) -> str:
     plain = _GO_ESCAPE.sub(_escaped, text)
     try:
-        return json.loads(plain, strict=False)
+        unquoted: str = json.loads(plain, strict=False)
     except ValueError:
         return text[1:-1]
+    return unquoted
 
 
-def _escaped(match: re.Match) -> str:
+def _escaped(match: re.Match[str]) -> str:
     """An escape as JSON writes it."""
     byte, rune, letter = match.groups()
     if byte or rune:

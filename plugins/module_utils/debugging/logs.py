@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Protocol
+from typing import Any, Protocol
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
@@ -28,7 +28,7 @@ class Log(Protocol):
 class ContainerLog:
     """Of a target's container; the node's own time of the last line is the moment."""
 
-    def __init__(self, client: Client, target: Target):
+    def __init__(self, client: Client, target: Target) -> None:
         self._client = client
         self._path = client.resource("v1", "Pod").path(target.namespace, target.name, "log")
         self._container = target.container
@@ -43,14 +43,14 @@ class ContainerLog:
         lines = self._read(sinceTime=f"{self._last.partition(' ')[0]}").splitlines(keepends=True)
         return "".join(_unstamped(line) for line in lines if _moment(line) > moment)
 
-    def _read(self, **query) -> str:
+    def _read(self, **query: Any) -> str:
         return self._client.text(self._path, {"container": self._container, "timestamps": "true", **query})
 
 
 class FileLog:
     """Of a file on the machine that the module runs on; its size is the moment. A file that is replaced meanwhile is read from its start."""
 
-    def __init__(self, path: str):
+    def __init__(self, path: str) -> None:
         self._path = path
         try:
             about = os.stat(path)

@@ -67,7 +67,7 @@ class Options:
     certificate_sha256: str | None
     binary: Mapping[str, Any] | None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.profiles:
             raise InputError(f"profiles is empty: give at least one of {', '.join(KINDS)}.")
         if not 1 <= self.seconds <= 600:
@@ -156,14 +156,14 @@ def _program(
         architecture = ""
     try:
         with ended_by_signals("The copying of the program"):
-            size = binary.extract(told["image"], architecture, told["path"], binary.Source(**options.binary), run_command)
+            size = binary.extract(told["image"], architecture, told["path"], binary.Source(**(options.binary or {})), run_command)
     except ClusterError as error:
         raise ClusterError(error.message, files=files) from None
     return {**told, "size": size}
 
 
 def _target(client: Client, options: Options) -> Target:
-    return named(client, options.pod, None) if options.pod else serving(client, options.scheduler_name, options.namespaces)
+    return named(client, options.pod, None) if options.pod else serving(client, options.scheduler_name or "", options.namespaces)
 
 
 def _context(options: Options) -> ssl.SSLContext:

@@ -44,11 +44,13 @@ class Target:
 
     @property
     def namespace(self) -> str:
-        return self.pod["metadata"]["namespace"]
+        namespace: str = self.pod["metadata"]["namespace"]
+        return namespace
 
     @property
     def name(self) -> str:
-        return self.pod["metadata"]["name"]
+        name: str = self.pod["metadata"]["name"]
+        return name
 
     @property
     def node(self) -> str:
@@ -90,7 +92,7 @@ def named(client: Client, pod: Mapping[str, Any], scheduler_names: tuple[str, ..
     names = [container["name"] for container in live["spec"]["containers"]]
     command = find_command(live["spec"])
     container = pod.get("container") or (command.container if command else names[0] if len(names) == 1 else None)
-    if container not in names:
+    if container is None or container not in names:
         asked = (
             f"pod.container: {container} is"
             if container
@@ -127,6 +129,7 @@ def serving(client: Client, scheduler_name: str, namespaces: list[str]) -> Targe
     holder = (entry["leader"] or {}).get("holder", "")
     pod = max(pods, key=lambda pod: (leads(pod, holder), is_ready(pod), pod["metadata"]["name"]))
     command = _command(pod)
+    assert command is not None  # those without were left out
     target = Target(pod, command.container, command.flags, tuple(entry["scheduler_names"]))
     if not target.container_id:
         raise ClusterError(f"The scheduler of the name {scheduler_name} does not run: {entry['message']}.")

@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.openshift import (
     effective_profile,
     has_dynamic_resource_allocation,
@@ -99,7 +101,7 @@ def plan(
     return Plan(manifests, refusals, warnings, _new_revision(wanted, scheduler, kube_scheduler))
 
 
-def _manifests(wanted, has_policy):
+def _manifests(wanted: Mapping[str, Any], has_policy: bool) -> list[Object]:
     specs: dict[tuple[str, str], dict[str, Any]] = {}
     for option, (kind, path) in FIELDS.items():
         if option in wanted:
@@ -115,7 +117,7 @@ def _manifests(wanted, has_policy):
     ]
 
 
-def _new_revision(wanted, scheduler, kube_scheduler) -> bool:
+def _new_revision(wanted: Mapping[str, Any], scheduler: Object, kube_scheduler: Object) -> bool:
     """Whether these options change what kube-scheduler is started with."""
     after: dict[tuple[str, str], dict[str, Any]] = {SCHEDULER: dict(_spec(scheduler)), KUBE_SCHEDULER: dict(_spec(kube_scheduler))}
     for option, (kind, path) in FIELDS.items():
@@ -132,7 +134,7 @@ def restarts(before: tuple[dict[str, Any], dict[str, Any]], after: tuple[dict[st
     return _started_with(*before) != _started_with(*after)
 
 
-def _started_with(scheduler, kube_scheduler):
+def _started_with(scheduler: Object, kube_scheduler: Object) -> tuple[Any, ...]:
     return (
         effective_profile(scheduler.get("profile")),
         (scheduler.get("profileCustomizations") or {}).get("dynamicResourceAllocation") or "Disabled",
@@ -142,5 +144,5 @@ def _started_with(scheduler, kube_scheduler):
     )
 
 
-def _spec(resource) -> dict[str, Any]:
+def _spec(resource: Object) -> dict[str, Any]:
     return resource.get("spec") or {}

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
+
 
 def judge(cluster_operator: dict[str, Any] | None, kube_scheduler: dict[str, Any], after_revision: int = 0) -> dict[str, Any]:
     """``complete`` (bool), ``failing`` (text, empty if nothing is), ``message`` (one line), ``revision`` and ``nodes``.
@@ -60,7 +62,7 @@ def conditions(resource: dict[str, Any] | None) -> dict[str, str]:
     return {one["type"]: one["status"] for one in _conditions(resource)}
 
 
-def _failing(cluster_operator, kube_scheduler, behind, latest) -> str:
+def _failing(cluster_operator: Object | None, kube_scheduler: Object, behind: list[dict[str, Any]], latest: int) -> str:
     for node in behind:
         if node["failed_revision"] == latest and latest:
             return f"{node['name']} could not be brought to revision {latest}: {node['failure'] or 'no reason given'}"
@@ -82,20 +84,20 @@ def _node(status: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _under_way(nodes) -> str:
+def _under_way(nodes: list[dict[str, Any]]) -> str:
     changing = [f"{node['name']} is getting {node['target']} after {node['revision']}" for node in nodes if node["target"]]
     return ", " + ", ".join(changing) if changing else ""
 
 
-def _conditions(resource) -> list[dict[str, Any]]:
+def _conditions(resource: Object | None) -> list[dict[str, Any]]:
     return ((resource or {}).get("status") or {}).get("conditions") or []
 
 
-def _condition(resource, kind: str) -> dict[str, Any]:
+def _condition(resource: Object | None, kind: str) -> dict[str, Any]:
     return next((one for one in _conditions(resource) if one["type"] == kind), {})
 
 
-def _told(resource, kind: str, is_now: str) -> str:
+def _told(resource: Object | None, kind: str, is_now: str) -> str:
     found = _condition(resource, kind)
     text = f"{kind} is {is_now}"
     if found.get("reason") not in (None, "", "AsExpected"):

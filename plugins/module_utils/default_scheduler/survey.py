@@ -7,13 +7,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.default_scheduler import plan as planning
 from ansible_collections.osso.scheduler.plugins.module_utils.default_scheduler import rollout
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import openshift
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import NotYaml, read
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables import openshift as table
 
 OPERATOR_NAMESPACE = "openshift-kube-scheduler-operator"
 """Where the operator writes its events; the documentation names its event source instead, which is no namespace."""
@@ -25,13 +29,13 @@ DEBUG_LOGGING = "osso-scheduler-debug-logging"
 """The ClusterRole that owns what ends a debug logging (roles/default_scheduler/templates)."""
 
 
-def examine(client, params: dict[str, Any]) -> dict[str, Any]:
+def examine(client: Client, params: dict[str, Any]) -> dict[str, Any]:
     """The result of the module for its parameters."""
     scheduler = _required(client, *planning.SCHEDULER)
     kube_scheduler = _required(client, *planning.KUBE_SCHEDULER)
     version, minor = _version(client, params["openshift_version"])
     debug_logging = _debug_logging(client)
-    result = {
+    result: dict[str, Any] = {
         "changed": False,
         "openshift_version": version,
         "scheduler": scheduler.get("spec") or {},
@@ -58,7 +62,7 @@ def examine(client, params: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _required(client, api_version: str, kind: str) -> dict[str, Any]:
+def _required(client: Client, api_version: str, kind: str) -> dict[str, Any]:
     try:
         found = client.get(client.resource(api_version, kind), planning.NAME)
     except ApiError as error:
@@ -75,7 +79,7 @@ def _required(client, api_version: str, kind: str) -> dict[str, Any]:
     return found
 
 
-def _optional(client, api_version: str, kind: str, name: str, namespace: str | None = None):
+def _optional(client: Client, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
     try:
         return client.get(client.resource(api_version, kind), name, namespace)
     except ApiError as error:
@@ -84,7 +88,7 @@ def _optional(client, api_version: str, kind: str, name: str, namespace: str | N
         raise
 
 
-def _version(client, given: str | None) -> tuple[str, int | None]:
+def _version(client: Client, given: str | None) -> tuple[str, int | None]:
     live = given
     if not live:
         found = _optional(client, "config.openshift.io/v1", "ClusterVersion", "version") or {}
@@ -97,7 +101,7 @@ def _version(client, given: str | None) -> tuple[str, int | None]:
         return live, None
 
 
-def _unmanaged(client) -> list[str]:
+def _unmanaged(client: Client) -> list[str]:
     """What of the operator the cluster-version operator leaves alone, as its overrides say."""
     found = _optional(client, "config.openshift.io/v1", "ClusterVersion", "version") or {}
     return [
@@ -107,7 +111,7 @@ def _unmanaged(client) -> list[str]:
     ]
 
 
-def _debug_logging(client) -> dict[str, Any]:
+def _debug_logging(client: Client) -> dict[str, Any]:
     """What the role default_scheduler has noted where it raised the log level for a time, and whether that is going on."""
     found = job = None
     try:
@@ -134,7 +138,7 @@ def debug_logging_of(found: dict[str, Any] | None, job: dict[str, Any] | None, n
     }
 
 
-def _events(client, limit: int) -> list[dict[str, Any]]:
+def _events(client: Client, limit: int) -> list[dict[str, Any]]:
     """The latest events of the operator, the oldest of them first."""
     if not limit:
         return []
@@ -151,7 +155,7 @@ def _events(client, limit: int) -> list[dict[str, Any]]:
     return sorted(told, key=lambda event: event["time"])[-limit:]
 
 
-def _wait(client, params):
+def _wait(client: Client, params: Mapping[str, Any]) -> tuple[Object | None, Object, dict[str, Any]]:
     """The state of the rollout, at its end, at its next step, or when the time is over."""
     deadline = time.monotonic() + params["wait_timeout"]
     while True:
@@ -164,11 +168,11 @@ def _wait(client, params):
         time.sleep(min(POLL_SECONDS, max(0.1, deadline - time.monotonic())))
 
 
-def _configuration(client, scheduler, version, minor) -> dict[str, Any]:
+def _configuration(client: Client, scheduler: Object, version: str, minor: int | None) -> dict[str, Any]:
     """What the profile yields, what there is, and what is different."""
     spec = scheduler.get("spec") or {}
     allocation = (spec.get("profileCustomizations") or {}).get("dynamicResourceAllocation") == "Enabled"
-    allocation = allocation or (minor == openshift.table.DRA[1] and _gate_is_on(client, "DynamicResourceAllocation", version))
+    allocation = allocation or (minor == table.DRA[1] and _gate_is_on(client, "DynamicResourceAllocation", version))
     expected, reason = None, ""
     try:
         expected = openshift.rendered(f"4.{minor}" if minor else version or "unknown", spec.get("profile"), allocation)
@@ -189,7 +193,7 @@ def _configuration(client, scheduler, version, minor) -> dict[str, Any]:
     }
 
 
-def _gate_is_on(client, gate: str, version: str) -> bool:
+def _gate_is_on(client: Client, gate: str, version: str) -> bool:
     found = _optional(client, "config.openshift.io/v1", "FeatureGate", planning.NAME) or {}
     for entry in (found.get("status") or {}).get("featureGates") or []:
         if entry.get("version") == version:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from difflib import get_close_matches
+from typing import Any
 
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_MAP
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec
@@ -25,7 +26,7 @@ OF_THE_MACHINE = {"proxy", "no_proxy", "proxy_headers", "persist_config"}
 FALSE = ("0", "false", "no")
 
 
-def problems(variables, environment, required):
+def problems(variables: Mapping[str, Any], environment: Mapping[str, str], required: bool) -> list[str]:
     """Why this is no access to one certain cluster, one sentence each; empty if it is.
 
     ``variables``: of the host; ``environment``: ``os.environ``; ``required``: whether the host is in the group ``clusters``, so that nothing of the
@@ -45,16 +46,16 @@ def problems(variables, environment, required):
     return [incomplete] if incomplete else _absent_files(given) + _mixed(given, environment)
 
 
-def twins(found):
+def twins(found: Mapping[str, Mapping[str, str | None]]) -> list[list[str]]:
     """Names of hosts that are one cluster, a list for each such cluster.
 
     ``found``: by name, ``uid``, that of the namespace kube-system, and ``server``, the URL of the API server. Where somebody must not read the uid, the
     URL has to do.
     """
-    groups = {}
+    groups: dict[str | None, list[str]] = {}
     for name, cluster in found.items():
         groups.setdefault(cluster["uid"] or cluster["server"], []).append(name)
-    servers = {}
+    servers: dict[str | None, list[str]] = {}
     for name, cluster in found.items():
         servers.setdefault(cluster["server"], []).append(name)
     # A cluster whose uid is unknown here and known there
@@ -63,23 +64,23 @@ def twins(found):
     return [names for number, names in enumerate(several) if not any(set(names) <= set(other) for other in several[:number])]
 
 
-def _names():
+def _names() -> dict[str, str]:
     """Every name that an option may be given by, with the one that it has in the documentation."""
     spec = argument_spec()
     return {alias: name for name, about in spec.items() for alias in (name, *about.get("aliases", ()))}
 
 
-def _missing(variables):
+def _missing(variables: Mapping[str, Any]) -> str:
     close = get_close_matches(VARIABLE, [name for name in variables if isinstance(name, str) and name != VARIABLE], 1, cutoff=0.8)
     return f"{VARIABLE} is missing{f'; the host has {close[0]}' if close else ''}"
 
 
-def _hint(key, names):
+def _hint(key: str, names: Mapping[str, str]) -> str:
     close = get_close_matches(key, names, 1)
     return f"; the closest one is {close[0]}" if close else f"; choose from {', '.join(sorted(set(names.values())))}"
 
 
-def _incomplete(given):
+def _incomplete(given: Mapping[str, Any]) -> str:
     """What the client would look for elsewhere."""
     if "kubeconfig" in given or "context" in given:
         return ""
@@ -90,7 +91,7 @@ def _incomplete(given):
     return f"{VARIABLE} has host without credentials for it: api_key, or client_cert with client_key, is missing"
 
 
-def _absent_files(given):
+def _absent_files(given: Mapping[str, Any]) -> list[str]:
     """Files that do not exist. A kubeconfig may be a list of paths, of which one is enough; it may also be its content."""
     paths = {name: [given[name]] for name in ("ca_cert", "client_cert", "client_key") if isinstance(given.get(name), str)}
     if isinstance(given.get("kubeconfig"), str):
@@ -105,7 +106,7 @@ def _absent_files(given):
     return [f"{VARIABLE}.{name} is {path}, which does not exist" for name, path in sorted(missing.items())]
 
 
-def _mixed(given, environment):
+def _mixed(given: Mapping[str, Any], environment: Mapping[str, str]) -> list[str]:
     """Options that the client would take from the environment."""
     by_host = "host" in given and any(all(name in given for name in names) for names in CREDENTIALS)
     unused = OF_THE_MACHINE | set(given)
@@ -123,7 +124,7 @@ def _mixed(given, environment):
     return found
 
 
-def _variable(option, environment):
+def _variable(option: str, environment: Mapping[str, str]) -> str | None:
     """The variable of the environment that sets an option, if there is one."""
     others = [name for name, documented in AUTH_ARG_MAP.items() if documented == option]
     return next((name for name in (f"K8S_AUTH_{one.upper()}" for one in (option, *others)) if environment.get(name)), None)

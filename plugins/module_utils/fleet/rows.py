@@ -12,6 +12,8 @@ hold plain, short text.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
 
@@ -23,7 +25,14 @@ LONGEST_REASON = 500
 _PARTS = {"operator": "operator", "metrics": "metrics", "schedulers": "schedulers_changed"}
 
 
-def row(known, cluster, access=None, task=None, result=None, hidden=False):
+def row(
+    known: Mapping[str, Any],
+    cluster: str,
+    access: Mapping[str, Any] | None = None,
+    task: str | None = None,
+    result: Mapping[str, Any] | None = None,
+    hidden: bool = False,
+) -> dict[str, Any]:
     """The row of a cluster.
 
     ``known``: ``job``, of which it is a row, ``id``, ``version``, ``variant``, ``csv``, ``image``, ``schedulers``, and whether a run changed them:
@@ -45,7 +54,7 @@ def row(known, cluster, access=None, task=None, result=None, hidden=False):
     return {name: _clean(value, secrets) for name, value in made.items()}
 
 
-def rows(clusters, facts, job=""):
+def rows(clusters: Sequence[str], facts: Mapping[str, Mapping[str, Any]], job: str = "") -> list[dict[str, Any]]:
     """The rows of all clusters of a play, in their order; ``facts`` has the variables of each. One without a row was not begun."""
     found = [_row_of(facts, name, job) for name in clusters]
     failed = [one["cluster"] for one in found if one.get("outcome") == FAILED]
@@ -63,7 +72,7 @@ def rows(clusters, facts, job=""):
     return [{name: value for name, value in {**empty, **one}.items() if name != "job"} for one in found]
 
 
-def stage(clusters, batch, facts, job=""):
+def stage(clusters: Sequence[str], batch: Sequence[str], facts: Mapping[str, Mapping[str, Any]], job: str = "") -> dict[str, Any]:
     """Where a play stands after one batch of its clusters.
 
     ``stops``: the canary, which is the first of several batches, has failed, so there is no other one. ``over``: this was the last batch, or it stops.
@@ -78,13 +87,13 @@ def stage(clusters, batch, facts, job=""):
     return {"stops": stops, "over": last or stops, "spared": len(here) == len(names) and not last and not stops, "failed": failed}
 
 
-def _row_of(facts, name, job):
+def _row_of(facts: Mapping[str, Mapping[str, Any]], name: str, job: str) -> Mapping[str, Any]:
     """What the host keeps of this job: a play before may have been another one."""
     found = facts[name].get("fleet_row") or {}
     return found if found and found.get("job", job) == job else {"cluster": name}
 
 
-def table(found):
+def table(found: Iterable[Mapping[str, Any]]) -> list[str]:
     """The lines of a table for people."""
     head = ("cluster", "id", "version", "operator", "schedulers", "changed", "reason")
     lines = [head, *(_cells(one) for one in found)]
@@ -93,7 +102,7 @@ def table(found):
     return ["  ".join([*(cell.ljust(width) for cell, width in zip(line, widths)), line[-1]]).rstrip() for line in lines]
 
 
-def _cells(one):
+def _cells(one: Mapping[str, Any]) -> tuple[str, ...]:
     changed = ", ".join(one["changed"]) or ("-" if one["outcome"] == NOT_BEGUN else "nothing")
     reason = f"{one['outcome']}: {one['reason']}" if one["reason"] else "" if one["outcome"] == DONE else one["outcome"]
     return (
@@ -107,7 +116,7 @@ def _cells(one):
     )
 
 
-def _operator(known):
+def _operator(known: Mapping[str, Any]) -> str:
     """Whose it is, and the version that its name or image tells."""
     if not known.get("variant"):
         return ""
@@ -120,7 +129,7 @@ def _operator(known):
     return " ".join(filter(None, [known["variant"], known.get("csv") or tag]))
 
 
-def _reason(result, hidden):
+def _reason(result: Mapping[str, Any], hidden: bool) -> str:
     """Why a task failed: of a loop, why its first item did."""
     if hidden or result.get("_ansible_no_log"):
         return "its output is hidden"
@@ -130,7 +139,7 @@ def _reason(result, hidden):
     return str(result.get("msg") or "it does not say why")
 
 
-def _clean(value, secrets):
+def _clean(value: Any, secrets: Collection[str]) -> Any:
     if isinstance(value, list):
         return [_clean(item, secrets) for item in value]
     text = " ".join(scrub(str(value), secrets).split())

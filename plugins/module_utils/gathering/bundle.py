@@ -20,7 +20,7 @@ INDEX, PAGE = "index.json", "index.md"
 class Bundle:
     """Collects files; `packed` masks them all, when every credential has been seen."""
 
-    def __init__(self, masking: Masking):
+    def __init__(self, masking: Masking) -> None:
         self.masking = masking
         self.files: list[dict[str, Any]] = []
         self.missing: list[dict[str, str]] = []

@@ -10,10 +10,11 @@ What may not be read, or fails, is noted and does not stop the rest. Only a clus
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import FIELD_MANAGER, ApiError, Client, Resource, raise_if_gone
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
@@ -69,7 +70,7 @@ class Options:
     cache_dumps: bool
     debug_image: str | None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         directory = os.path.dirname(self.path) or "."
         if not self.path.endswith(SUFFIX) or os.path.basename(self.path) == SUFFIX:
             raise InputError(f"path: {self.path} does not end in NAME{SUFFIX}, which is what will be in it.")
@@ -110,8 +111,11 @@ def gather(client: Client, options: Options, dry: bool) -> dict[str, Any]:
     }
 
 
+_T = TypeVar("_T")
+
+
 class _Collector:
-    def __init__(self, client: Client, options: Options):
+    def __init__(self, client: Client, options: Options) -> None:
         self._client = client
         self._options = options
         self.bundle = Bundle(Masking())
@@ -129,7 +133,7 @@ class _Collector:
         platform = self._try("what the cluster serves", "GET /apis", self.survey.platform) or {}
         for entry in schedulers:
             # Before anything is shown: what a scheduler is told may be in its log.
-            for value in credentials(self._try("a configuration", "ConfigMap", lambda entry=entry: self.survey.configuration(entry))):
+            for value in credentials(self._try("a configuration", "ConfigMap", partial(self.survey.configuration, entry))):
                 self.bundle.masking.remember(value)
         self._summary(schedulers, operators)
         self._cluster(platform)
@@ -150,9 +154,7 @@ class _Collector:
         for entry in schedulers:
             for name, find in FACTS.items():
                 where = f"{entry['kind']} {entry['namespace']}/{entry['name']}"
-                entry.update(
-                    self._try(f"{name} of {where}", "as scheduler_info", lambda find=find, entry=entry: find(self._inside, entry)) or {}
-                )
+                entry.update(self._try(f"{name} of {where}", "as scheduler_info", partial(find, self._inside, entry)) or {})
         pods = self._try("pods without a node", "GET /api/v1/pods", lambda: self.survey.pending_pods(None)) or []
         found = {
             "schedulers": schedulers,
@@ -196,7 +198,7 @@ class _Collector:
         """What the schedulers and operators may do in all of the cluster."""
         accounts = {(key[0], pod["spec"].get("serviceAccountName")) for key, pod in self._pods.items() if self._is_ours(pod)}
 
-        def concerned(binding):
+        def concerned(binding: Mapping[str, Any]) -> bool:
             return any((subject.get("namespace"), subject.get("name")) in accounts for subject in binding.get("subjects") or [])
 
         self._list("cluster", "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", keep=concerned)
@@ -206,7 +208,7 @@ class _Collector:
             return
         pods = {key: pod for key, pod in self._pods.items() if self._is_ours(pod)}
         for entry in schedulers:
-            found = self._try("the pods of a scheduler", "GET pods", lambda entry=entry: self._inside.pods(entry)) or []
+            found = self._try("the pods of a scheduler", "GET pods", partial(self._inside.pods, entry)) or []
             pods.update({(pod["metadata"]["namespace"], pod["metadata"]["name"]): pod for pod in found})
         for _where, pod in sorted(pods.items()):
             status = pod.get("status") or {}
@@ -240,7 +242,7 @@ class _Collector:
         for entry in schedulers:
             where = f"{entry['kind']} {entry['namespace']}/{entry['name']}"
             source = f"GET https://POD/metrics of {where}"
-            answer = self._try(f"metrics of {where}", source, lambda entry=entry: self._inside.metrics_text(entry))
+            answer = self._try(f"metrics of {where}", source, partial(self._inside.metrics_text, entry))
             if answer:
                 self._page_of_metrics(f"metrics of {where}", source, *answer)
         for (namespace, name), pod in self._pods.items():
@@ -251,7 +253,7 @@ class _Collector:
                 self._page_of_metrics(f"metrics of the operator {namespace}/{name}", source, target, text, why)
 
     def _page_of_metrics(self, what: str, source: str, target: Target | None, text: str, why: str) -> None:
-        if why:
+        if target is None or why:
             self.bundle.miss(what, source, why)
         else:
             self.bundle.add(f"metrics/{target.namespace}_{target.name}.txt", what, source, text)
@@ -260,7 +262,7 @@ class _Collector:
         for entry in schedulers:
             what = f"what {entry['kind']} {entry['namespace']}/{entry['name']} believes of nodes and pods"
             known = len(self.bundle.missing)
-            target = self._try(what, "scheduler_cache_dump", lambda entry=entry: self._inside.target(entry))
+            target = self._try(what, "scheduler_cache_dump", partial(self._inside.target, entry))
             if target is None:
                 if len(self.bundle.missing) == known:
                     self.bundle.miss(what, "scheduler_cache_dump", "no instance of it that runs can be seen")
@@ -270,7 +272,7 @@ class _Collector:
                 namespaces=[],
                 pod={"namespace": target.namespace, "name": target.name, "container": target.container},
                 method=cache_dump.AUTO,
-                debug_image=self._options.debug_image,
+                debug_image=self._options.debug_image or "",
                 process="kube-scheduler",
                 pid=None,
                 log_path=None,
@@ -278,16 +280,21 @@ class _Collector:
                 compare=True,
             )
             work = cache_dump.plan if dry else cache_dump.run
-            found = self._try(
-                what, "scheduler_cache_dump", lambda work=work, wanted=wanted, target=target: work(self._client, wanted, target)
-            )
+            found = self._try(what, "scheduler_cache_dump", partial(work, self._client, wanted, target))
             if found:
                 name = f"cache_dumps/{target.namespace}_{target.name}.json"
                 self.bundle.add(name, what, "scheduler_cache_dump", found)
                 self.bundle.notes += [text for text in (found["leftover"], found["msg"] if dry else "") if text]
 
     def _list(
-        self, folder: str, api_version: str, kind: str, namespace: str | None = None, keep=None, suffix: str = "", **selectors
+        self,
+        folder: str,
+        api_version: str,
+        kind: str,
+        namespace: str | None = None,
+        keep: Callable[[Mapping[str, Any]], bool] | None = None,
+        suffix: str = "",
+        **selectors: Any,
     ) -> list[dict[str, Any]]:
         """A file with the objects of a kind; the objects, none where they can't be read."""
         resource = self._resource(api_version, kind)
@@ -318,7 +325,7 @@ class _Collector:
     def _resource(self, api_version: str, kind: str) -> Resource | None:
         return self._try(f"{kind}s", f"GET /apis/{api_version}", lambda: self._client.resource(api_version, kind))
 
-    def _try(self, what: str, source: str, read):
+    def _try(self, what: str, source: str, read: Callable[[], _T]) -> _T | None:
         """What `read` returns, None where it fails, which is noted. Raises where there is no server or no user any more."""
         try:
             return read()

@@ -19,6 +19,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import MASK, NOT_SHOWN, masked, scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import NotYaml, read, tree
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.nodes import always
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import KIND
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.secrets import SHAPES, is_secret
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import cut
@@ -62,7 +63,7 @@ _VALUE = re.compile(
 _VARIABLE = re.compile(r"\$(?:\w+|\(\w+\)|\{\w+\})")
 _AROUND = re.compile(r"""[\s&;,|<>()"'`\\]""")
 # What stands before a line: the time that the kubelet has written, white space, the sign of a comment
-_BEFORE = re.compile(r"(?:\d{4}-\d\d-\d\dT\S+ )?[\s#]*")
+_BEFORE = always(r"(?:\d{4}-\d\d-\d\dT\S+ )?[\s#]*")
 _ENTRY = re.compile(r"[IWEF]\d{4} |\{")
 _BETWEEN = "\0\n"
 
@@ -70,7 +71,7 @@ _BETWEEN = "\0\n"
 class Masking:
     """Remembers every credential that it has seen."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._seen: set[str] = set()
 
     def remember(self, value: str) -> None:
@@ -193,7 +194,7 @@ class Masking:
         value = self.log(value) if key == "message" or encloses or "\n" in value else value
         return self._assigned(value, _ASSIGNED)
 
-    def _assigned(self, text: str, pattern: re.Pattern) -> str:
+    def _assigned(self, text: str, pattern: re.Pattern[str]) -> str:
         """A text without the values that stand behind the names of credentials."""
         shown, position = [], 0
         for match in pattern.finditer(text):
@@ -210,7 +211,7 @@ class Masking:
             return False
         if value.startswith(("$(", "`")) and not _VARIABLE.fullmatch(value):
             return True  # what a command says, whose words are none
-        found = self._hidden(value) == MASK
+        found: bool = self._hidden(value) == MASK
         if found:
             # Elsewhere it may stand without what the shell or an address needs around it.
             self.remember(_AROUND.split(value)[0])
@@ -255,7 +256,7 @@ def _is_credential(name: str) -> bool:
 def _asks(word: Any) -> bool:
     """Whether a word of a command line is a flag whose value is the next word, and a credential."""
     flag = _FLAG.fullmatch(word) if isinstance(word, str) else None
-    return bool(flag) and not flag[2] and not flag[3] and _is_credential(flag[1])
+    return flag is not None and not flag[2] and not flag[3] and _is_credential(flag[1])
 
 
 def _cut_lines(lines: list[str]) -> Iterator[str]:
@@ -263,7 +264,7 @@ def _cut_lines(lines: list[str]) -> Iterator[str]:
     within: int | None = None
     directly = False
     for line in lines:
-        before = _BEFORE.match(line).group()
+        before = _BEFORE(line, 0).group()
         depth, rest = len(before), line[len(before) :]
         if within is not None and rest:
             if not _ENTRY.match(rest) and (directly or depth > within or (rest.startswith("-") and depth == within)):

@@ -26,8 +26,9 @@ def auth_file(credentials: Any, variable: str) -> str:
             parse_registry(str(registry))
         except ValueError as error:
             raise ValueError(f"{variable}: {error}") from None
-        texts = [account.get(name) if isinstance(account, dict) else None for name in ("username", "password")]
-        if not all(isinstance(text, str) and text for text in texts) or set(account) != {"username", "password"}:
+        given = [account.get(name) if isinstance(account, dict) else None for name in ("username", "password")]
+        texts = [text for text in given if isinstance(text, str) and text]
+        if len(texts) != len(given) or set(account) != {"username", "password"}:
             raise ValueError(f"{variable}[{str(registry)!r}] has to have username and password, both of them texts, and nothing else")
         if ":" in texts[0]:
             raise ValueError(f"{variable}[{str(registry)!r}].username must not contain a colon")

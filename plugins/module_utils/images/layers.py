@@ -34,7 +34,7 @@ def files(folder: str, below: str, largest: int = 50_000_000) -> dict[str, bytes
     return found
 
 
-def _add(found, archive, prefix, largest):
+def _add(found: dict[str, bytes], archive: tarfile.TarFile, prefix: str, largest: int) -> None:
     """What one more layer removes of those below it, and what it brings."""
     brought = {}
     for member in archive:
@@ -49,10 +49,11 @@ def _add(found, archive, prefix, largest):
         elif member.isfile():
             if member.size > largest:
                 raise ValueError(f"{name} in the image has {member.size} bytes, more than {largest}")
-            brought[name] = archive.extractfile(member).read()
+            content = archive.extractfile(member)
+            brought[name] = content.read() if content else b""
     found.update(brought)
 
 
-def _remove(found, path):
+def _remove(found: dict[str, bytes], path: str) -> None:
     for name in [name for name in found if name == path or name.startswith(path + "/")]:
         del found[name]

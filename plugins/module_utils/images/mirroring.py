@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from .reference import Reference, parse, parse_registry
@@ -99,11 +100,11 @@ def compare(planned: list[dict[str, str]], sources: list[Any], targets: list[Any
     return {"problems": list(problems.values()), "missing": missing, "copies": copied}
 
 
-def _digest(answer):
-    return answer.get("stdout", "").strip().rpartition("@")[2]
+def _digest(answer: Mapping[str, Any]) -> str:
+    return str(answer.get("stdout", "")).strip().rpartition("@")[2]
 
 
-def _note(problems, answer, reference, prefix):
+def _note(problems: dict[str, str], answer: Mapping[str, Any], reference: str, prefix: str) -> None:
     output = answer.get("stderr", "")
     problems.setdefault(about(output, reference), explain(output, reference, prefix))
 
@@ -129,7 +130,7 @@ def variables(
     return found
 
 
-def _by_digest(planned, copied, image):
+def _by_digest(planned: list[dict[str, str]], copied: dict[str, str], image: str) -> str:
     """The image where it is, with the digest of its copy: so mirror sets redirect it."""
     entry = next(entry for entry in planned if entry["image"] == image)
     return f"{entry['source_repository']}@{copied[image].partition('@')[2]}"

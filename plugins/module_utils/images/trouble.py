@@ -87,7 +87,7 @@ def problems(answers: list[dict[str, Any]], prefix: str) -> list[str]:
     return list(found.values())
 
 
-def _judge(output):
+def _judge(output: str) -> tuple[str, str]:
     return next(((kind, remedy) for kind, pattern, remedy in _REMEDIES if re.search(pattern, output, re.IGNORECASE)), ("", ""))
 
 

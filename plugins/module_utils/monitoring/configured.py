@@ -92,7 +92,7 @@ def _instances(config: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[st
             for point in _mapping(profile.get("plugins")).values()
             for entry in _list(_mapping(point).get("enabled"))
         }
-        for name in sorted(enabled & known):
+        for name in sorted(name for name in known if name in enabled):
             yield str(profile.get("schedulerName") or "default-scheduler"), name, args.get(name, {})
 
 
@@ -100,5 +100,5 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _list(value: Any) -> list:
+def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
@@ -34,7 +34,7 @@ AUTHORITIES = {
 class Discovery:
     """One search. ``findings`` is where it adds what led nowhere."""
 
-    def __init__(self, client: Client, namespace: str, names: list[str], findings: list[Finding]):
+    def __init__(self, client: Client, namespace: str, names: list[str], findings: list[Finding]) -> None:
         self._client = client
         self._namespace = namespace
         self._names = names
@@ -78,7 +78,7 @@ class Discovery:
                 found, finding = endpoints.of_route(route)
                 if found is not None:
                     yield found
-                else:
+                elif finding is not None:
                     self.findings.append(finding)
 
     def _services(self) -> Iterator[Endpoint]:
@@ -121,5 +121,5 @@ class Discovery:
         return " or ".join(f"{self._namespace}/{name}" for name in self._names)
 
 
-def _name(item: dict[str, Any]) -> str:
+def _name(item: Mapping[str, Any]) -> str:
     return "{namespace}/{name}".format(**item["metadata"])

@@ -10,7 +10,7 @@ Prometheus of prometheus-operator (pkg/apis/monitoring/v1) and the Service ``pro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.findings import Finding, error
@@ -49,7 +49,9 @@ def of_route(route: Mapping[str, Any]) -> tuple[Endpoint | None, Finding | None]
     spec = route.get("spec") or {}
     refusals = []
     for ingress in (route.get("status") or {}).get("ingress") or []:
-        admitted = next((condition for condition in ingress.get("conditions") or [] if condition["type"] == "Admitted"), {})
+        admitted: Mapping[str, Any] = next(
+            (condition for condition in ingress.get("conditions") or [] if condition["type"] == "Admitted"), {}
+        )
         if admitted.get("status") == "True" and ingress.get("host"):
             tls = spec.get("tls") or {}
             scheme = "https" if tls.get("termination") else "http"
@@ -88,7 +90,7 @@ def of_prometheus(prometheus: Mapping[str, Any]) -> Endpoint:
     return Endpoint(url, "Prometheus", metadata["namespace"], metadata["name"])
 
 
-def choose(prometheuses: list[Mapping[str, Any]], namespace: str) -> Mapping[str, Any] | None:
+def choose(prometheuses: Sequence[Mapping[str, Any]], namespace: str) -> Mapping[str, Any] | None:
     """The Prometheus object that is meant: one of the namespace before others, the first by name."""
     ranked = sorted(
         prometheuses, key=lambda item: (item["metadata"]["namespace"] != namespace, item["metadata"]["namespace"], item["metadata"]["name"])

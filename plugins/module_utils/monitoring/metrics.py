@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import NEEDS
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.findings import Finding, error, warning
+
+if TYPE_CHECKING:
+    from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import Sample
 
 CPU, MEMORY = "instance:node_cpu:ratio", "instance:node_memory_utilisation:ratio"
 
@@ -104,7 +107,7 @@ def recorders(metric: str) -> str:
     return f"count by ({RECORDED_BY}) ({metric})"
 
 
-def by_others(answer: Sequence) -> bool:
+def by_others(answer: Sequence[Sample]) -> bool:
     """Whether somebody else is among the recorders."""
     return any(sample.labels.get(RECORDED_BY) != US for sample in answer)
 
@@ -115,7 +118,13 @@ def raw(metric: str) -> str:
 
 
 def judge(
-    metric: str, averages: Sequence, ages: Sequence, known: Sequence[Node], max_age: float, raw_series: int | None, readers: Readers
+    metric: str,
+    averages: Sequence[Sample],
+    ages: Sequence[Sample],
+    known: Sequence[Node],
+    max_age: float,
+    raw_series: int | None,
+    readers: Readers,
 ) -> tuple[dict[str, Any], list[Finding]]:
     """What there is of a metric, in the form that the module returns, and what is wrong with it.
 
@@ -135,7 +144,7 @@ def judge(
             }
         )
     names = {node.name for node in known}
-    report = {
+    report: dict[str, Any] = {
         "name": metric,
         "exists": bool(values),
         "nodes": by_node,
@@ -144,12 +153,12 @@ def judge(
     if not values:
         return report, [_missing(metric, raw_series)]
     findings = _unmatched(metric, report["other_instances"], [node for node in known if node.name not in values], len(known))
-    old = sorted(name for name in names if name in seconds and not seconds[name] <= max_age)
-    if old:
-        oldest = max(seconds[name] for name in old)
-        message = f"{metric} is up to {oldest:.0f} s old for {_listed(old)}, and a scheduler goes by it without saying so"
+    stale = sorted(name for name in names if name in seconds and not seconds[name] <= max_age)
+    if stale:
+        oldest = max(seconds[name] for name in stale)
+        message = f"{metric} is up to {oldest:.0f} s old for {_listed(stale)}, and a scheduler goes by it without saying so"
         hint = "see whether Prometheus still scrapes node-exporter there (its page Targets), and evaluates its rules"
-        findings.append(error("metric-stale", message, hint, metric=metric, nodes=tuple(old)))
+        findings.append(error("metric-stale", message, hint, metric=metric, nodes=tuple(stale)))
     twice = sorted(name for name in names if len(values.get(name, ())) > 1)
     if twice:
         message = f"There are several series of {metric} for {_listed(twice)}; a scheduler takes one of them"
@@ -184,7 +193,7 @@ def _wrong_values(metric: str, values: Mapping[str, list[float]], names: set[str
     return findings
 
 
-def _by_instance(samples: Sequence) -> dict[str, list[float]]:
+def _by_instance(samples: Sequence[Sample]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for sample in samples:
         found.setdefault(sample.labels.get("instance", ""), []).append(sample.value)

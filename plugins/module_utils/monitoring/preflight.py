@@ -10,11 +10,11 @@ A scheduler says nothing of most failures and then places pods as if all nodes w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, Protocol
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client, Module
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import replaced
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
@@ -59,11 +59,25 @@ def parameters(**given: Any) -> dict[str, Any]:
         "fail_on": "never",
         "max_age": metrics.MAX_AGE,
     }
-    unset = {"service_account": None, "token_secret": None, "legacy_token_secret": False, "config": None, "content": None, "alerts": []}
+    unset: dict[str, Any] = {
+        "service_account": None,
+        "token_secret": None,
+        "legacy_token_secret": False,
+        "config": None,
+        "content": None,
+        "alerts": [],
+    }
     return {**fixed, **unset, **given}
 
 
-def examine(module, connect: Callable[[], Client], now: datetime | None = None, readers: Readers | None = None) -> dict[str, Any]:
+class _Module(Module, Protocol):
+    """A module that keeps values out of its output."""
+
+    no_log: bool
+    no_log_values: set[str]
+
+
+def examine(module: _Module, connect: Callable[[], Client], now: datetime | None = None, readers: Readers | None = None) -> dict[str, Any]:
     """The result of the module for its parameters. Raises ClusterError, with the result but never a token, where the task is to fail.
 
     connect: makes the client for the API server, called once it is needed. readers: who goes by the metrics, where that is known already.
@@ -87,7 +101,7 @@ def examine(module, connect: Callable[[], Client], now: datetime | None = None, 
 class _Survey:
     """One look. ``findings`` grows while it goes on."""
 
-    def __init__(self, module, client: Client, findings: list[Finding], now: datetime):
+    def __init__(self, module: _Module, client: Client, findings: list[Finding], now: datetime) -> None:
         self._params = module.params
         self._module = module
         self._client = client
@@ -199,7 +213,7 @@ class _Survey:
 
     def _questions(self, connection: Prometheus, readers: Readers) -> dict[str, Any]:
         wanted = metrics.needed(readers.plugins)
-        if self.token is not None and self.token.is_expired(self._now):
+        if self.token is not None and self.token.expires and self.token.is_expired(self._now):
             moment = self.token.expires.strftime("%Y-%m-%d %H:%M:%S UTC")
             self.findings.append(error("token-expired", f"The token expired at {moment}", "get a new one, for example by service_account"))
         try:
@@ -267,7 +281,7 @@ class _Survey:
         return error("forbidden", f"{message}{said}", hint)
 
 
-def _readers(params) -> tuple[Readers, list[Finding]]:
+def _readers(params: Mapping[str, Any]) -> tuple[Readers, list[Finding]]:
     """The plugins whose metrics count, and what is wrong with the configuration that names them."""
     if params["config"] is None and params["content"] is None:
         known = metrics.load_aware()

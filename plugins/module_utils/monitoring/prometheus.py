@@ -16,8 +16,8 @@ import json
 import re
 import socket
 import ssl
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlencode, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -45,7 +45,7 @@ _USER = re.compile(r"^([^:/]*://)?(.*)@", re.DOTALL)
 class PrometheusError(Exception):
     """It was not reached, or did not answer the question. code: one of the constants above. text: its own words, if there were any."""
 
-    def __init__(self, code: str, message: str, text: str = ""):
+    def __init__(self, code: str, message: str, text: str = "") -> None:
         super().__init__(message)
         self.code = code
         self.message = message
@@ -55,9 +55,12 @@ class PrometheusError(Exception):
 class CertificateError(PrometheusError):
     """The certificate could not be verified. with_other_authority: whether another authority may do it."""
 
-    def __init__(self, message: str, with_other_authority: bool):
+    def __init__(self, message: str, with_other_authority: bool) -> None:
         super().__init__(NOT_VERIFIED, message)
         self.with_other_authority = with_other_authority
+
+
+_T = TypeVar("_T")
 
 
 class Sample(NamedTuple):
@@ -104,7 +107,7 @@ class Prometheus:
     Raises PrometheusError for a URL or a token that is none.
     """
 
-    def __init__(self, url: str, token: str = "", timeout: float = 10):
+    def __init__(self, url: str, token: str = "", timeout: float = 10) -> None:
         shown = replaced(without_user(url))
         if not _TOKEN.fullmatch(token):
             raise PrometheusError(BAD_TOKEN, "the token has a space, a line break or another character that no bearer token has")
@@ -175,7 +178,7 @@ class Prometheus:
             return answer.get("data")
         raise _refusal(status, headers, self._shown(_readable(body, answer)), answer)
 
-    def _read(self, read: Callable[[Any], list], data: Any, otherwise: str) -> list:
+    def _read(self, read: Callable[[Any], list[_T]], data: Any, otherwise: str) -> list[_T]:
         """The data in the form that it should have."""
         try:
             return read(data)
@@ -201,10 +204,12 @@ class Prometheus:
             kept = self._connection is not None
             if not kept:
                 self.connect(self._context)
-            bounded_http.limit_time(self._connection, self._timeout)
+            connection = self._connection
+            assert connection is not None  # connect makes it
+            bounded_http.limit_time(connection, self._timeout)
             try:
-                self._connection.request(method, target, body=body, headers=headers)
-                response = self._connection.getresponse()
+                connection.request(method, target, body=body, headers=headers)
+                response = connection.getresponse()
                 return response.status, response.headers, bounded_http.read(response, _LARGEST)
             except bounded_http.TooLargeError as error:
                 self.close()
@@ -333,7 +338,9 @@ def _readable(body: bytes, answer: Any) -> str:
     return "an HTML page" if text.startswith("<") else text
 
 
-def first_that_verifies(connect: Callable[[ssl.SSLContext], None], authorities) -> tuple[str, str | None] | CertificateError:
+def first_that_verifies(
+    connect: Callable[[ssl.SSLContext], None], authorities: Iterable[tuple[str, str | None]]
+) -> tuple[str, str | None] | CertificateError:
     """Connect with one authority after the other: (where it is from, PEM or None for the machine's) of the first that verifies.
 
     authorities: an iterable of such pairs. The last refusal where none does; other failures of ``connect`` are raised.

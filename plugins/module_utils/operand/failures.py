@@ -171,7 +171,7 @@ def _by_code(code, log):
     return f"it ended with exit code {code}, and did not say why"
 
 
-def last_error(log):
+def last_error(log: str) -> str:
     """What the log of a kube-scheduler says of why it ended, without klog's header; "" if it says nothing.
 
     It may hold secrets: see `redacted`.
@@ -232,12 +232,12 @@ def _of_json(line):
     return _ERROR, f"{entry.get('msg')}: {entry['err']}"
 
 
-def redacted(text):
+def redacted(text: str) -> str:
     """Words of a scheduler in one line, up to the first thing that may be a secret, and not longer than a message should be."""
     return _told(cut(text))
 
 
-def cut(line):
+def cut(line: str) -> str:
     """The line up to the first word after which a credential may stand."""
     found = _SECRET_KEY.search(line)
     return line[: found.end()] + " " + _MASK if found else line

@@ -63,7 +63,7 @@ class Question:
     timeout: int = 120
     secrets: tuple[str, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.timeout < 1:
             raise InputError(f"ask_timeout is {self.timeout}: give at least 1 second.")
 
@@ -80,7 +80,8 @@ class Answer:
 def ask(client: Client, question: Question) -> Answer:
     """Run the Job, read the answer, and delete what was made, whatever happens. Raises ClusterError if the image gave none."""
     name = f"osso-ask-{uuid.uuid4().hex[:10]}"
-    failure = answer = None
+    failure: ClusterError | None = None
+    answer: Answer | None = None
     with uninterrupted():
         try:
             with ended_by_signals("The question to the image"):
@@ -92,6 +93,7 @@ def ask(client: Client, question: Question) -> Answer:
     if failure or leftover:
         message = " ".join(filter(None, [failure.message if failure else "", leftover]))
         raise ClusterError(scrub(message, question.secrets))
+    assert answer is not None  # without an answer there is a failure
     return answer
 
 
@@ -184,9 +186,10 @@ def _klog_value(text: str) -> str:
         return "\n".join(line[1:] for line in text[2:].partition("\n >")[0].splitlines())
     line = text.partition("\n")[0]
     try:
-        return json.JSONDecoder().raw_decode(line)[0]
+        value = json.JSONDecoder().raw_decode(line)[0]
     except ValueError:  # an escape that Go has and JSON has not
         return line.strip().strip('"')
+    return str(value)
 
 
 def _run(client: Client, question: Question, name: str) -> Answer:

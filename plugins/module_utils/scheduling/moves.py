@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.guards import TEMPLATES, refusal
 
 PREVIOUS = "osso.scheduler/previous-scheduler-name"
 """Annotation of a workload: the schedulerName that it had before it was moved."""
-
-Object = Mapping[str, Any]
 
 
 def plan(workloads: Iterable[Object], found: Iterable[Object], scheduler_name: str = "", undo: bool = False) -> dict[str, Any]:
@@ -40,7 +39,7 @@ def plan(workloads: Iterable[Object], found: Iterable[Object], scheduler_name: s
         why = refusal(kind, namespace, present)
         if not why and present is None:
             why = "it does not exist"
-        if why:
+        if why or present is None:
             result["refused"].append(f"{where}: {why}.")
         else:
             _change(result, present, where, scheduler_name, undo)

@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Resource
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.signals import ended_by_signals, uninterrupted
 
 PROBE_LABEL = "osso.scheduler/probe"
@@ -39,7 +40,7 @@ class Options:
     priority_class_name: str | None = None
     image_pull_secrets: list[str] = field(default_factory=list)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.scheduler_name:
             raise InputError("scheduler_name is empty: give the schedulerName of a profile, such as secondary-scheduler.")
         if self.timeout < 1:
@@ -66,15 +67,18 @@ class Observation:
 
     @property
     def name(self) -> str:
-        return self.pod["metadata"]["name"]
+        name: str = self.pod["metadata"]["name"]
+        return name
 
     @property
     def node(self) -> str | None:
-        return self.pod["spec"].get("nodeName")
+        node: str | None = self.pod["spec"].get("nodeName")
+        return node
 
     @property
     def phase(self) -> str:
-        return (self.pod.get("status") or {}).get("phase", "")
+        phase: str = (self.pod.get("status") or {}).get("phase", "")
+        return phase
 
     @property
     def scheduled_condition(self) -> dict[str, Any] | None:
@@ -229,7 +233,7 @@ def report(observation: Observation, options: Options) -> dict[str, Any]:
 def _reasons(observation: Observation, options: Options) -> list[str]:
     """Why the pod is not placed, or not running; empty if nothing is missing."""
     status = observation.pod.get("status") or {}
-    found = []
+    found: list[str | None] = []
     if observation.deleted:
         found.append("somebody else deleted the pod")
     if observation.phase == "Failed":
@@ -250,7 +254,7 @@ def _reasons(observation: Observation, options: Options) -> list[str]:
             if waiting:
                 found.append(": ".join(filter(None, [waiting.get("reason"), waiting.get("message")])))
         found += [event["message"] for event in observation.events if event["type"] == "Warning"]
-    return list(dict.fromkeys(filter(None, found)))
+    return list(dict.fromkeys(text for text in found if text))
 
 
 def _unique_name() -> str:
@@ -258,7 +262,7 @@ def _unique_name() -> str:
     return f"osso-probe-{uuid.uuid4().hex[:10]}"
 
 
-def _observe(client: Client, pods, pod: dict[str, Any], options: Options) -> Observation:
+def _observe(client: Client, pods: Resource, pod: dict[str, Any], options: Options) -> Observation:
     """Create the pod and watch it until its fate is known or the time is over."""
     started = time.monotonic()
     deadline = started + options.timeout
@@ -274,7 +278,7 @@ def _observe(client: Client, pods, pod: dict[str, Any], options: Options) -> Obs
     return _watch(client, pods, observation, options, deadline)
 
 
-def _watch(client: Client, pods, observation: Observation, options: Options, deadline: float) -> Observation:
+def _watch(client: Client, pods: Resource, observation: Observation, options: Options, deadline: float) -> Observation:
     started = deadline - options.timeout
     version = observation.pod["metadata"]["resourceVersion"]
     selector = f"{PROBE_LABEL}={observation.name}"
@@ -349,7 +353,7 @@ def _not_created(error: ApiError, options: Options) -> ApiError:
     return error
 
 
-def _remove(client: Client, pods, pod: dict[str, Any], failure: ClusterError | None) -> str:
+def _remove(client: Client, pods: Resource, pod: dict[str, Any], failure: ClusterError | None) -> str:
     """Delete the pod. Returns a sentence for the user if that did not succeed."""
     if isinstance(failure, ApiError) and failure.method == "POST" and 400 <= failure.status < 500:
         return ""  # never created

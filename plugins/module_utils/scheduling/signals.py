@@ -15,23 +15,26 @@ with uninterrupted():
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
+from typing import Any, NoReturn
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 
 
 @contextmanager
-def uninterrupted():
+def uninterrupted() -> Iterator[None]:
     """Requests to end are ignored while the block runs."""
     with _on_signal(signal.SIG_IGN):
         yield
 
 
 @contextmanager
-def ended_by_signals(what):
+def ended_by_signals(what: str) -> Iterator[None]:
     """A request to end raises ClusterError in the block; ``what`` begins its message."""
 
-    def end(number, frame):
+    def end(number: int, frame: FrameType | None) -> NoReturn:
         raise ClusterError(f"{what} was ended by {signal.Signals(number).name}.")
 
     with _on_signal(end):
@@ -39,7 +42,7 @@ def ended_by_signals(what):
 
 
 @contextmanager
-def _on_signal(handler):
+def _on_signal(handler: Callable[[int, FrameType | None], Any] | signal.Handlers) -> Iterator[None]:
     before = {number: signal.signal(number, handler) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
     try:
         yield

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client, raise_if_gone
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
@@ -62,13 +62,16 @@ class Running(NamedTuple):
     pods: tuple[dict[str, Any], ...] = ()
 
 
+_T = TypeVar("_T")
+
+
 class Survey:
     """One look at a cluster.
 
     ``unknown`` collects what could not be read for lack of permission, or because a node did not answer. ``silent``: the names of such nodes.
     """
 
-    def __init__(self, client: Client, namespaces: list[str], now: datetime | None = None):
+    def __init__(self, client: Client, namespaces: list[str], now: datetime | None = None) -> None:
         self._client = client
         self._namespaces = namespaces
         self.now = now or datetime.now(timezone.utc)
@@ -88,11 +91,11 @@ class Survey:
         default = self._default_scheduler(found)
         return [*([default] if default else []), *found]
 
-    def running(self, entry: dict[str, Any]) -> Running:
+    def running(self, entry: Mapping[str, Any]) -> Running:
         """What runs an entry of `schedulers`."""
         return self._running.get(_key(entry), Running(None, None))
 
-    def configuration(self, entry: dict[str, Any]) -> str | None:
+    def configuration(self, entry: Mapping[str, Any]) -> str | None:
         """The text of the configuration of an entry of `schedulers`, None if it has none or none that can be read."""
         running = self.running(entry)
         if running.config is None and entry["kind"] == "StaticPod" and entry["namespace"] == OPENSHIFT_NAMESPACE:
@@ -102,7 +105,7 @@ class Survey:
             return self._read_config(OPENSHIFT_NAMESPACE, ConfigMapKey(name, "config.yaml"))[3]
         return running.config
 
-    def pods(self, entry: dict[str, Any]) -> list[dict[str, Any]]:
+    def pods(self, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The pods of an entry of `schedulers` that are not about to go."""
         running = self.running(entry)
         found = list(running.pods) or (
@@ -110,7 +113,7 @@ class Survey:
         )
         return [pod for pod in found if not pod["metadata"].get("deletionTimestamp")]
 
-    def log(self, pod: dict[str, Any], container: str, lines: int, previous: bool = False) -> str | None:
+    def log(self, pod: Mapping[str, Any], container: str, lines: int, previous: bool = False) -> str | None:
         """The end of a container's log; None if it can't be read, or if there is none of an earlier run."""
         where = f"the log of {pod['metadata']['namespace']}/{pod['metadata']['name']}"
         try:
@@ -272,7 +275,7 @@ class Survey:
             "conditions": status.get("conditions") or [],
         }
         command = find_command(deployment["spec"]["template"]["spec"]) if deployment else None
-        if command is None:
+        if deployment is None or command is None:
             names, problem, _config, _text = self._read_config(about["namespace"], config_map)
             degraded = next(
                 (c.get("message") for c in about["conditions"] if c["type"] == "Degraded" and c["status"] == "True"),
@@ -318,7 +321,7 @@ class Survey:
             replicas=replicas,
             ready=ready,
             serving=serving,
-            leader=self._leader(lease, elected),
+            leader=self._leader(lease, elected) if lease else None,
             message="; ".join(filter(None, [message, problem])),
         )
 
@@ -342,7 +345,7 @@ class Survey:
             about = {"kind": "default", "namespace": DEFAULT_LEASE[0], "name": DEFAULT_LEASE[1], "conditions": []}
             message = "neither a Lease nor pods of it can be seen, so it is unknown whether it serves"
             return _entry(about, names=[DEFAULT_SCHEDULER_NAME], serving=None, message=message)
-        leader = self._leader(lease, elected)
+        leader = self._leader(lease, elected) if lease else None
         if any(entry["leader"] and entry["leader"] == leader and entry["serving"] for entry in found):
             return None  # a Deployment that was found already is the default scheduler
         ready = sum(1 for pod in pods if is_ready(pod))
@@ -386,9 +389,7 @@ class Survey:
             return False, f"{count}, but it waits for the Lease {where}, which {holder} holds"
         return True, f"{count}, {holder} leads"
 
-    def _leader(self, lease: dict[str, Any] | None, elected: Election) -> dict[str, Any] | None:
-        if lease is None:
-            return None
+    def _leader(self, lease: dict[str, Any], elected: Election) -> dict[str, Any]:
         spec = lease.get("spec") or {}
         renewed, acquired = spec.get("renewTime"), spec.get("acquireTime")
         return {
@@ -426,7 +427,7 @@ class Survey:
             self._leases[key] = read
         return self._leases[key]
 
-    def _list_here(self, api_version: str, kind: str, **selectors) -> list[dict[str, Any]]:
+    def _list_here(self, api_version: str, kind: str, **selectors: Any) -> list[dict[str, Any]]:
         """Objects of all namespaces, or of those asked for if only that is allowed."""
         resource = self._client.resource(api_version, kind)
         try:
@@ -442,11 +443,11 @@ class Survey:
         self._note(f"{kind}s outside of the namespaces {', '.join(self._namespaces)}: listing them everywhere is not allowed")
         return objects
 
-    def _list(self, api_version: str, kind: str, namespace: str, **selectors) -> list[dict[str, Any]]:
+    def _list(self, api_version: str, kind: str, namespace: str, **selectors: Any) -> list[dict[str, Any]]:
         resource = self._client.resource(api_version, kind)
         return self._allowed(f"{kind}s in {namespace}", lambda: self._client.list(resource, namespace, **selectors)) or []
 
-    def _allowed(self, what: str, read):
+    def _allowed(self, what: str, read: Callable[[], _T]) -> _T | None:
         """The answer to a question, None if it may not be asked or if the kind is not served."""
         try:
             return read()
@@ -496,11 +497,11 @@ def why_pending(pod: dict[str, Any]) -> str:
     if gates:
         return f"it waits at the scheduling gates {gates}"
     conditions = (pod.get("status") or {}).get("conditions") or []
-    said = next((condition for condition in conditions if condition["type"] == "PodScheduled"), {})
+    said: Mapping[str, Any] = next((condition for condition in conditions if condition["type"] == "PodScheduled"), {})
     return ": ".join(filter(None, [said.get("reason"), said.get("message")])) or "its scheduler has not looked at it yet"
 
 
-def _key(entry: dict[str, Any]) -> tuple[str, str, str]:
+def _key(entry: Mapping[str, Any]) -> tuple[str, str, str]:
     return entry["kind"], entry["namespace"], entry["name"]
 
 

@@ -106,7 +106,7 @@ def _config_map_of(path: str, container: dict[str, Any], pod_spec: dict[str, Any
     mount = max(mounts, key=lambda mount: len(mount["mountPath"]))
     inside = posixpath.relpath(path, mount["mountPath"])
     inside = posixpath.normpath(posixpath.join(mount.get("subPath") or "", "" if inside == "." else inside))
-    volume = next((volume for volume in pod_spec.get("volumes") or [] if volume["name"] == mount["name"]), {})
+    volume: Mapping[str, Any] = next((volume for volume in pod_spec.get("volumes") or [] if volume["name"] == mount["name"]), {})
     sources = [volume, *((volume.get("projected") or {}).get("sources") or [])]
     for source in filter(None, (source.get("configMap") for source in sources)):
         items = source.get("items")

@@ -255,17 +255,19 @@ def _switch(step: _Step, warnings: list[str]) -> dict[str, Any]:
 
 def _go(step: _Step) -> str:
     """Bring configuration and manifest; what is wrong with the new process. Raises InputError while the manifest is as it was."""
+    config = step.record.config
     with _files():
-        if step.text is not None and step.found != step.text:
-            os.makedirs(os.path.dirname(step.record.config), mode=0o700, exist_ok=True)
-            rollback.write(step.record.config, step.text, os.path.dirname(step.record.config))
+        if config and step.text is not None and step.found != step.text:
+            os.makedirs(os.path.dirname(config), mode=0o700, exist_ok=True)
+            rollback.write(config, step.text, os.path.dirname(config))
         if step.current != step.after.text:
             # kubelet starts the pod anew whatever changes in it, also where the command line stays.
             rollback.replace_manifest(step.path, step.after.text)
     if step.current == step.after.text and step.outdated:
         # kubelet looks at the manifest alone.
         try:
-            os.utime(step.record.config)  # its time may be in the future, and the next run would take the new process for an old one
+            if config:
+                os.utime(config)  # its time may be in the future, and the next run would take the new process for an old one
             rollback.end(step.outdated)
         except OSError as error:
             raise ClusterError(f"kube-scheduler's process cannot be ended: {error.strerror}. Run the task as root.") from None

@@ -37,7 +37,7 @@ WantedBy=multi-user.target
 class Guard:
     """Of one manifest."""
 
-    def __init__(self, manifest: str):
+    def __init__(self, manifest: str) -> None:
         self._manifest = manifest
         self._folder = rollback.state_folder(manifest)
         self._name = f"osso-scheduler-guard-{rollback.digest(manifest)[:12]}.service"

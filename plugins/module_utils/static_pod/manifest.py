@@ -55,7 +55,7 @@ def read(text: str, path: str) -> Manifest:
         pod = document.read(text)
     except document.NotYaml as error:
         raise InputError(f"manifest: {path} is no YAML: {error.finding.format()}. Repair it first.") from None
-    if not isinstance(pod, dict) or pod.get("kind") != "Pod" or not isinstance(pod.get("metadata"), dict) or _container(pod) is None:
+    if not isinstance(pod, dict) or pod.get("kind") != "Pod" or not isinstance(pod.get("metadata"), dict) or _find_container(pod) is None:
         raise InputError(f"manifest: {path} holds no Pod with a container {CONTAINER}: give the manifest of the default scheduler.")
     try:
         undo = _flags_before(pod)
@@ -108,7 +108,14 @@ def with_kubeconfig(text: str, kubeconfig: str | None) -> str:
     return text
 
 
-def _container(pod: dict[str, Any]) -> dict[str, Any] | None:
+def _container(pod: dict[str, Any]) -> dict[str, Any]:
+    """The scheduler's container of a pod that `read` has accepted."""
+    found = _find_container(pod)
+    assert found is not None
+    return found
+
+
+def _find_container(pod: dict[str, Any]) -> dict[str, Any] | None:
     spec = pod.get("spec")
     containers = spec.get("containers") if isinstance(spec, dict) else None
     named = containers if isinstance(containers, list) else []
@@ -117,7 +124,8 @@ def _container(pod: dict[str, Any]) -> dict[str, Any] | None:
 
 def _flags_before(pod: dict[str, Any]) -> dict[str, str | None]:
     """By flag what it was before it was set here."""
-    return json.loads((pod["metadata"].get("annotations") or {}).get(BEFORE) or "{}")
+    before: dict[str, str | None] = json.loads((pod["metadata"].get("annotations") or {}).get(BEFORE) or "{}")
+    return before
 
 
 def _undo(pod: dict[str, Any]) -> None:

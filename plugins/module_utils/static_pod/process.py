@@ -94,7 +94,7 @@ def await_one(
 class _Starts:
     """The starts of a container from now on, by its logs: a process that ends at once is gone before it is seen."""
 
-    def __init__(self, pattern: str):
+    def __init__(self, pattern: str) -> None:
         self._pattern = pattern
         self._before = set(glob.glob(pattern))
         self._seen: set[str] = set()
@@ -143,7 +143,7 @@ def _health(address: tuple[str, int]) -> str:
     return f"{address[0]}:{address[1]} answers {answer}"
 
 
-def _status(address: tuple[str, int], path: str):
+def _status(address: tuple[str, int], path: str) -> int | str:
     # It signs its certificate itself, anew with each start; what is asked for is no secret, and asked on its own host.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
