@@ -288,6 +288,44 @@ def test_without_metrics_nothing_is_brought_where_they_are_required(load_aware, 
     kubectl("delete", "secret", scheduler.name, PLACE)
 
 
+@pytest.mark.long
+def test_a_metric_that_becomes_no_number_is_told_while_the_scheduler_runs(load_aware, stack, kubectl):
+    """Of it TargetLoadPacking makes an invalid score, so that no pod is placed."""
+    scheduler = load_aware()
+    scheduler.write()
+    scheduler.rest()
+    assert scheduler.condition("MetricsAvailable")[:2] == ("True", "AsExpected")
+    pods = [f"{scheduler.name}-{number}" for number in range(2)]
+    place_pod(kubectl, scheduler, pods[0])
+    eventually(lambda: node_of(kubectl, pods[0]))
+    rollouts = scheduler.rollouts()
+
+    def told():
+        scheduler.look_again()
+        return scheduler.condition("MetricsAvailable")[:2] == ("False", "MetricInvalid")
+
+    stack.exporter.load(stack.nodes[0], cpu=float("nan"))
+    try:
+        eventually(told)
+        message = scheduler.condition("MetricsAvailable")[2]
+        assert f"is nan for {stack.nodes[0]}" in message
+        assert "TargetLoadPacking" in message
+        # What runs is left as it is.
+        assert scheduler.condition("Available")[0] == "True"
+        assert scheduler.rollouts() == rollouts
+    finally:
+        # Its counters remain without a number: the node starts with new ones.
+        stack.exporter.only(*stack.nodes[1:])
+        stack.exporter.only(*stack.nodes)
+        stack.forget()
+        stack.record()
+    scheduler.look_again()
+    eventually(lambda: scheduler.condition("MetricsAvailable")[0] == "True")
+    place_pod(kubectl, scheduler, pods[1])
+    eventually(lambda: node_of(kubectl, pods[1]))
+    kubectl("delete", "pod", "--namespace=default", *pods, "--wait=false")
+
+
 def test_account_that_the_operator_may_not_ask_for_is_told(load_aware):
     scheduler = load_aware(prometheus_token="serviceaccount/default")
     scheduler.write()
