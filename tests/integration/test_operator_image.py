@@ -19,6 +19,7 @@ from socketserver import UnixStreamServer
 
 import pytest
 import yaml
+from support.scheduler import eventually
 
 # Another user than the image's own, as OpenShift gives each namespace one.
 USER = 1000650000
@@ -45,7 +46,7 @@ def pod(name, image, user) -> dict:
                 {
                     "name": "operator",
                     "image": image,
-                    "command": ["sleep", "infinity"],
+                    "command": ["warm-runner", "sleep", "infinity"],
                     "securityContext": {
                         "allowPrivilegeEscalation": False,
                         "capabilities": {"drop": ["ALL"]},
@@ -99,6 +100,7 @@ def inside(kubectl, reference) -> Inside:
     kubectl("wait", f"--namespace={namespace}", "--for=condition=Ready", "pod", "--all", "--timeout=90s")
     inside = Inside(kubectl, namespace, "other-user")
     inside.as_own_user = Inside(kubectl, namespace, "own-user")
+    eventually(lambda: inside("test", "-S", "/tmp/warm-runner/socket", check=False).returncode == 0, 60)
     yield inside
     kubectl("delete", "namespace", namespace, "--wait=false")
 
@@ -128,8 +130,7 @@ def test_what_is_installed_is_what_is_pinned(inside, root):
         "print(json.dumps({re.sub('[-_.]+', '-', d.name).lower(): d.version for d in m.distributions(path=['/opt/ansible/python'])}))"
     )
     assert installed.pop("ansible-operator-events")
-    # slim.py leaves these out.
-    assert installed == {name: version for name, version in pinned.items() if name not in ("cryptography", "cffi", "pycparser")}
+    assert installed == pinned
 
 
 def test_collections(inside, root):
@@ -203,6 +204,50 @@ def test_nothing_is_left_of_the_build(inside):
 
 MANIFEST = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "default"}}
 NO_SERVER = {"host": "http://127.0.0.1:9", "api_key": "unused", "retry_seconds": 0}
+
+
+PARENT = """
+import glob, json
+print(json.dumps([path for path in glob.glob("/proc/[0-9]*/comm") if open(path).read() == "warm-parent\\n"]))
+"""
+ZOMBIES = """
+import glob, json
+print(json.dumps([path for path in glob.glob("/proc/[0-9]*/stat") if open(path).read().rpartition(")")[2].split()[0] == "Z"]))
+"""
+# The process that a task runs in: forked, it has the arguments of the parent.
+FORKED = {"name": "forked", "ansible.builtin.set_fact": {"command": "{{ lookup('file', '/proc/self/cmdline') }}"}}
+FOLDERS = "find /tmp/.ansible /tmp/warm-runner -mindepth 1"
+
+
+def forked(results) -> bool:
+    return "warm-parent" in results["forked"]["ansible_facts"]["command"]
+
+
+def test_a_forked_run_answers_as_an_ordinary_one(inside):
+    tasks = [
+        FORKED,
+        {"name": "fails", "osso.scheduler.apply": {"manifests": MANIFEST, **NO_SERVER}},
+        {"name": "packed", "ansible.builtin.command": "echo ü"},
+        {"name": "templated", "ansible.builtin.debug": {"msg": "{{ {'a': [1, 2]} | dict2items | to_json }}"}},
+    ]
+    fork, ordinary = inside.play(tasks), inside.play(tasks, OPERATOR_WARM_RUNNER="")
+    assert forked(fork)
+    assert not forked(ordinary)
+    for one in (fork, ordinary):
+        del one["forked"]
+        for key in ("start", "end", "delta"):
+            del one["packed"][key]
+    assert fork == ordinary
+    # The run's own temporary folder is gone, and what all runs share is there.
+    assert inside("sh", "-c", FOLDERS).stdout.split() == ["/tmp/warm-runner/socket"]
+
+
+def test_a_killed_parent_is_started_again(inside):
+    before = inside.python(PARENT)
+    inside("sh", "-c", f"kill -9 {before[0].split('/')[2]}")
+    # A run at any time in between ends well, forked or not.
+    eventually(lambda: forked(inside.play([FORKED])) and inside.python(PARENT) != before, 60)
+    assert inside.python(ZOMBIES) == []
 
 
 def test_modules_in_process_answer_as_packed_ones(inside):

@@ -7,17 +7,21 @@
 from __future__ import annotations
 
 import os
+import random
+import signal
 import subprocess
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 
 import pytest
 from support.convergence import User, converge
-from support.operator_pod import CONTROLLER, Operator
+from support.operator_pod import AT_REST, PARENT, Operator
 from support.scheduler import eventually
 from support.site import NAMESPACE, installed
 
@@ -27,6 +31,7 @@ RECONCILES = int(os.environ.get("SOAK_RECONCILES") or 1000)
 MARKS = tuple(RECONCILES * share // 10 for share in (1, 5, 10))
 USERS = 4
 WITHIN = 600
+KILLING = 90  # seconds
 # Between the last two marks, with Go's collector free to run when it likes: a tenth of the operator's size at rest.
 GROWTH = 8 * 2**20
 
@@ -103,13 +108,13 @@ def users(operator, kubectl):
 
 
 def at_rest(operator: Operator) -> None:
-    """Wait until nothing but the controller has run for a while."""
+    """Wait until no reconcile has run for a while."""
     since = time.monotonic()
 
     def rests():
-        """only the controller runs"""
+        """no reconcile runs"""
         nonlocal since
-        if {process.command for process in operator.processes()} != {CONTROLLER[:15]}:
+        if {process.command for process in operator.processes()} != AT_REST:
             since = time.monotonic()
         return time.monotonic() - since > 5
 
@@ -138,9 +143,41 @@ def test_memory_and_files_stay_flat(operator, users, kubectl, record_property):
     assert not same["status"]["containerStatuses"][0]["restartCount"]
     first, middle, last = samples
     assert first.files, "the files of the runs are seen"
-    assert {sample.processes for sample in samples} == {1}
+    assert {sample.processes for sample in samples} == {len(AT_REST)}
     assert last.resident - middle.resident < GROWTH
     assert last.resident - first.resident < 2 * GROWTH
     assert last.files <= first.files * 1.1
     assert last.bytes <= first.bytes * 1.1
     assert last.open_files <= first.open_files + 10
+
+
+def test_what_is_killed_is_made_up_for(operator, users, kubectl, record_property):
+    """The parent that forks reconciles, and reconciles, killed again and again: everything converges, in the same container."""
+    pod = operator.await_running()
+    killed = Counter()
+    end = time.monotonic() + KILLING
+    for edit in count():
+        if time.monotonic() > end:
+            break
+        kubectl("annotate", "secondaryschedulers", "--all", f"--namespace={NAMESPACE}", "--overwrite", f"example.com/kill={edit}")
+        victims = [process for process in operator.processes() if process.command not in AT_REST - {PARENT}]
+        # Reconciles as often as their parent, which is always there.
+        of_reconciles = [process for process in victims if process.command != PARENT]
+        for process in (of_reconciles if edit % 2 else victims)[-1:]:
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGKILL)
+                killed[process.command] += 1
+        time.sleep(random.uniform(0.2, 2))
+    for user in users:
+        user.edit(logLevel="Debug")
+    converge(kubectl, users, WITHIN)
+    at_rest(operator)
+    record_property("killed", ", ".join(f"{name} {times}" for name, times in sorted(killed.items())))
+    assert killed[PARENT]
+    assert set(killed) & {"ansible-runner", "ansible-playboo"}
+    (same,) = operator.pods()
+    assert same["metadata"]["uid"] == pod["metadata"]["uid"]
+    assert not same["status"]["containerStatuses"][0]["restartCount"]
+    assert [
+        process for process in operator.processes() if Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    ] == []

@@ -20,6 +20,9 @@ from .site import NAMESPACE
 
 NAME = "osso-scheduler-operator"
 CONTROLLER = "ansible-operator"
+PARENT = "warm-parent"
+# What runs in the pod between two reconciles, by the names that the kernel keeps of it.
+AT_REST = {"warm-runner", CONTROLLER[:15], PARENT}
 WAYS_TO_DIE = ("crash", "evict", "lose")
 
 
@@ -79,7 +82,7 @@ class Operator:
         if way != "evict":
             for process in self._controllers(pod):
                 with suppress(ProcessLookupError):
-                    # The first process of the container: the kernel ends all others with it.
+                    # The first process of the container ends with it, and then the kernel ends all others.
                     os.kill(process.pid, signal.SIGKILL)
         if way != "crash":
             force = ["--grace-period=0", "--force"] if way == "lose" else []
