@@ -2,11 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Check KubeSchedulerConfigurations on the command line, for editors and pre-commit; needs Python and PyYAML, no Ansible.
+"""Check KubeSchedulerConfigurations on the command line, for editors, pre-commit and pipelines; needs Python and PyYAML, no Ansible.
 
-    python -m ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.command_line config.yaml --kubernetes 1.31
+    kube-scheduler-config config.yaml --kubernetes 1.31
+    helm template CHART | kube-scheduler-config -
 
-Findings go to stdout as ``file:line:column: severity: field: message (hint)``; with --complete, --convert or --diff, whose output
+A file is a configuration, or a stream of Kubernetes objects, whose ConfigMaps, Secrets and SecondarySchedulers are checked.
+
+Findings go to stdout as ``file:line:column: severity: object: field: message (hint)``; with --complete, --convert or --diff, whose output
 is on stdout, to stderr. Exit status: 0 nothing wrong (warnings allowed), 1 errors found, 2 wrong usage or unreadable file.
 
 The only file of this package that reads files and writes.
@@ -18,12 +21,16 @@ import argparse
 import json
 import sys
 from dataclasses import replace
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 from .check import check
+from .formats import FORMATS, TOOL, Checked
 from .images import check_image, identify
+from .objects import Configuration, Scheduler, configurations
+from .outline import API_GROUP
 from .plugins import make_target
-from .result import Finding, Result
+from .result import ERROR, Result
+from .tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
 from .target import IN_TREE, SCHEDULER_PLUGINS, UnknownTarget
 from .text import from_structure
 
@@ -35,42 +42,66 @@ class Unusable(Exception):
 
 
 class Judged(NamedTuple):
-    """What is said of one file. output: what goes to stdout besides the findings."""
+    """What is reported of one configuration. output: what goes to stdout besides the findings."""
 
-    name: str
-    result: Result
+    checked: Checked
     report: dict[str, Any]
     output: str = ""
     notes: tuple[str, ...] = ()
+
+
+class Reader(NamedTuple):
+    """The kube-scheduler that reads a configuration. kubernetes: None if it is unknown. plugins, flags: as for ``check``."""
+
+    kubernetes: str | None
+    plugins: Any
+    image: str
+    flags: tuple[str, ...]
+    placeholders: tuple[str, ...] = ()
+
+    def check(self, text: str | bytes, kubernetes: str | None = None) -> Result:
+        release = kubernetes or self.kubernetes
+        return check(text, release, self.plugins, self.flags if release else (), self.placeholders)
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_intermixed_args(arguments)
     try:
         _check_usage(options)
-        judged = [_judge(name, options) for name in options.files]
+        judged = [one for name in options.files for one in _judge(name, options)]
     except (Unusable, UnknownTarget, ImportError) as error:
         sys.stderr.write(f"error: {error}\n")
         return UNUSABLE
+    checked = [one.checked for one in judged]
     if options.format == "json":
         sys.stdout.write(json.dumps([one.report for one in judged], indent=2, default=str) + "\n")
     else:
-        _write_text(judged, findings_to=sys.stderr if _has_output(options) else sys.stdout)
-    return WRONG if any(one.result.errors for one in judged) else OK
+        findings_to = sys.stderr if _has_output(options) else sys.stdout
+        findings_to.writelines(f"{note}\n" for one in judged for note in one.notes)
+        findings_to.write(FORMATS[options.format](checked))
+        sys.stdout.writelines(one.output for one in judged)
+    return WRONG if any(finding.severity == ERROR for one in checked for finding in one.findings) else OK
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="kube_scheduler",
-        description="Says what kube-scheduler says to a KubeSchedulerConfiguration, with line, column, field and remedy.",
+        prog=TOOL,
+        description="Validates KubeSchedulerConfigurations as kube-scheduler does, with line, column, field and remedy.",
         epilog="Exit status: 0 nothing wrong (warnings allowed), 1 errors found, 2 wrong usage or unreadable file.",
     )
     add = parser.add_argument
-    add("files", nargs="+", metavar="FILE", help="YAML or JSON; - is stdin")
+    add(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="YAML or JSON: a configuration, or objects such as rendered manifests, of which ConfigMaps, Secrets and SecondarySchedulers are "
+        "checked; - is stdin",
+    )
     add(
         "--kubernetes",
         metavar="RELEASE",
-        help="1.31 or openshift-4.18; without it and --image only what holds for every release is checked",
+        help="1.31 or openshift-4.18; without it and --image the image of a SecondaryScheduler in FILE decides, else only what holds for every "
+        "release is checked",
     )
     add("--image", help="the scheduler's image, whose name and tag tell release and plugins")
     add(
@@ -79,9 +110,13 @@ def _parser() -> argparse.ArgumentParser:
         help=f"{IN_TREE} (default), {SCHEDULER_PLUGINS}, or the path of a YAML file that describes a custom image",
     )
     add("--flag", action="append", default=[], metavar="FLAG", help="one flag of its command line: --flag=--leader-elect=false")
-    add("--format", choices=("text", "json"), default="text")
+    add("--format", choices=("text", "json", *(name for name in FORMATS if name != "text")), default="text")
     add("--complete", action="store_true", help="print the configuration with all defaults, as --write-config-to does")
-    add("--convert", metavar="RELEASE", help="print the file as this release reads it; --kubernetes says which one reads it today")
+    add(
+        "--convert",
+        metavar="RELEASE",
+        help="print the file as this release reads it; read as --kubernetes does, or as the last release of its apiVersion",
+    )
     add("--diff", metavar="OTHER", help="print what differs from this file (before) to FILE (after), all defaults filled in")
     add("--diff-release", metavar="RELEASE", help="print what changes for FILE when its scheduler becomes this release")
     return parser
@@ -97,22 +132,21 @@ def _check_usage(options: argparse.Namespace) -> None:
         raise Unusable("choose one of {}".format(" and ".join("--" + name.replace("_", "-") for name in chosen)))
     if chosen and len(options.files) > 1:
         raise Unusable("--{} takes one FILE".format(chosen[0].replace("_", "-")))
+    if chosen and options.format not in ("text", "json"):
+        raise Unusable("--{} has the formats text and json".format(chosen[0].replace("_", "-")))
     if [*options.files, options.diff].count("-") > 1:
         raise Unusable("stdin can be read only once")
-    options.described = _plugins(options.plugins)
+    options.described, options.notes = _plugins(options.plugins), []
     image = identify(options.image) if options.image else None
     if image and image.reason and not (options.kubernetes and options.plugins):
-        sys.stderr.write(f"note: {image.reason}: give --kubernetes and --plugins; else only what holds for every release is checked\n")
+        _note(f"{image.reason}: give --kubernetes and --plugins; else only what holds for every release is checked", options)
         options.kubernetes = None
     elif image:
         options.kubernetes = options.kubernetes or image.kubernetes
         options.described = options.described or image.plugins
-    elif not options.kubernetes and not options.convert:
-        sys.stderr.write("note: without --kubernetes or --image only what holds for every release is checked\n")
-    options.described = options.described or IN_TREE
     for release in (options.kubernetes, options.convert, options.diff_release):
         if release:
-            make_target(release, options.described, options.flag)
+            make_target(release, options.described or IN_TREE, options.flag)
     if not options.kubernetes and (options.complete or options.diff or options.diff_release):
         raise Unusable(f"--{chosen[0].replace('_', '-')} needs --kubernetes, or an --image that tells it")
 
@@ -132,76 +166,132 @@ def _plugins(given: str | None) -> Any:
     return described
 
 
-def _judge(name: str, options: argparse.Namespace) -> Judged:
-    text = _read(name)
+def _judge(name: str, options: argparse.Namespace) -> list[Judged]:
+    found = configurations(_read(name))
+    if not any(one.text is not None for one in found):
+        _note(f"{name}: no ConfigMap or Secret has a KubeSchedulerConfiguration", options)
+    if _has_output(options):
+        found = [_only(found, name)]
+    return [_judge_one(name, one, options) for one in found]
+
+
+def _only(found: list[Configuration], name: str) -> Configuration:
+    """The one configuration of a file of which something is printed."""
+    having_text = [one for one in found if one.text is not None]
+    if len(having_text) != 1:
+        labels = "; ".join(one.label for one in having_text) or "none"
+        raise Unusable(f"{name}: one configuration is needed, found are {len(having_text)}: {labels}")
+    return having_text[0]
+
+
+def _judge_one(name: str, found: Configuration, options: argparse.Namespace) -> Judged:
+    if found.text is None:
+        return _judged(name, found, Result(found.findings), located=True)
+    reader = _reader(name, found, options)
     if options.convert:
-        return _convert(name, text, options)
-    result = _check(text, options)
-    if options.image:
-        result = replace(result, findings=(*result.findings, *check_image(options.image, options.kubernetes)))
-    report = _report(name, result)
+        return _convert(name, found, reader, options)
+    result = reader.check(found.text)
+    if reader.image:
+        result = replace(result, findings=(*result.findings, *check_image(reader.image, reader.kubernetes)))
+    judged = _judged(name, found, result)
+    report = judged.report
     if options.complete:
         report["completed"] = result.config
-        return Judged(name, result, report, from_structure(result.config) if result.config and result.valid else "")
+        return judged._replace(output=from_structure(result.config) if result.config and result.valid else "")
     if options.diff or options.diff_release:
         from .differences import diff
 
         if options.diff:
-            differences = diff(_check(_read(options.diff), options), result)
+            differences = diff(reader.check(_only(configurations(_read(options.diff)), options.diff).text or ""), result)
         else:
-            result_after = check(text, options.diff_release, options.described, options.flag)
-            differences = diff(result, result_after)
+            differences = diff(result, reader.check(found.text, options.diff_release))
         report["differences"] = [difference._asdict() for difference in differences]
-        return Judged(name, result, report, "".join(f"{difference.format()}\n" for difference in differences))
-    return Judged(name, result, report)
+        return judged._replace(output="".join(f"{difference.format()}\n" for difference in differences))
+    return judged
 
 
-def _check(text: bytes, options: argparse.Namespace) -> Result:
-    return check(text, options.kubernetes, options.described, options.flag if options.kubernetes else ())
+def _reader(name: str, found: Configuration, options: argparse.Namespace) -> Reader:
+    """Who reads a configuration: what the command line says, else the SecondaryScheduler in the same file."""
+    flags = tuple(options.flag)
+    reader = Reader(options.kubernetes, options.described or IN_TREE, options.image or "", flags)
+    scheduler = found.scheduler
+    if scheduler is None:
+        if not reader.kubernetes and not options.convert:
+            _note("without --kubernetes or --image only what holds for every release is checked", options)
+        return reader
+    # The operator fills these.
+    reader = reader._replace(placeholders=(PROM_URL, PROM_TOKEN, LOAD_WATCHER_URL))
+    if options.kubernetes or options.image:
+        return reader
+    image = identify(scheduler.image)
+    kubernetes, plugins = scheduler.kubernetes or image.kubernetes, options.described or _annotated(scheduler) or image.plugins
+    if kubernetes is None or plugins is None:
+        _note(
+            f"{name}: {scheduler.object}: {image.reason}: give --kubernetes and --plugins; else only what holds for every release is checked",
+            options,
+        )
+        return reader
+    try:
+        make_target(kubernetes, plugins, flags)
+    except UnknownTarget as error:
+        raise Unusable(f"{name}: {scheduler.object}: {error}") from None
+    return reader._replace(kubernetes=kubernetes, plugins=plugins, image=scheduler.image)
 
 
-def _convert(name: str, text: bytes, options: argparse.Namespace) -> Judged:
+def _annotated(scheduler: Scheduler) -> Any:
+    """What the annotation of a SecondaryScheduler says of the plugins in its image, None if it has none."""
+    from .document import tree
+
+    text = scheduler.plugins
+    return text if text in ("", IN_TREE, SCHEDULER_PLUGINS) else tree(text)
+
+
+def _note(text: str, options: argparse.Namespace) -> None:
+    """Once for all files."""
+    if text not in options.notes:
+        options.notes.append(text)
+        sys.stderr.write(f"note: {text}\n")
+
+
+def _convert(name: str, found: Configuration, reader: Reader, options: argparse.Namespace) -> Judged:
     from .convert import convert
 
-    conversion = convert(text, options.kubernetes, options.convert, options.described, tuple(options.flag))
-    result = check(conversion.text, options.convert, options.described, options.flag)
-    result = replace(result, findings=conversion.findings)
-    report = _report(name, result)
-    report["conversion"] = {
+    text = found.text or ""
+    source = reader.kubernetes if reader.kubernetes and _reads(reader, text) else None
+    conversion = convert(text, source, options.convert, reader.plugins, reader.flags)
+    result = check(conversion.text, options.convert, reader.plugins, reader.flags)
+    judged = _judged(name, found, replace(result, findings=conversion.findings))
+    judged.report["conversion"] = {
         "source": conversion.source,
         "complete": conversion.complete,
         "steps": [step._asdict() for step in conversion.steps],
         "text": conversion.text,
     }
     notes = tuple(": ".join(part for part in (name, step.kind, step.path, step.message) if part) for step in conversion.steps)
-    return Judged(name, result, report, conversion.text, notes)
+    return judged._replace(output=conversion.text, notes=notes)
 
 
-def _report(name: str, result: Result) -> dict[str, Any]:
-    return {
+def _reads(reader: Reader, text: str | bytes) -> bool:
+    """Whether a release reads the version in which a document is written; if not, the document is older or newer than the image."""
+    group, _slash, version = check(text, None).api_version.rpartition("/")
+    return group != API_GROUP or not reader.kubernetes or make_target(reader.kubernetes).serves(version)
+
+
+def _judged(name: str, found: Configuration, result: Result, located: bool = False) -> Judged:
+    """located: whether the findings have their places in the file already."""
+    findings = result.findings if located else tuple(found.located(finding) for finding in result.findings)
+    report = {
         "file": name,
+        "object": found.object,
+        "key": found.key,
         "valid": result.valid,
         "starts": result.starts,
         "api_version": result.api_version,
         "scheduler_names": list(result.scheduler_names),
-        "findings": [finding.as_dict() for finding in result.findings],
+        "findings": [finding.as_dict() for finding in findings],
         "effective": result.effective,
     }
-
-
-def _write_text(judged: list[Judged], findings_to: TextIO) -> None:
-    for one in judged:
-        for note in one.notes:
-            findings_to.write(f"{note}\n")
-        for finding in one.result.findings:
-            findings_to.write(_line(one.name, finding) + "\n")
-        sys.stdout.write(one.output)
-
-
-def _line(name: str, finding: Finding) -> str:
-    """``file:line:column: severity: field: message (hint)``, the form that editors know from compilers."""
-    place = f"{name}:{finding.line or 1}:{finding.column or 1}"
-    return f"{place}: {finding.severity}: {finding.format(position=False)}".replace("\n", " ")
+    return Judged(Checked(name, found.label, findings), report)
 
 
 def _read(name: str) -> bytes:

@@ -43,6 +43,8 @@ _NOT_PRINTABLE_ASCII = "[^\t\n\r\x20-\x7e]"
 _NOT_PRINTABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _GO_SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 _CHUNK = 512
+_TEMPLATE = re.compile(r"{{-?[ \t]*(?:/\*|[a-zA-Z.$\"(])")
+"""An expression of Go's or Jinja's templates"""
 _JSON_IS_YAML_TOO = 22
 
 
@@ -58,6 +60,20 @@ def parse(text: str | bytes, minor: int | None = None) -> tuple[Node | None, lis
         raise not_yaml("too-large", message, (1, 1), "this is no scheduler configuration")
     if isinstance(text, bytes):
         text = _decode(text)
+    try:
+        return _parse(text, minor)
+    except NotYaml as error:
+        line, column = error.finding.line or 1, error.finding.column or 1
+        template = _TEMPLATE.search(text)
+        if template is None or text.count("\n", 0, template.start()) >= line:
+            raise
+        message = f"this is a template, not a configuration: {error.finding.message}"
+        render = "render it first, for example: helm template CHART | kube-scheduler-config -"
+        hint = "; else ".join(filter(None, [render, error.finding.hint]))
+        raise not_yaml(error.finding.code, message, (line, column), hint) from None
+
+
+def _parse(text: str, minor: int | None) -> tuple[Node | None, list[Finding]]:
     if text.lstrip(_GO_SPACES).startswith("{"):
         from . import json_reader  # most documents are YAML
 

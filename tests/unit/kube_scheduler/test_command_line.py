@@ -6,16 +6,20 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import os
 import subprocess
 import sys
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import objects
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.command_line import main
+from ansible_collections.osso.scheduler.plugins.module_utils.operand import names
 
 PROFILE = "profiles:\n- schedulerName: a\n  plugins:\n    score:\n      enabled:\n      - name: {0}\n"
 V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n"
@@ -113,6 +117,11 @@ def test_convert(command):
     assert "config.yaml: exact: apiVersion: " in err
 
 
+def test_convert_reads_by_the_documents_own_version_where_the_given_release_does_not(command):
+    status, out, _err = command(GOOD.replace("/v1", "/v1beta3"), "--kubernetes=1.31", "--convert=1.34")
+    assert (status, out) == (0, GOOD)
+
+
 def test_diff(command, tmp_path):
     (tmp_path / "before.yaml").write_text(GOOD)
     after = GOOD + "        weight: 5\n"
@@ -143,6 +152,7 @@ def test_without_a_release_it_says_what_is_not_checked(command):
         (["--kubernetes=1.31", "--complete", "other.yaml"], "--complete takes one FILE"),
         (["--complete"], "--complete needs --kubernetes"),
         (["--kubernetes=1.31", "--format=xml"], "xml"),
+        (["--kubernetes=1.31", "--complete", "--format=sarif"], "--complete has the formats text and json"),
         ([], "/no/file: No such file"),
     ],
 )
@@ -151,6 +161,165 @@ def test_wrong_usage(command, arguments, said):
     status, out, err = command(GOOD, *arguments, files=files)
     assert (status, out) == (2, "")
     assert said in err
+
+
+def config_map(text, name="one", indent=4) -> str:
+    about = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: team}}\ndata:\n  config.yaml: |\n"
+    return about + "".join(f"{' ' * indent}{line}\n" for line in text.splitlines())
+
+
+def secondary_scheduler(config="one", image="registry.k8s.io/kube-scheduler:v1.31.4", annotations="{}") -> str:
+    return (
+        f"apiVersion: operator.openshift.io/v1\nkind: SecondaryScheduler\nmetadata: {{name: cluster, namespace: team, annotations: {annotations}}}\n"
+        f"spec:\n  schedulerConfig: {config}\n  schedulerImage: {image}\n"
+    )
+
+
+CRD = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: any}\nspec: " + "{x: y}\n"
+
+
+def test_stream_of_objects_names_object_key_and_place(command):
+    stream = "---\n# Source: chart/crd.yaml\n" + CRD + "---\n" + config_map(MISSPELT) + "---\n" + config_map(GOOD, "two", indent=6)
+    status, out, _err = command(stream, "--kubernetes=1.31")
+    (line,) = out.splitlines()
+    assert status == 1
+    # Four lines of the CRD with its comment and two separators, five of the ConfigMap before the text, and its ninth line.
+    assert line.startswith("config.yaml:21:19: error: ConfigMap team/one, key config.yaml: profiles[0].plugins.score.enabled[0].name: ")
+    assert stream.splitlines()[20][18:] == "NodeResourceFit"
+
+
+def test_the_image_of_a_secondary_scheduler_decides(command):
+    one = config_map(TRIMARAN) + "---\n"
+    assert command(one + secondary_scheduler())[0] == 1
+    assert command(one + secondary_scheduler(image="registry.k8s.io/scheduler-plugins/kube-scheduler:v0.31.8"))[0] == 0
+    assert (
+        command(
+            one
+            + secondary_scheduler(image="x/y:1", annotations="{osso.scheduler/kubernetes-version: '1.31', osso.scheduler/plugins: in-tree}")
+        )[0]
+        == 1
+    )
+    status, _out, err = command(one + secondary_scheduler(image="x/y:1"))
+    assert (status, "SecondaryScheduler team/cluster: the image x/y:1 is not one" in err) == (0, True)
+    assert command(one + secondary_scheduler(), "--kubernetes=1.31", "--plugins=scheduler-plugins")[0] == 0
+
+
+def test_placeholders_that_the_operator_fills_are_no_warning(command):
+    text = TRIMARAN.replace(
+        "watcherAddress: 'http://w'", "metricProvider: {type: Prometheus, address: '${PROM_URL}', token: '${PROM_TOKEN}'}"
+    )
+    image = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.31.8"
+    assert "placeholder" not in command(config_map(text) + "---\n" + secondary_scheduler(image=image))[1]
+    assert "placeholder" in command(config_map(text), f"--image={image}")[1]
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "said"),
+    [
+        (
+            secondary_scheduler("One_"),
+            "config.yaml:5:20: error: SecondaryScheduler team/cluster: spec.schedulerConfig: One_ is no name of a ConfigMap",
+        ),
+        (secondary_scheduler("''"), "spec.schedulerConfig: is missing"),
+        (
+            config_map(GOOD).replace("config.yaml:", "scheduler.yaml:") + "---\n" + secondary_scheduler(),
+            "spec.schedulerConfig: the ConfigMap one has no key config.yaml",
+        ),
+    ],
+)
+def test_secondary_schedulers_are_checked(command, scheduler, said):
+    status, out, _err = command(scheduler, "--kubernetes=1.31")
+    assert (status, said in out) == (1, True), out
+
+
+@pytest.mark.parametrize("kind", ["Secret", "ConfigMap"])
+def test_encoded_texts_are_read(command, kind):
+    field = "data" if kind == "Secret" else "binaryData"
+    encoded = base64.b64encode(MISSPELT.encode()).decode()
+    text = f"apiVersion: v1\nkind: {kind}\nmetadata: {{name: one}}\n{field}:\n  c.yaml: {encoded}\n  other: AAAA\n"
+    status, out, _err = command(text, "--kubernetes=1.31")
+    assert status == 1
+    assert out.startswith(
+        f"config.yaml:5:11: error: {kind} one, key c.yaml: profiles[0].plugins.score.enabled[0].name: line 9, column 15: "
+    )
+
+
+def test_lists_and_json(command):
+    objects = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"config.yaml": MISSPELT}} for name in "ab"]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [*objects, {"apiVersion": "v1", "kind": "Pod"}]})
+    for written in (text, yaml.safe_dump(json.loads(text), default_style='"')):
+        status, out, _err = command(written, "--kubernetes=1.31")
+        assert (status, [line.split(": ")[2] for line in out.splitlines()]) == (
+            1,
+            ["ConfigMap a, key config.yaml", "ConfigMap b, key config.yaml"],
+        )
+    found = json.loads(command(text, "--kubernetes=1.31", "--format=json")[1])
+    assert [(one["object"], one["key"], one["valid"]) for one in found] == [(f"ConfigMap {name}", "config.yaml", False) for name in "ab"]
+
+
+def test_objects_without_a_configuration_are_no_failure(command):
+    status, out, err = command(CRD + "---\n" + config_map("about: kubescheduler.config.k8s.io\n"), "--kubernetes=1.31")
+    assert (status, out, "no ConfigMap or Secret has a KubeSchedulerConfiguration" in err) == (0, "", True)
+
+
+def test_a_broken_object_is_an_error_only_if_it_may_hold_a_configuration(command):
+    broken = "apiVersion: v1\nkind: ConfigMap\ndata: [\n"
+    assert command(CRD + "---\n" + broken, "--kubernetes=1.31")[0] == 0
+    status, out, _err = command(CRD + "---\n" + broken + "# kubescheduler.config.k8s.io\n", "--kubernetes=1.31")
+    assert (status, out.startswith("config.yaml:10:1: error: ConfigMap: not YAML")) == (1, True), out
+
+
+def test_one_configuration_of_a_stream_is_completed_and_converted(command):
+    assert yaml.safe_load(command(config_map(GOOD), "--kubernetes=1.31", "--complete")[1])["parallelism"] == 16
+    assert command(config_map(GOOD.replace("/v1", "/v1beta3")), "--convert=1.31")[1] == GOOD
+    status, _out, err = command(config_map(GOOD) + "---\n" + config_map(GOOD, "two"), "--kubernetes=1.31", "--complete")
+    assert (status, "one configuration is needed, found are 2: ConfigMap team/one, key config.yaml; " in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{- if .Values.enabled }}\n" + GOOD + "{{- end }}\n",
+        GOOD.replace("schedulerName: a", "schedulerName: {{ .Values.name }}"),
+        GOOD.replace("schedulerName: a", "schedulerName: {% if x %}{{ name }}{% endif %}"),
+    ],
+)
+def test_a_template_is_called_a_template(command, text):
+    status, out, _err = command(text, "--kubernetes=1.31")
+    assert status == 1
+    assert "this is a template, not a configuration" in out
+    assert "helm template" in out
+
+
+def test_github(command):
+    status, out, _err = command(config_map(MISSPELT), "--kubernetes=1.31", "--format=github")
+    assert status == 1
+    assert out.startswith(
+        "::error file=config.yaml,line=14,col=19,title=unknown-plugin::ConfigMap team/one, key config.yaml: profiles[0]"
+    ), out
+    assert len(out.splitlines()) == 1
+
+
+def test_sarif(command):
+    _status, out, _err = command(MISSPELT, "--image=k8s.gcr.io/kube-scheduler:v1.31.0", "--format=sarif")
+    (run,) = json.loads(out)["runs"]
+    places = {
+        one["level"]: one["locations"][0]["physicalLocation"]["region"]
+        for one in run["results"]
+        if one["ruleId"] in ("unknown-plugin", "frozen-registry")
+    }
+    assert places["error"] == {"startLine": 9, "startColumn": 15}
+    assert {one["ruleId"] for one in run["results"]} == {one["id"] for one in run["tool"]["driver"]["rules"]}
+    assert json.loads(command(GOOD, "--kubernetes=1.31", "--format=sarif")[1])["runs"][0]["results"] == []
+
+
+def test_junit(command):
+    text = config_map(MISSPELT.replace("NodeResourceFit", "<&\x07>")) + "---\n" + config_map(GOOD, "two")
+    status, out, _err = command(text, "--kubernetes=1.31", "--format=junit")
+    root = ElementTree.fromstring(out)
+    cases = {case.get("name"): case for case in root.iter("testcase")}
+    assert (status, root.get("failures"), root.get("tests")) == (1, "1", str(len(cases)))
+    assert [name for name, case in cases.items() if case.find("failure") is not None] == [next(iter(cases))]
 
 
 def test_needs_no_ansible(root, tmp_path):
@@ -178,3 +347,7 @@ def test_precommit_installs_this_package(root):
     assert {f'"{str(folder).replace("/", ".")}"'.replace('"kube_', '"osso_kube_') for folder in folders} <= set(
         project.partition("packages = [")[2].partition("]")[0].split(", ")
     )
+
+
+def test_annotations_have_the_names_that_the_operator_reads():
+    assert (objects.KUBERNETES_VERSION, objects.PLUGINS) == (names.KUBERNETES_VERSION, names.PLUGINS)
