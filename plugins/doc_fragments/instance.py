@@ -16,10 +16,10 @@ options:
       - Either this or O(pod) is required.
     type: str
   namespaces:
-    description: Namespaces in which to look for Deployments that run C(kube-scheduler), besides those of SecondaryScheduler resources.
+    description: Namespaces in which Deployments are searched, besides those of SecondaryScheduler resources. All if the list is empty.
     type: list
     elements: str
-    default: [kube-system]
+    default: []
   pod:
     description: The pod that runs the scheduler, in place of looking for one.
     type: dict

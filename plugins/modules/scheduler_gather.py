@@ -55,11 +55,11 @@ options:
     required: true
   namespaces:
     description:
-      - Namespaces in which to look for Deployments that run C(kube-scheduler), besides those of SecondaryScheduler resources.
-      - Their objects are in the file also if there is no scheduler in them.
+      - Namespaces in which Deployments are searched, besides those of SecondaryScheduler resources. All if the list is empty.
+      - Their objects are in the file also if there is no scheduler in them, those of C(kube-system) if the list is empty.
     type: list
     elements: str
-    default: [kube-system]
+    default: []
   log_lines:
     description: How many lines to take from the end of each log. V(0) takes no logs.
     type: int
@@ -167,7 +167,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.gathering import co
 
 OPTIONS = dict(
     path=dict(type="path", required=True),
-    namespaces=dict(type="list", elements="str", default=["kube-system"]),
+    namespaces=dict(type="list", elements="str", default=[]),
     log_lines=dict(type="int", default=5000),
     **inside.METRICS_ACCOUNT_SPEC,
     cache_dumps=dict(type="bool", default=False),

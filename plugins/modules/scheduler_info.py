@@ -13,10 +13,11 @@ description:
   - Finds the schedulers of a cluster and says for each under which names it places pods, whether it does so now, and who leads.
   - Finds the pods without a node that no scheduler looks after, with the reason.
   - Finds the operators for C(SecondaryScheduler) resources and the namespaces that they watch.
-  - Three kinds of schedulers are found. First the cluster's own, by its Lease C(kube-scheduler) and its static pods in C(kube-system)
+  - Four kinds of schedulers are found. First the cluster's own, by its Lease C(kube-scheduler) and its static pods in C(kube-system)
     or C(openshift-kube-scheduler). Second C(SecondaryScheduler) resources in all namespaces, with the Deployment that an operator made
-    of them. Third Deployments that run C(kube-scheduler), in the namespaces of O(namespaces) and in those of SecondaryScheduler
-    resources.
+    of them. Third Deployments that run C(kube-scheduler), such as that of OpenShift's NUMA Resources Operator. Fourth those that run Volcano,
+    YuniKorn or Koordinator.
+  - For a C(schedulerName) that pending pods have and none of these, a Deployment counts whose name, container or program is called so.
 author:
   - osso.scheduler contributors (@osso-scheduler)
 extends_documentation_fragment:
@@ -34,19 +35,21 @@ attributes:
 options:
   namespaces:
     description:
-      - Namespaces in which to look for Deployments that run C(kube-scheduler).
-      - For a user who must not list SecondaryScheduler resources, pods or Deployments in all namespaces, also those to look for them.
+      - Namespaces in which Deployments are searched, besides those of SecondaryScheduler resources. All if the list is empty.
+      - A user who may not list SecondaryScheduler resources, pods or Deployments in all namespaces sees those of these namespaces, or of
+        C(kube-system) if the list is empty.
     type: list
     elements: str
-    default: [kube-system]
+    default: []
   scheduler_name:
     description: Only report schedulers that serve this name, and pods that ask for it.
     type: str
   gather:
     description:
       - What to look for. Less needs fewer requests.
-      - V(schedulers) fills RV(schedulers), V(pods) fills RV(unserved_pods), V(pending) fills RV(pending_pods), V(operators) fills
-        RV(operators), V(platform) fills RV(openshift), RV(monitoring), RV(olm) and RV(kubernetes_version), V(cluster) fills RV(cluster).
+      - V(schedulers) fills RV(schedulers) and RV(conflicts), V(pods) fills RV(unserved_pods), V(pending) fills RV(pending_pods) and
+        RV(pending_groups), V(operators) fills RV(operators), V(platform) fills RV(openshift), RV(monitoring), RV(olm) and
+        RV(kubernetes_version), V(cluster) fills RV(cluster).
       - Three look into each of the RV(schedulers), and bring these with them. V(profiles) fills RV(schedulers[].profiles) and asks for
         nothing more. V(instances) fills RV(schedulers[].instances), with one request for the pods of each scheduler and one or two for
         the log of each pod. V(metrics) fills RV(schedulers[].metrics), with a connection to one pod of each scheduler.
@@ -59,7 +62,7 @@ notes:
     read through the API, so it is taken to serve C(default-scheduler).
   - The age of a Lease is measured with the clock of the host that the module runs on, with a tolerance of 10 seconds.
   - To see everything it needs the permission to list SecondaryScheduler resources, Deployments and pods, and to get Leases and
-    ConfigMaps, in all namespaces.
+    ConfigMaps, in all namespaces. Where an instance is not ready it lists events, and for pods with ResourceClaims these.
   - V(instances) in O(gather) needs the permission to get C(pods/log) besides, V(metrics) to get and create C(pods/portforward), and to create
     C(serviceaccounts/token) for O(metrics_account).
   - RV(schedulers[].profiles) goes by the configuration as it is in the ConfigMap now. A scheduler reads it when it starts.
@@ -140,6 +143,13 @@ schedulers:
       description: Name of the SecondaryScheduler or Deployment, else of the Lease.
       type: str
       sample: cluster
+    software:
+      description:
+        - V(kube-scheduler), or V(Volcano), V(YuniKorn) or V(Koordinator). V(unknown) for a Deployment that is called like the C(schedulerName) of
+          pending pods, which only counts for RV(unserved_pods), RV(pending_pods) and RV(pending_groups).
+        - Whether another one than kube-scheduler places pods now is known by its readiness alone.
+      type: str
+      sample: kube-scheduler
     workload:
       description: The Deployment or pods that run it, null if none can be seen.
       type: str
@@ -162,6 +172,10 @@ schedulers:
       sample: 1
     serving:
       description: Whether an instance is ready and, if leaders are elected, holds a Lease that it renews. Null if that can't be seen.
+      type: bool
+      sample: true
+    elects:
+      description: Whether its instances elect a leader. Null if that is not known.
       type: bool
       sample: true
     leader:
@@ -319,11 +333,37 @@ schedulers:
       returned: V(metrics) in O(gather)
       type: str
       sample: ""
+conflicts:
+  description:
+    - Names under which more than one process places pods, because two schedulers use them without a common Lease, or because several instances
+      of one elect no leader. Each of them takes resources for free that the other has given away.
+    - A name that the default scheduler uses, too, is among them.
+  returned: success and V(schedulers) in O(gather)
+  type: list
+  elements: dict
+  contains:
+    scheduler_name:
+      description: The name.
+      type: str
+      sample: batch
+    schedulers:
+      description: Kind, namespace and name of the RV(schedulers) that use it.
+      type: list
+      elements: str
+      sample: [Deployment team-a/batch, SecondaryScheduler team-b/batch]
+    message:
+      description: What happens and what to do.
+      type: str
+      sample: >-
+        Deployment team-a/batch and SecondaryScheduler team-b/batch place the same pods and do not see each other's decisions: give each a
+        schedulerName of its own
 unserved_pods:
   description:
     - Pods without a node that no scheduler looks after, because none serves the name that they ask for, because the one that does is
       not working, or because it has not looked at them for 30 seconds.
-    - A pod for which a scheduler found no node, and one that waits at a scheduling gate, is not among them.
+    - A pod for which a scheduler found no node, one that waits at a scheduling gate, and one that waits for a ResourceClaim that does not
+      exist, is not among them. The condition C(PodScheduled) alone proves no scheduler, since it outlives the one that wrote it.
+    - Null, with a warning, if pods may be listed nowhere.
   returned: success and V(pods) in O(gather)
   type: list
   elements: dict
@@ -340,6 +380,10 @@ unserved_pods:
       description: The name that the pod asks for.
       type: str
       sample: old-scheduler
+    owner:
+      description: Kind and name of what makes pods like this one. Empty for a pod that stands alone.
+      type: str
+      sample: Deployment/web
     pending_seconds:
       description: Age of the pod in seconds.
       type: int
@@ -351,6 +395,7 @@ unserved_pods:
 pending_pods:
   description:
     - All pods without a node, each with the reason. First those of RV(unserved_pods), then by C(scheduler_name), the oldest first.
+    - Null, with a warning, if pods may be listed nowhere.
   returned: success and V(pending) in O(gather)
   type: list
   elements: dict
@@ -367,22 +412,69 @@ pending_pods:
       description: Name of the pod.
       type: str
       sample: web-0
+    owner:
+      description: Kind and name of what makes pods like this one. Empty for a pod that stands alone.
+      type: str
+      sample: Deployment/web
     pending_seconds:
       description: Age of the pod in seconds.
       type: int
       sample: 61
     served:
-      description: Whether a scheduler looks after it.
+      description:
+        - Whether a scheduler looks after it.
+        - Null if one has looked at it once, and not all namespaces were searched, so that it is unknown whether it still runs.
       type: bool
       sample: true
     reason:
       description: Why it has no node, where a scheduler looks after it in that scheduler's words.
       type: str
       sample: "Unschedulable: 0/3 nodes are available: 3 Insufficient cpu."
+pending_groups:
+  description:
+    - The RV(pending_pods) in the same order, those of one namespace, owner, C(schedulerName) and reason in one entry.
+    - Null, with a warning, if pods may be listed nowhere.
+  returned: success and V(pending) in O(gather)
+  type: list
+  elements: dict
+  contains:
+    scheduler_name:
+      description: The name that the pods ask for.
+      type: str
+      sample: secondary-scheduler
+    namespace:
+      description: Their namespace.
+      type: str
+      sample: default
+    owner:
+      description: Kind and name of what makes them. Empty for a pod that stands alone.
+      type: str
+      sample: Deployment/web
+    served:
+      description: As in RV(pending_pods[].served).
+      type: bool
+      sample: true
+    reason:
+      description: As in RV(pending_pods[].reason).
+      type: str
+      sample: "Unschedulable: 0/3 nodes are available: 3 Insufficient cpu."
+    pods:
+      description: How many they are.
+      type: int
+      sample: 500
+    name:
+      description: Name of the oldest.
+      type: str
+      sample: web-7c9b7f6d5-x2x7k
+    pending_seconds:
+      description: Age of the oldest in seconds.
+      type: int
+      sample: 61
 operators:
   description:
     - The operators for SecondaryScheduler resources, which are found by the names that they are installed under. One of them alone
       can watch a namespace.
+    - Null, with a warning, if Deployments may be listed nowhere.
   returned: success and V(operators) in O(gather)
   type: list
   elements: dict
@@ -475,7 +567,12 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import inside
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_pods import conflicts, groups
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey
+
+_UNSERVED = ("namespace", "name", "scheduler_name", "owner", "pending_seconds", "reason")
+# What is returned -> the kind of which it is made
+_KINDS = {"unserved_pods": "Pod", "pending_pods": "Pod", "pending_groups": "Pod", "operators": "Deployment"}
 
 
 def run(module):
@@ -484,6 +581,7 @@ def run(module):
     survey = Survey(client, module.params["namespaces"])
     facts = [find for name, find in inside.FACTS.items() if name in gather]
     result = {"changed": False}
+    warnings = []
     try:
         # Whether a pod is served depends on the schedulers, asked for or not.
         schedulers = survey.schedulers() if facts or {"schedulers", "pods", "pending"} & gather else []
@@ -495,13 +593,24 @@ def run(module):
         for entry in result["schedulers"]:
             for find in facts:
                 entry.update(find(look, entry))
-    pods = survey.pending_pods(wanted) if {"pods", "pending"} & gather else []
-    if "pods" in gather:
-        result["unserved_pods"] = survey.unserved(pods, schedulers)
-    if "pending" in gather:
-        result["pending_pods"] = survey.pending(pods, schedulers)
+    if "schedulers" in gather:
+        result["conflicts"] = [one for one in conflicts(schedulers) if wanted in (None, one["scheduler_name"])]
+    if {"pods", "pending"} & gather:
+        pods = survey.pending(survey.pending_pods(wanted), schedulers)
+        if "pods" in gather:
+            result["unserved_pods"] = [{key: pod[key] for key in _UNSERVED} for pod in pods if pod["served"] is False]
+        if "pending" in gather:
+            result.update(pending_pods=pods, pending_groups=groups(pods))
     if "operators" in gather:
         result["operators"] = survey.operators()
+    for key, kind in _KINDS.items():
+        if key in result and kind in survey.unread:
+            result[key] = None
+            warnings.append(
+                f"{key} is null: {kind}s may not be listed in {' or '.join(survey.namespaces)}; give namespaces in which you may list them."
+            )
+    if warnings:
+        result["warnings"] = warnings
     if "platform" in gather:
         result.update(survey.platform())
     if "cluster" in gather:
@@ -513,7 +622,7 @@ def main():
     cluster_module(
         run,
         argument_spec=argument_spec(
-            namespaces=dict(type="list", elements="str", default=["kube-system"]),
+            namespaces=dict(type="list", elements="str", default=[]),
             scheduler_name=dict(type="str"),
             gather=dict(
                 type="list",

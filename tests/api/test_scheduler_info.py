@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import json
+
 from support.access import service_account
 
 MODULE = "scheduler_info"
@@ -25,7 +27,8 @@ def test_missing_permissions_are_findings(run_module, kubectl, namespace):
         result = run_module(MODULE, {"namespaces": [namespace], "gather": EVERYTHING, **access})
     assert not result["failed"]
     assert [(entry["kind"], entry["serving"]) for entry in result["schedulers"]] == [("default", None)]
-    assert (result["unserved_pods"], result["operators"]) == ([], [])
+    assert (result["unserved_pods"], result["pending_pods"], result["pending_groups"], result["operators"]) == (None,) * 4
+    assert [warning for warning in result["warnings"] if f"Pods may not be listed in {namespace}; give namespaces" in warning]
     for what in ("Lease kube-system/kube-scheduler", f"Pods in {namespace}", f"Deployments in {namespace}"):
         assert [finding for finding in result["unknown"] if finding.startswith(what)], result["unknown"]
 
@@ -37,6 +40,51 @@ def test_one_namespace_is_better_than_none(run_module, kubectl, namespace, pendi
     assert not result["failed"], result["msg"]
     assert [pod["name"] for pod in result["unserved_pods"]] == [name]
     assert f"Pods outside of the namespaces {namespace}: listing them everywhere is not allowed" in result["unknown"]
+
+
+def test_a_user_of_another_namespace_learns_that_nothing_was_listed(run_module, kubectl, namespace, pending_pod):
+    pending_pod("nobody")
+    with service_account(kubectl, namespace, READ_ALL) as access:
+        result = run_module(MODULE, access)
+    assert (result["failed"], result["unserved_pods"]) == (False, None)
+    assert any("give namespaces in which you may list them" in warning for warning in result["warnings"])
+
+
+def test_the_condition_of_a_pod_proves_no_scheduler(run_module, kubectl, namespace, pending_pod):
+    """The API server itself writes PodScheduled for a pod with a gate, and a condition outlives the scheduler that wrote it."""
+    gated, stale = pending_pod("nobody", schedulingGates=[{"name": "example.com/gate"}]), pending_pod("gone")
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes are available."}
+    kubectl("patch", "pod", gated, f"--namespace={namespace}", "--type=merge", '--patch={"spec": {"schedulingGates": null}}')
+    kubectl(
+        "patch",
+        "pod",
+        stale,
+        f"--namespace={namespace}",
+        "--subresource=status",
+        f"--patch={json.dumps({'status': {'conditions': [condition]}})}",
+    )
+    written = {
+        pod["metadata"]["name"]: pod["status"]["conditions"][0]["reason"]
+        for pod in kubectl.json("get", "pods", f"--namespace={namespace}")["items"]
+    }
+    assert written == {gated: "SchedulingGated", stale: "Unschedulable"}
+    found = {pod["name"]: pod["reason"] for pod in run_module(MODULE)["unserved_pods"] if pod["namespace"] == namespace}
+    assert found == {
+        gated: "no scheduler serves the name nobody",
+        stale: "no scheduler serves the name gone any more; the last one reported: Unschedulable: 0/3 nodes are available.",
+    }
+
+
+def test_a_deployment_of_any_namespace_is_found(run_module, kubectl, namespace):
+    """As the NUMA Resources Operator runs one."""
+    labels = {"app": "s"}
+    container = {"name": "s", "image": "registry.example.com/numa:1", "command": ["/bin/kube-scheduler"]}
+    about = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "numa", "namespace": namespace}}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    kubectl.apply({**about, "spec": {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}})
+    result = run_module(MODULE, {"gather": ["schedulers"]})
+    assert [(one["name"], one["serving"]) for one in result["schedulers"] if one["namespace"] == namespace] == [("numa", False)]
+    assert result["conflicts"] == []
 
 
 def test_documented_permissions_suffice_with_few_requests_and_no_write(run_module, kubectl, namespace, audit):

@@ -69,7 +69,7 @@ def test_default_scheduler_serves(run_module):
     assert default["leader"]["renewed_seconds"] <= default["leader"]["duration_seconds"] + 10
 
 
-def test_deployment_is_found_where_it_is_looked_for(run_module, second, seen):
+def test_deployment_is_found_in_any_namespace(run_module, second, seen):
     entry = eventually(lambda: (entry := seen())["serving"] and entry)
     assert entry["scheduler_names"] == [second, f"{second}-packing"]
     assert (entry["kind"], entry["namespace"], entry["name"], entry["workload"]) == (
@@ -82,7 +82,8 @@ def test_deployment_is_found_where_it_is_looked_for(run_module, second, seen):
     assert (entry["replicas"], entry["ready"]) == (1, 1)
     assert (entry["leader"]["namespace"], entry["leader"]["lease"]) == (second, "second")
     assert entry["leader"]["holder"].startswith("second-")
-    assert run_module(MODULE, {"scheduler_name": second})["schedulers"] == []
+    assert [one["namespace"] for one in run_module(MODULE, {"scheduler_name": second})["schedulers"]] == [second]
+    assert run_module(MODULE, {"scheduler_name": second, "namespaces": ["kube-system"]})["schedulers"] == []
     probe = run_module("scheduler_probe", {"scheduler_name": f"{second}-packing"})
     assert probe["scheduler"] == f"{second}-packing"
 

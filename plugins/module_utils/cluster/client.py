@@ -554,7 +554,7 @@ def _unreachable(host: str, failure: Exception, method: str, path: str) -> ApiEr
     text = str(cause)
     if "CERTIFICATE_VERIFY_FAILED" in text or "Hostname mismatch" in text:
         remedy = "give the CA that signed it (ca_cert, K8S_AUTH_SSL_CA_CERT or certificate-authority-data in the kubeconfig)"
-        return ApiError(0, "Unusable", f"the certificate of {host} could not be verified; {remedy}: {text}", None, method, path)
+        return ApiError(0, "Unusable", f"the certificate of {host} could not be verified; {remedy}: {text}", None, method, path, True)
     unresolved = getattr(exceptions, "NameResolutionError", ())
     if (unresolved and isinstance(cause, unresolved)) or "Name or service not known" in text:
         return ApiError(
@@ -564,7 +564,9 @@ def _unreachable(host: str, failure: Exception, method: str, path: str) -> ApiEr
             None,
             method,
             path,
+            True,
         )
     if isinstance(cause, exceptions.ReadTimeoutError):
         return ApiError(0, "Unreachable", f"{host} gave no answer to {method} {path} in time", None, method, path)
-    return ApiError(0, "Unreachable", f"the API server {host} cannot be reached: {text}", None, method, path)
+    never_sent = _never_connected(failure)
+    return ApiError(0, "Unreachable", f"the API server {host} cannot be reached: {text}", None, method, path, never_sent)

@@ -35,10 +35,18 @@ class ApiError(ClusterError):
     - ``message`` (str): the server's words
     - ``details`` (dict): ``Status.details``, with ``causes`` for conflicts and invalid fields
     - ``method``, ``path`` (str): the request
+    - ``never_sent`` (bool): whether the server surely has not seen it
     """
 
     def __init__(
-        self, status: int, reason: str, message: str, details: dict[str, Any] | None = None, method: str = "", path: str = ""
+        self,
+        status: int,
+        reason: str,
+        message: str,
+        details: dict[str, Any] | None = None,
+        method: str = "",
+        path: str = "",
+        never_sent: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -46,6 +54,7 @@ class ApiError(ClusterError):
         self.details = details or {}
         self.method = method
         self.path = path
+        self.never_sent = never_sent
 
     def in_words(self) -> str:
         """The message, or what it means where the server says no more than one word."""

@@ -21,6 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outl
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.plugins import make_target
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import tokens
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import redacted
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.foreign import KUBE_SCHEDULER
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import Command, find_command, is_ready
 
@@ -39,7 +40,6 @@ METRICS_ACCOUNT_SPEC: dict[str, Any] = dict(
 _LOG_LINES = 1000
 _METRICS_SECONDS = 15
 _TOKEN_SECONDS = 600
-_NOT_RUNNING = "nothing that runs it can be seen"
 
 
 class Inside:
@@ -60,7 +60,7 @@ class Inside:
         """``profiles`` and ``profiles_message`` of an entry."""
         running = self._survey.running(entry)
         if running.command is None:
-            return {"profiles": None, "profiles_message": _NOT_RUNNING}
+            return {"profiles": None, "profiles_message": _why_not(entry)}
         return in_effect(running.command, self._survey.configuration(entry))
 
     def instances(self, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class Inside:
         """The instance that was asked, the page that it serves, and in words why there is none."""
         target = self.target(entry)
         if target is None:
-            return None, "", f"{_NOT_RUNNING}, so its metrics can't be reached"
+            return None, "", f"{_why_not(entry)}, so its metrics can't be reached"
         try:
             port = target.secure_port
         except ClusterError as error:
@@ -181,6 +181,13 @@ class Inside:
             f"{target} does not let the user read its metrics (HTTP {status}): give a ServiceAccount as metrics_account that may GET /metrics. "
             "Nobody's token is sent to a scheduler otherwise."
         )
+
+
+def _why_not(entry: Mapping[str, Any]) -> str:
+    """Why nothing can be seen inside of an entry."""
+    return (
+        "nothing that runs it can be seen" if entry["software"] == KUBE_SCHEDULER else f"it is {entry['software']} and not kube-scheduler"
+    )
 
 
 def in_effect(command: Command, text: str | None) -> dict[str, Any]:

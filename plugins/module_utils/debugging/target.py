@@ -17,7 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload
 
 INSTANCE_SPEC: dict[str, Any] = dict(
     scheduler_name=dict(type="str"),
-    namespaces=dict(type="list", elements="str", default=["kube-system"]),
+    namespaces=dict(type="list", elements="str", default=[]),
     pod=dict(
         type="dict",
         options=dict(

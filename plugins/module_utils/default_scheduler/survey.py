@@ -31,6 +31,7 @@ DEBUG_LOGGING = "osso-scheduler-debug-logging"
 
 def examine(client: Client, params: dict[str, Any]) -> dict[str, Any]:
     """The result of the module for its parameters."""
+    _reject_hosted(client)
     scheduler = _required(client, *planning.SCHEDULER)
     kube_scheduler = _required(client, *planning.KUBE_SCHEDULER)
     version, minor = _version(client, params["openshift_version"])
@@ -60,6 +61,22 @@ def examine(client: Client, params: dict[str, Any]) -> dict[str, Any]:
         # After the wait, since the operator writes it before it makes a revision.
         "configuration": _configuration(client, scheduler, version, minor),
     }
+
+
+def _reject_hosted(client: Client) -> None:
+    """Raise ClusterError where the control plane is not in this cluster (HyperShift): what is written here is reverted or has no effect."""
+    try:
+        infrastructure = _optional(client, "config.openshift.io/v1", "Infrastructure", planning.NAME) or {}
+    except ApiError as error:
+        if error.status != 403:
+            raise
+        return
+    if (infrastructure.get("status") or {}).get("controlPlaneTopology") == "External":
+        raise ClusterError(
+            "The control plane of this cluster is hosted: status.controlPlaneTopology of Infrastructure cluster is External. Its default scheduler is "
+            "configured on the management cluster, by spec.configuration.scheduler of the HostedCluster: oc patch hostedcluster NAME -n NAMESPACE "
+            '--type=merge -p \'{"spec": {"configuration": {"scheduler": {"profile": "HighNodeUtilization"}}}}\'. Secondary schedulers run in this cluster.'
+        )
 
 
 def _required(client: Client, api_version: str, kind: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.debugging.inside im
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target
 from ansible_collections.osso.scheduler.plugins.module_utils.gathering.bundle import Bundle
 from ansible_collections.osso.scheduler.plugins.module_utils.gathering.masking import Masking
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_pods import conflicts
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import OPERATORS, Survey
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import find_command
 
@@ -137,7 +138,7 @@ class _Collector:
                 self.bundle.masking.remember(value)
         self._summary(schedulers, operators)
         self._cluster(platform)
-        namespaces = dict.fromkeys([*self._options.namespaces, *(one["namespace"] for one in [*schedulers, *operators])])
+        namespaces = dict.fromkeys([*self.survey.namespaces, *(one["namespace"] for one in [*schedulers, *operators])])
         for namespace in namespaces:
             self._namespace(namespace, platform)
         self._bindings()
@@ -159,6 +160,7 @@ class _Collector:
         found = {
             "schedulers": schedulers,
             "pending_pods": self.survey.pending(pods, schedulers),
+            "conflicts": conflicts(schedulers),
             "operators": operators,
             "unknown": self.survey.unknown,
         }

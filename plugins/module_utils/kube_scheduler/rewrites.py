@@ -508,7 +508,7 @@ def repair(profile: Profile, wanted: Running, runs: Running, minor: int) -> bool
                 profile.remove((name,), point, "enabled")
                 profile.add(point, "disabled", {"name": name})
             names = ", ".join(name for name, _weight in surplus)
-            profile.at(point, f"{names}: disabled, for it is a default here now and did not run here before")
+            profile.at(point, f"{names}: disabled at {point} alone, where it is a default now and did not run before")
         else:
             profile.set(point, spelled_out(want, point))
             profile.at(point, "all plugins are listed, so that the same run as before")

@@ -269,6 +269,7 @@ def _observe(client: Client, pods: Resource, pod: dict[str, Any], options: Optio
     while True:
         try:
             observation = Observation(client.create(pods, pod))
+            pod["metadata"]["uid"] = observation.pod["metadata"]["uid"]  # which `_remove` goes by
             break
         except ApiError as error:
             if not _is_missing_account(error) or time.monotonic() > started + ACCOUNT_SECONDS:
@@ -354,12 +355,15 @@ def _not_created(error: ApiError, options: Options) -> ApiError:
 
 
 def _remove(client: Client, pods: Resource, pod: dict[str, Any], failure: ClusterError | None) -> str:
-    """Delete the pod. Returns a sentence for the user if that did not succeed."""
-    if isinstance(failure, ApiError) and failure.method == "POST" and 400 <= failure.status < 500:
-        return ""  # never created
-    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+    """Delete the pod. Returns a sentence for the user if it may be left over."""
+    name, namespace, created = pod["metadata"]["name"], pod["metadata"]["namespace"], "uid" in pod["metadata"]
+    if not created and isinstance(failure, ApiError) and (400 <= failure.status < 500 or failure.never_sent):
+        return ""
     try:
         client.delete(pods, name, namespace, grace_period=0)
     except ApiError as error:
-        return f"The pod {name} is left over ({error.message}); delete it: kubectl -n {namespace} delete pod {name} --grace-period=0"
+        command = f"kubectl -n {namespace} delete pod {name} --grace-period=0"
+        if created:
+            return f"The pod {name} is left over ({error.message}); delete it: {command}"
+        return f"It is unknown whether the pod {name} was created ({error.message}); if it exists, delete it: {command}"
     return ""

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,6 +16,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_text
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import split
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import redacted
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import foreign
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_pods import Claims, owner, why_pending, why_unserved
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import (
     DEFAULT_LEASE,
     Command,
@@ -45,8 +48,8 @@ MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 CLOCK_TOLERANCE = 10
 # Statuses of requests that were given up after a while: whoever is asked the same takes as long again.
 _NO_ANSWER = (0, 503, 504)
-# A pod that its scheduler has not looked at for this long is reported.
-PATIENCE = 30
+# Where a user who may not list everywhere is taken to see something
+FALLBACK = ("kube-system",)
 
 
 class Running(NamedTuple):
@@ -68,26 +71,41 @@ _T = TypeVar("_T")
 class Survey:
     """One look at a cluster.
 
-    ``unknown`` collects what could not be read for lack of permission, or because a node did not answer. ``silent``: the names of such nodes.
+    namespaces: where to search for Deployments, everywhere if empty, and what to search for a user who may not list everywhere.
+
+    ``namespaces``: what is searched for that user. ``unknown`` collects what could not be read for lack of permission, or because a node did
+    not answer. ``unread``: the kinds of which nothing could be listed anywhere. ``silent``: the names of nodes that did not answer.
     """
 
-    def __init__(self, client: Client, namespaces: list[str], now: datetime | None = None) -> None:
+    def __init__(self, client: Client, namespaces: Sequence[str], now: datetime | None = None) -> None:
         self._client = client
-        self._namespaces = namespaces
+        self._everywhere = not namespaces
+        self.namespaces = list(namespaces) or list(FALLBACK)
+        self._others: list[dict[str, Any]] = []
         self.now = now or datetime.now(timezone.utc)
         self._leases: dict[tuple[str, str], dict[str, Any] | None] = {}
         self._running: dict[tuple[str, str, str], Running] = {}
         self.unknown: list[str] = []
+        self.unread: set[str] = set()
         self.silent: set[str] = set()
 
     def schedulers(self) -> list[dict[str, Any]]:
         """All schedulers that were found, in the form that the module returns."""
         custom_resources = self._list_here("operator.openshift.io/v1", "SecondaryScheduler")
-        namespaces = dict.fromkeys([*self._namespaces, *(resource["metadata"]["namespace"] for resource in custom_resources)])
+        deployments = self._deployments({resource["metadata"]["namespace"] for resource in custom_resources})
         found = []
-        for namespace in namespaces:
-            owned = [resource for resource in custom_resources if resource["metadata"]["namespace"] == namespace]
-            found += self._in_namespace(namespace, owned)
+        for resource in custom_resources:
+            namespace = resource["metadata"]["namespace"]
+            mine = next((one for one in deployments if one["metadata"]["namespace"] == namespace and is_operand(one, resource)), None)
+            found.append(self._secondary_scheduler(resource, mine))
+            deployments = [deployment for deployment in deployments if deployment is not mine]
+        for deployment in deployments:
+            entry = self._deployment(deployment)
+            if entry is None:
+                self._others.append(deployment)
+            else:
+                found.append(entry)
+        found.sort(key=lambda entry: entry["namespace"])
         default = self._default_scheduler(found)
         return [*([default] if default else []), *found]
 
@@ -216,53 +234,61 @@ class Survey:
             selector += f",spec.schedulerName={scheduler_name}"
         return self._list_here("v1", "Pod", field_selector=selector)
 
-    def unserved(self, pods: list[dict[str, Any]], schedulers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Those of the pods that no scheduler looks after, each with the reason."""
-        found = []
-        for pod in pods:
-            seconds = self.age(pod["metadata"]["creationTimestamp"])
-            reason = why_unserved(pod, schedulers, seconds)
-            if reason:
-                entry = {key: pod["metadata"][key] for key in ("namespace", "name")}
-                found.append(
-                    {
-                        **entry,
-                        "scheduler_name": pod["spec"]["schedulerName"],
-                        "pending_seconds": seconds,
-                        "reason": reason,
-                    }
-                )
-        return found
-
     def pending(self, pods: list[dict[str, Any]], schedulers: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """All of the pods with the reason why each waits: first those that no scheduler looks after, then by schedulerName, the oldest first."""
+        schedulers = [*schedulers, *self._by_name({pod["spec"]["schedulerName"] for pod in pods}, schedulers)]
+        claims = self._claims() if any(pod["spec"].get("resourceClaims") for pod in pods) else None
         found = []
         for pod in pods:
-            seconds = self.age(pod["metadata"]["creationTimestamp"])
-            unserved = why_unserved(pod, schedulers, seconds)
+            unserved = why_unserved(pod, schedulers, self._unchanged(pod), self._everywhere, claims)
+            why = why_pending(pod, claims)
+            if unserved is None:
+                why = f"no scheduler of its name was found in the namespaces that were searched; one reported: {why}"
             found.append(
                 {
                     "scheduler_name": pod["spec"]["schedulerName"],
                     **{key: pod["metadata"][key] for key in ("namespace", "name")},
-                    "pending_seconds": seconds,
-                    "served": not unserved,
-                    "reason": unserved or why_pending(pod),
+                    "owner": owner(pod),
+                    "pending_seconds": self.age(pod["metadata"]["creationTimestamp"]),
+                    "served": None if unserved is None else not unserved,
+                    "reason": unserved or why,
                 }
             )
         return sorted(found, key=_urgency)
 
-    def _in_namespace(self, namespace: str, custom_resources: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        deployments = self._list("apps/v1", "Deployment", namespace)
-        found = []
-        for resource in custom_resources:
-            mine = next((deployment for deployment in deployments if is_operand(deployment, resource)), None)
-            found.append(self._secondary_scheduler(resource, mine))
-            deployments = [deployment for deployment in deployments if deployment is not mine]
-        for deployment in deployments:
-            command = find_command(deployment["spec"]["template"]["spec"])
-            if command is not None:
-                found.append(self._deployment(deployment, command))
-        return found
+    def _unchanged(self, pod: Mapping[str, Any]) -> int:
+        """Seconds since the pod was created or changed: one whose scheduling gate was removed just now has waited for no scheduler before."""
+        metadata = pod["metadata"]
+        times = [entry["time"] for entry in metadata.get("managedFields") or [] if entry.get("time")]
+        return self.age(max([metadata["creationTimestamp"], *times]))
+
+    def _claims(self) -> Claims:
+        """The ResourceClaims of the cluster, as far as they can be read."""
+        group = self._group("resource.k8s.io")
+        if group is None:
+            return Claims()
+        found = self._list_here(group["preferredVersion"]["groupVersion"], "ResourceClaim", metadata_only=True)
+        named = {(claim["metadata"]["namespace"], claim["metadata"]["name"]): claim["metadata"].get("deletionTimestamp") for claim in found}
+        deleted = frozenset(key for key, time in named.items() if time)
+        return Claims(frozenset(named), deleted, not any(finding.startswith("ResourceClaims") for finding in self.unknown))
+
+    def _by_name(self, names: Iterable[str], schedulers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Programs that are not known here, for names that no scheduler of ``schedulers`` has: their Deployment or container is called so."""
+        known = {name for scheduler in schedulers for name in scheduler["scheduler_names"]}
+        found = [(one, foreign.by_name(one, name)) for name in sorted(set(names) - known) for one in self._others]
+        return [self._foreign(deployment, scheduler) for deployment, scheduler in found if scheduler is not None]
+
+    def _deployments(self, of_resources: set[str]) -> list[dict[str, Any]]:
+        """All Deployments or, where namespaces were given or no others may be read, those of these and of SecondarySchedulers."""
+        if self._everywhere:
+            try:
+                return self._client.list(self._client.resource("apps/v1", "Deployment"))
+            except ApiError as error:
+                if error.status != 403:
+                    raise
+            self._everywhere = False
+        namespaces = dict.fromkeys([*self.namespaces, *sorted(of_resources)])
+        return [deployment for namespace in namespaces for deployment in self._list("apps/v1", "Deployment", namespace)]
 
     def _secondary_scheduler(self, resource: dict[str, Any], deployment: dict[str, Any] | None) -> dict[str, Any]:
         spec = resource.get("spec") or {}
@@ -286,14 +312,35 @@ class Survey:
             return _entry(about, names=names, image=image, serving=False, message=message)
         return self._workload(about, deployment, command, config_map)
 
-    def _deployment(self, deployment: dict[str, Any], command: Command) -> dict[str, Any]:
-        about = {
-            "kind": "Deployment",
-            "namespace": deployment["metadata"]["namespace"],
-            "name": deployment["metadata"]["name"],
-            "conditions": (deployment.get("status") or {}).get("conditions") or [],
-        }
-        return self._workload(about, deployment, command, command.config_map)
+    def _deployment(self, deployment: dict[str, Any]) -> dict[str, Any] | None:
+        """The scheduler that a Deployment runs, None if it runs none."""
+        template = deployment["spec"]["template"]["spec"]
+        command = find_command(template)
+        if command is not None:
+            return self._workload(_about(deployment), deployment, command, command.config_map)
+        other = foreign.find(template)
+        return None if other is None else self._foreign(deployment, other)
+
+    def _foreign(self, deployment: dict[str, Any], other: foreign.Found) -> dict[str, Any]:
+        """A scheduler that is not kube-scheduler. Whether it is available is known by its readiness alone."""
+        about, names, problem = _about(deployment), list(other.names), ""
+        if other.config_map is not None:
+            read, problem = self._read_config(about["namespace"], other.config_map)[:2]
+            names = read or names
+        ready, replicas = (deployment.get("status") or {}).get("readyReplicas") or 0, deployment["spec"].get("replicas", 1)
+        program = f"a program that is not known here, called {names[0]}" if other.software == foreign.UNKNOWN else other.software
+        message = f"{_count(ready)}; it is {program}, whose leader election is not examined"
+        return _entry(
+            about,
+            names=names,
+            software=other.software,
+            workload=f"Deployment/{about['name']}",
+            image=other.image,
+            replicas=replicas,
+            ready=ready,
+            serving=ready > 0,
+            message="; ".join(filter(None, [message, *self._deployment_troubles(deployment, ready), problem])),
+        )
 
     def _workload(
         self, about: dict[str, Any], deployment: dict[str, Any], command: Command, config_map: ConfigMapKey | None
@@ -311,8 +358,7 @@ class Survey:
         holders = "" if deployment["spec"]["template"]["spec"].get("hostNetwork") else f"{name}-"
         serving, message = self._serves(ready, elected, lease, holders)
         replicas = deployment["spec"].get("replicas", 1)
-        if replicas and not ready:
-            message = "; ".join([message, *self._troubles(deployment)])
+        message = "; ".join([message, *self._deployment_troubles(deployment, ready)])
         return _entry(
             about,
             names=names,
@@ -322,15 +368,29 @@ class Survey:
             ready=ready,
             serving=serving,
             leader=self._leader(lease, elected) if lease else None,
+            elects=elected.elect,
             message="; ".join(filter(None, [message, problem])),
         )
 
-    def _troubles(self, deployment: dict[str, Any]) -> list[str]:
-        """Why a Deployment has no ready pod, as far as its pods and conditions say so."""
+    def _deployment_troubles(self, deployment: dict[str, Any], ready: int) -> list[str]:
+        """Why a Deployment has fewer ready pods than it should, as far as its pods, their events and its conditions report it."""
+        if ready >= deployment["spec"].get("replicas", 1):
+            return []
         pods = self._list("v1", "Pod", deployment["metadata"]["namespace"], label_selector=_selector(deployment))
         conditions = (deployment.get("status") or {}).get("conditions") or []
         refused = [entry.get("message", "") for entry in conditions if entry["type"] == "ReplicaFailure" and entry["status"] == "True"]
-        return list(dict.fromkeys(filter(None, [*refused, *map(trouble, pods)])))
+        return list(dict.fromkeys(filter(None, [*refused, *self._pod_troubles(pods)])))
+
+    def _pod_troubles(self, pods: Iterable[dict[str, Any]]) -> list[str]:
+        """Why pods are not ready: what they report of themselves, and the last failure of a probe."""
+        lacking = [pod for pod in pods if not is_ready(pod) and not pod["metadata"].get("deletionTimestamp")]
+        failed: dict[str, str] = {}
+        for namespace in {pod["metadata"]["namespace"] for pod in lacking if _has_run(pod)}:
+            events = self._list("v1", "Event", namespace, field_selector="reason=Unhealthy")
+            for event in sorted(events, key=lambda event: event.get("lastTimestamp") or event.get("eventTime") or ""):
+                failed[(event.get("involvedObject") or {}).get("uid", "")] = event.get("message") or ""
+        found = [text for pod in lacking for text in (trouble(pod), redacted(failed.get(pod["metadata"].get("uid") or "-", "")))]
+        return list(dict.fromkeys(filter(None, found)))
 
     def _default_scheduler(self, found: list[dict[str, Any]]) -> dict[str, Any] | None:
         """The cluster's own scheduler, by its static pods or, where those can't be seen, by its Lease alone."""
@@ -350,6 +410,7 @@ class Survey:
             return None  # a Deployment that was found already is the default scheduler
         ready = sum(1 for pod in pods if is_ready(pod))
         serving, message = self._serves(ready if pods else None, elected, lease, "")
+        message = "; ".join([message, *self._pod_troubles(pods)])
         about = {"kind": "StaticPod" if pods else "default", "namespace": namespace, "name": name, "conditions": []}
         self._running[_key(about)] = Running(command, None, pods=tuple(pods))
         return _entry(
@@ -361,6 +422,7 @@ class Survey:
             ready=ready if pods else None,
             serving=serving,
             leader=leader,
+            elects=elected.elect,
             message=message,
         )
 
@@ -371,7 +433,7 @@ class Survey:
         """
         if ready == 0:
             return False, "no instance is ready"
-        count = f"{ready} instance{'s' if ready != 1 else ''} ready" if ready else "its instances can't be seen"
+        count = _count(ready) if ready else "its instances can't be seen"
         if not elected.elect:
             return True, f"{count}, without leader election"
         where = f"{elected.namespace}/{elected.name}"
@@ -437,15 +499,19 @@ class Survey:
                 return []  # the kind is not served
             if error.status != 403:
                 raise
-        objects = []
-        for namespace in self._namespaces:
-            objects += self._list(api_version, kind, namespace, **selectors)
-        self._note(f"{kind}s outside of the namespaces {', '.join(self._namespaces)}: listing them everywhere is not allowed")
-        return objects
+        answers = [self._listed(api_version, kind, namespace, **selectors) for namespace in self.namespaces]
+        self._note(f"{kind}s outside of the namespaces {', '.join(self.namespaces)}: listing them everywhere is not allowed")
+        if all(answer is None for answer in answers):
+            self.unread.add(kind)
+        return [one for answer in answers for one in answer or []]
 
     def _list(self, api_version: str, kind: str, namespace: str, **selectors: Any) -> list[dict[str, Any]]:
+        return self._listed(api_version, kind, namespace, **selectors) or []
+
+    def _listed(self, api_version: str, kind: str, namespace: str, **selectors: Any) -> list[dict[str, Any]] | None:
+        """Objects of a namespace, None if they may not be listed."""
         resource = self._client.resource(api_version, kind)
-        return self._allowed(f"{kind}s in {namespace}", lambda: self._client.list(resource, namespace, **selectors)) or []
+        return self._allowed(f"{kind}s in {namespace}", lambda: self._client.list(resource, namespace, **selectors))
 
     def _allowed(self, what: str, read: Callable[[], _T]) -> _T | None:
         """The answer to a question, None if it may not be asked or if the kind is not served."""
@@ -468,39 +534,6 @@ class Survey:
         return max(0, int((self.now - then).total_seconds()))
 
 
-def why_unserved(pod: dict[str, Any], schedulers: list[dict[str, Any]], seconds: int) -> str:
-    """Why nobody looks after a pod that has no node; empty if somebody does, or if it is not meant to be scheduled yet."""
-    spec = pod["spec"]
-    name = spec["schedulerName"]
-    if pod["metadata"].get("deletionTimestamp") or spec.get("schedulingGates"):
-        return ""
-    looked_at = any(condition["type"] == "PodScheduled" for condition in (pod.get("status") or {}).get("conditions") or [])
-    candidates = [scheduler for scheduler in schedulers if name in scheduler["scheduler_names"]]
-    if not candidates:
-        # A scheduler of another make may look after it; then it has written the condition.
-        return "" if looked_at else f"no scheduler serves the name {name}"
-    if all(scheduler["serving"] is False for scheduler in candidates):
-        told = "; ".join(
-            f"{scheduler['kind']} {scheduler['namespace']}/{scheduler['name']}: {scheduler['message']}" for scheduler in candidates
-        )
-        return f"the scheduler of the name {name} does not serve: {told}"
-    if not looked_at and seconds >= PATIENCE:
-        return f"the scheduler of the name {name} seems to serve but has not looked at the pod for {seconds} s"
-    return ""
-
-
-def why_pending(pod: dict[str, Any]) -> str:
-    """Why a pod that a scheduler looks after has no node yet, in that scheduler's words where it has said something."""
-    if pod["metadata"].get("deletionTimestamp"):
-        return "it is being deleted"
-    gates = ", ".join(gate["name"] for gate in pod["spec"].get("schedulingGates") or [])
-    if gates:
-        return f"it waits at the scheduling gates {gates}"
-    conditions = (pod.get("status") or {}).get("conditions") or []
-    said: Mapping[str, Any] = next((condition for condition in conditions if condition["type"] == "PodScheduled"), {})
-    return ": ".join(filter(None, [said.get("reason"), said.get("message")])) or "its scheduler has not looked at it yet"
-
-
 def _key(entry: Mapping[str, Any]) -> tuple[str, str, str]:
     return entry["kind"], entry["namespace"], entry["name"]
 
@@ -510,8 +543,26 @@ def _selector(deployment: dict[str, Any]) -> str:
     return ",".join(f"{key}={value}" for key, value in (deployment["spec"]["selector"].get("matchLabels") or {}).items())
 
 
-def _urgency(entry: dict[str, Any]) -> tuple[bool, str, int]:
-    return entry["served"], entry["scheduler_name"], -entry["pending_seconds"]
+def _urgency(entry: dict[str, Any]) -> tuple[int, str, int]:
+    return (False, None, True).index(entry["served"]), entry["scheduler_name"], -entry["pending_seconds"]
+
+
+def _count(ready: int) -> str:
+    return f"{ready or 'no'} instance{'s' if ready > 1 else ''}{' is' if not ready else ''} ready"
+
+
+def _has_run(pod: Mapping[str, Any]) -> bool:
+    return bool((pod.get("status") or {}).get("containerStatuses"))
+
+
+def _about(deployment: Mapping[str, Any]) -> dict[str, Any]:
+    """What an entry has of the Deployment that it is made of."""
+    return {
+        "kind": "Deployment",
+        "namespace": deployment["metadata"]["namespace"],
+        "name": deployment["metadata"]["name"],
+        "conditions": (deployment.get("status") or {}).get("conditions") or [],
+    }
 
 
 def is_operand(deployment: dict[str, Any], resource: dict[str, Any]) -> bool:
@@ -537,6 +588,8 @@ def _entry(
     names: list[str],
     serving: bool | None,
     message: str,
+    software: str = foreign.KUBE_SCHEDULER,
+    elects: bool | None = None,
     workload: str | None = None,
     image: str | None = None,
     replicas: int | None = None,
@@ -546,12 +599,14 @@ def _entry(
     return {
         "scheduler_names": names,
         **about,
+        "software": software,
         "workload": workload,
         "image": image,
         "version": split(image or "")[1] or None,
         "replicas": replicas,
         "ready": ready,
         "serving": serving,
+        "elects": elects,
         "leader": leader,
         "message": message,
     }

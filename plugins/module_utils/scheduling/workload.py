@@ -56,32 +56,40 @@ class Command:
 def find_command(pod_spec: dict[str, Any]) -> Command | None:
     """The kube-scheduler among the containers of a pod, or None."""
     for container in pod_spec.get("containers") or []:
-        words = _words(container)
-        start = next((index for index, word in enumerate(words) if posixpath.basename(word) == BINARY), None)
+        given = words(container)
+        start = next(
+            (index for index, word in enumerate(given) if posixpath.basename(word) == BINARY and not _is_value(given, index)), None
+        )
         if start is None:
             # Without a command the image's own entry point runs, and the arguments are its flags.
             if container.get("command") or posixpath.basename(split(container.get("image", ""))[0]) != BINARY:
                 continue
             start = -1
-        flags = _flags(words[start + 1 :])
+        flags = _flags(given[start + 1 :])
         path = flags.get("config")
-        config_map = _config_map_of(path, container, pod_spec) if path else None
+        config_map = config_map_of(path, container, pod_spec) if path else None
         return Command(container.get("image", ""), flags, config_map, container.get("name", ""))
     return None
 
 
-def _words(container: dict[str, Any]) -> list[str]:
+def _is_value(given: list[str], index: int) -> bool:
+    """Whether a word may be the value of the flag before it."""
+    before = given[index - 1] if index else ""
+    return before.startswith("--") and before != "--" and "=" not in before
+
+
+def words(container: Mapping[str, Any]) -> list[str]:
     """The command line; the text of a shell's -c is split into its words."""
-    words: list[str] = []
+    found: list[str] = []
     for word in [*(container.get("command") or []), *(container.get("args") or [])]:
         if " " in word or "\n" in word:
             try:
-                words += shlex.split(word, comments=True)
+                found += shlex.split(word, comments=True)
             except ValueError:
-                words += word.split()
+                found += word.split()
         else:
-            words.append(word)
-    return words
+            found.append(word)
+    return found
 
 
 def _flags(words: list[str]) -> dict[str, str]:
@@ -98,7 +106,7 @@ def _flags(words: list[str]) -> dict[str, str]:
     return flags
 
 
-def _config_map_of(path: str, container: dict[str, Any], pod_spec: dict[str, Any]) -> ConfigMapKey | None:
+def config_map_of(path: str, container: Mapping[str, Any], pod_spec: Mapping[str, Any]) -> ConfigMapKey | None:
     """The ConfigMap and key that the container sees as the file at `path`."""
     mounts = [mount for mount in container.get("volumeMounts") or [] if _is_below(path, mount["mountPath"])]
     if not mounts:

@@ -157,7 +157,14 @@ def test_metrics_of_what_does_not_run():
     (entry,) = survey.schedulers()
     look = Inside(server, survey)
     assert look.target(entry).name == "openshift-kube-scheduler-m1"
-    nobody = {"kind": "default", "namespace": "kube-system", "name": "kube-scheduler", "leader": None, "scheduler_names": []}
+    nobody = {
+        "kind": "default",
+        "software": "kube-scheduler",
+        "namespace": "kube-system",
+        "name": "kube-scheduler",
+        "leader": None,
+        "scheduler_names": [],
+    }
     assert look.metrics(nobody) == {"metrics": None, "metrics_message": "nothing that runs it can be seen, so its metrics can't be reached"}
     assert look.instances(nobody) == {"instances": None}
     assert look.profiles(nobody) == {"profiles": None, "profiles_message": "nothing that runs it can be seen"}

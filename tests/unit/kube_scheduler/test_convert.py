@@ -102,6 +102,14 @@ def test_default_weights_of_before_are_kept():
     assert (EXACT, "profiles[0].plugins.multiPoint") in steps
 
 
+def test_a_plugin_that_is_disabled_at_one_point_runs_at_the_others():
+    result = convert(config("v1beta2"), "1.24", "1.33")
+    (message,) = (step.message for step in result.steps if "VolumeBinding" in step.message)
+    assert message.startswith("VolumeBinding: disabled at score alone")
+    runs = check(result.text, "1.33").effective["default-scheduler"]
+    assert ["VolumeBinding" in dict(runs[point]) for point in ("filter", "score")] == [True, False]
+
+
 def test_weights_that_the_document_gives_need_no_keeping():
     body = """
         profiles:

@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.probe import (
     Observation,
     Options,
     manifest,
+    probe,
     report,
 )
 
@@ -122,3 +123,53 @@ def test_same_reason_once():
 def test_when_waiting_ends(seen, options, finished):
     options = Options("s", **options)
     assert observation(options, **seen).finished(options) is finished
+
+
+class Server:
+    """Answers as the client does. create: the error of a POST, delete: that of a DELETE."""
+
+    def __init__(self, create=None, delete=None):
+        self.errors = {"create": create, "delete": delete}
+        self.deleted = []
+
+    def resource(self, _api_version, kind):
+        return kind
+
+    def create(self, _kind, pod):
+        if self.errors["create"]:
+            raise self.errors["create"]
+        return {**pod, "metadata": {**pod["metadata"], "uid": "u", "resourceVersion": "1"}, "spec": {**pod["spec"], "nodeName": "n"}}
+
+    def list(self, *_args, **_options):
+        return [{"metadata": {}, "reason": "Scheduled", "reportingComponent": "s"}]
+
+    def delete(self, _kind, name, _namespace, grace_period=None):
+        self.deleted.append(name)
+        if self.errors["delete"]:
+            raise self.errors["delete"]
+
+
+GONE = ApiError(0, "Unreachable", "it cannot be reached", method="POST", never_sent=True)
+UNANSWERED = ApiError(0, "Unreachable", "no answer in time", method="POST")
+
+
+def forbidden() -> ApiError:
+    return ApiError(403, "Forbidden", "pods is forbidden", method="POST")
+
+
+@pytest.mark.parametrize(
+    ("server", "tried", "says"),
+    [
+        (Server(GONE, GONE), 0, ""),
+        (Server(forbidden(), forbidden()), 0, ""),
+        (Server(UNANSWERED, GONE), 1, "It is unknown whether the pod osso-probe-"),
+        (Server(None, forbidden()), 1, " is left over (pods is forbidden); delete it: kubectl -n default delete pod osso-probe-"),
+    ],
+)
+def test_only_a_pod_that_was_created_is_left_over(server, tried, says):
+    with pytest.raises(ClusterError) as failure:
+        probe(server, Options("s"))
+    assert len(server.deleted) == tried
+    assert says in failure.value.message
+    assert ("left over" in failure.value.message) is ("left over" in says)
+    assert ("unknown whether" in failure.value.message) is ("unknown whether" in says)

@@ -40,7 +40,7 @@ class Page(HTMLParser):
 
 
 def page(**found) -> str:
-    info = {"schedulers": [], "pending_pods": [], "operators": [], "unknown": [], **found}
+    info = {"schedulers": [], "pending_pods": [], "pending_groups": [], "conflicts": [], "operators": [], "unknown": [], **found}
     environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined, loader=jinja2.FileSystemLoader(TEMPLATES))
     environment.globals["now"] = lambda utc, fmt: datetime.now(UTC).strftime(fmt)
     return environment.get_template("report.html.j2").render(report_info=info, inventory_hostname=EVIL)
@@ -52,6 +52,7 @@ def scheduler(serving=True, **about):
     return {
         "scheduler_names": [EVIL],
         "kind": "Deployment",
+        "software": "kube-scheduler",
         "namespace": "n",
         "name": "d",
         "workload": "Deployment/d",
@@ -89,8 +90,9 @@ def scheduler(serving=True, **about):
     }
 
 
-def pending(served=True, seconds=5):
-    return {"scheduler_name": EVIL, "namespace": "n", "name": "p", "pending_seconds": seconds, "served": served, "reason": EVIL}
+def pending(served=True, seconds=5, pods=1):
+    about = {"scheduler_name": EVIL, "namespace": "n", "name": "p", "owner": EVIL, "pods": pods}
+    return {**about, "pending_seconds": seconds, "served": served, "reason": EVIL}
 
 
 def everything():
@@ -99,7 +101,8 @@ def everything():
     nothing.update({"instances": None, "profiles": None, "metrics": None, "metrics_message": EVIL})
     return page(
         schedulers=[scheduler(), scheduler(False), scheduler(None, **nothing)],
-        pending_pods=[pending(False, 90), pending(True, 90 * 3600)],
+        pending_groups=[pending(False, 90), pending(True, 90 * 3600), pending(None, pods=500)],
+        conflicts=[{"scheduler_name": EVIL, "schedulers": [EVIL], "message": EVIL}],
         operators=[operator],
         unknown=[EVIL],
     )
@@ -147,3 +150,26 @@ def test_it_shows_what_runs_inside():
 def test_headings_of_what_is_not_there_are_left_out():
     assert "Pods that nobody looks after" not in Page(page()).texts
     assert "Pods that nobody looks after" in Page(everything()).texts
+
+
+def test_pods_of_one_owner_are_one_row_and_count_all():
+    seen = Page(page(pending_groups=[pending(False, pods=500), pending(True, pods=2)]))
+    assert [text for text in seen.texts if text.startswith("500 of ")] == [f"500 of {EVIL} in n"]
+    assert {"500", "2"} <= set(seen.texts)
+
+
+def test_two_schedulers_of_one_name_are_not_green():
+    conflict = {"scheduler_name": "s", "schedulers": ["Deployment a/x", "Deployment b/y"], "message": "both place the same pods"}
+    seen = Page(page(schedulers=[scheduler(), scheduler()], conflicts=[conflict]))
+    assert "s: both place the same pods" in seen.texts
+    assert ("b", {"class": "bad"}) in seen.tags
+    assert ("b", {"class": "bad"}) not in Page(page(schedulers=[scheduler(), scheduler()])).tags
+
+
+def test_what_may_not_be_listed_is_not_shown_as_none():
+    assert Page(page(pending_pods=None, pending_groups=None, operators=None)).texts.count("unknown") == 3
+    assert "unknown" not in Page(page()).texts
+
+
+def test_another_make_is_named():
+    assert "Volcano" in Page(page(schedulers=[scheduler(software="Volcano")])).texts
