@@ -31,7 +31,7 @@ def of_olm(kubectl) -> list[str]:
 
 
 # What it needs where it watches all namespaces; a bundle holds it for every way to watch.
-FOR_ALL_NAMESPACES = {("rbac.authorization.k8s.io", "clusterrolebindings", verb, None) for verb in ("list", "watch")}
+FOR_ALL_NAMESPACES = {("rbac.authorization.k8s.io", "clusterrolebindings", "watch", None)}
 
 
 class Parts:

@@ -9,13 +9,15 @@ One catalog for all namespaces serves most tests. What waits long to fail runs s
 
 from __future__ import annotations
 
+import json
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support.direct_module import run_directly
 from support.examples import PLUGINS, examples
-from support.olm import NAMESPACE, Bundle, Package, with_broken_manifest
+from support.olm import GROUP, NAMESPACE, Bundle, Package, with_broken_manifest
+from support.scheduler import eventually
 
 pytestmark = pytest.mark.long
 
@@ -212,6 +214,32 @@ def test_exactly_the_plan_that_was_approved(catalog, namespace, kubectl, audit):
     assert {"OperatorGroup theirs", f"Namespace {namespace}"}.isdisjoint(gone.actions())
     assert kubectl.get("operatorgroup", "theirs", namespace)
     assert csvs(kubectl, namespace) == {}
+
+
+def test_an_approval_that_is_withdrawn_before_the_plan_runs_is_not_given_again(catalog, namespace, kubectl):
+    """Without OLM's catalog operator for a while, which would execute the plan at once."""
+    manual = {"approval": "Manual", "starting_csv": "thing.v1.0.0"}
+    plan = manage(namespace, **manual).result["install_plan"]["name"]
+
+    def approved():
+        return kubectl.get("installplan", plan, namespace)["spec"]["approved"]
+
+    operator = ["deployment/catalog-operator", f"--namespace={NAMESPACE}"]
+    kubectl("scale", *operator, "--replicas=0")
+    try:
+        eventually(lambda: not kubectl.list("pod", NAMESPACE, "app=catalog-operator"))
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(manage, namespace, **manual, approve="1.0.0", succeed=False)
+            eventually(approved)
+            withdrawn = json.dumps({"spec": {"approved": False}})
+            kubectl("patch", f"installplan.{GROUP}", plan, f"--namespace={namespace}", "--type=merge", f"--patch={withdrawn}")
+            failed = running.result()
+        assert f"InstallPlan {plan} was approved by this task, but its approval was withdrawn" in failed.message
+        assert not approved()
+    finally:
+        kubectl("scale", *operator, "--replicas=1")
+        kubectl("rollout", "status", *operator, "--timeout=120s", timeout=130)
+    assert manage(namespace, **manual, approve="1.0.0").result["csv"]["phase"] == "Succeeded"
 
 
 def test_a_plan_that_brings_others_is_approved_only_when_told_to(catalog, fresh, kubectl):

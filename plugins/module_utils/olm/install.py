@@ -69,6 +69,7 @@ class Install:
         self._offer = catalogs.UNKNOWN
         self._versions = plan.Versions(options.package)
         self._approved: str | None = None
+        self._approved_generation = 0
         self._short = ""
         self._pending = ""
         self._ready = ""
@@ -557,7 +558,15 @@ class Install:
         """Approve the InstallPlan that the user agreed to, if there is one that waits."""
         options = self._options
         found = self._to_approve()
-        if found is None or name_of(found) == self._approved:
+        if found is None:
+            return
+        if name_of(found) == self._approved:
+            # What was read before this run's approval is older.
+            if found["metadata"].get("generation", 0) > self._approved_generation:
+                raise ClusterError(
+                    f"InstallPlan {name_of(found)} was approved by this task, but its approval was withdrawn before OLM executed it. It is not "
+                    "approved again; run this task again when the plan may be executed."
+                )
             return
         where = identity(PLAN, name_of(found), options.namespace)
         try:
@@ -573,7 +582,7 @@ class Install:
             if error.status in (404, 409, 422):
                 return  # It has changed meanwhile: the watch brings the new one.
             raise refusal(error, where, "approve") from None
-        self._approved = name_of(found)
+        self._approved, self._approved_generation = name_of(found), after["metadata"].get("generation", 0)
         self._report.add(where, action.UPDATED, found, after)
 
     def _message(self) -> str:
