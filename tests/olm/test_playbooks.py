@@ -445,6 +445,7 @@ def test_the_quick_way_out_of_the_installed_collection(
         # Has Python, too, and spares the test the making of another one; and a user that is not root, as such images may.
         "publish_base_image": operator_image,
         "publish_ansible_operator": str(next(path for path in built if path.exists())),
+        "publish_warm_runner": str(root / ".cache/operator-image/warm-runner"),
     }
     try:
         run = play(BUILD, variables=publishing(olm, private, skopeo, **more), env=environment, args=["-vvv"])
