@@ -108,7 +108,9 @@ options:
       - If not given, what that host trusts is tried, then the ConfigMaps in which OpenShift keeps its authorities.
     type: str
   insecure_skip_verify:
-    description: Whether Prometheus is asked although its certificate cannot be verified. A finding then is a warning.
+    description:
+      - Whether Prometheus is asked although its certificate cannot be verified. A finding then is a warning.
+      - Without a token it remains an error, since load-watcher in a scheduler then verifies the certificate all the same.
     type: bool
     default: false
   timeout:

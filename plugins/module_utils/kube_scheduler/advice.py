@@ -457,7 +457,13 @@ def _metric_provider(case: _Case, provider: Mapping[str, Any], path: Path) -> No
     if not address.startswith(SECURE) or case.target.minor < 23:
         return
     verify = provider.get("insecureSkipVerify")
-    if verify is True:
+    if verify is True and not token:
+        # NewPromClient of load-watcher (metricsprovider/prometheus.go) makes the client without its transport then.
+        message = "has no effect without a token: load-watcher verifies the certificate of Prometheus"
+        case.report.warning(
+            "tls-on", (*path, "insecureSkipVerify"), message, "give a token, or trust the authority of Prometheus in the image"
+        )
+    elif verify is True:
         message = "the certificate of Prometheus is not verified"
         case.report.warning("tls-off", (*path, "insecureSkipVerify"), message, "write insecureSkipVerify: false")
     elif verify is None and token:

@@ -193,7 +193,11 @@ class _Survey:
         hint = "give the CA that signed it as prometheus_ca"
         if not outcome.with_other_authority:
             hint = "have it replaced, or give the url with the name that it was made for"
-        if self._params["insecure_skip_verify"]:
+        if self._params["insecure_skip_verify"] and self.token is None:
+            message = f"insecure_skip_verify has no effect without a token, so a scheduler does not connect: {outcome.message}"
+            self.findings.append(error(outcome.code, message, f"{hint}, or give a token: load-watcher drops the setting without one"))
+            connection.connect(prometheus.trusting())
+        elif self._params["insecure_skip_verify"]:
             self.findings.append(warning(outcome.code, f"Anyone on the way can read the token: {outcome.message}", hint))
             connection.connect(prometheus.trusting())
         else:

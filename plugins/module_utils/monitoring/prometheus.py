@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import http.client
+import ipaddress
 import json
 import re
 import socket
@@ -19,7 +20,7 @@ import ssl
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlencode, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.request import getproxies
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import bounded_http
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import MASK, scrub
@@ -30,6 +31,8 @@ UNAUTHORIZED, FORBIDDEN, UNAVAILABLE = "unauthorized", "forbidden", "unavailable
 NOT_PROMETHEUS, QUERY_REFUSED, BAD_URL, BAD_TOKEN = "not-prometheus", "query-refused", "bad-url", "token-malformed"
 
 _SCHEMES = {"http": 80, "https": 443}
+_POST_REFUSED = (405, 501)
+"""Statuses after which client_golang of Prometheus repeats a query by GET (api/client.go, DoGetFallback)."""
 _TEXT = 300
 """So much of an answer that is none is quoted."""
 
@@ -122,7 +125,7 @@ class Prometheus:
             raise PrometheusError(BAD_URL, f"{shown} is no URL of the form https://HOST[:PORT][/PATH], PORT from 0 to 65535") from None
         if parts.scheme not in _SCHEMES or not self._host or _UNPRINTABLE.search(url):
             raise PrometheusError(BAD_URL, f"{shown} is no URL of the form https://HOST[:PORT][/PATH]")
-        self._port = port or _SCHEMES[parts.scheme]
+        self._port = _SCHEMES[parts.scheme] if port is None else port
         self._credentials = f"Bearer {token}" if token else f"Basic {basic}" if basic else ""
         self._secrets = user_in(url) | {text for text in (token, basic) if text}
         self._timeout = timeout
@@ -173,6 +176,8 @@ class Prometheus:
     def _data(self, method: str, path: str, form: dict[str, Any]) -> Any:
         """What the API answers, where it reports success."""
         status, headers, body = self._ask(method, path, form)
+        if method == "POST" and status in _POST_REFUSED:
+            status, headers, body = self._ask("GET", path, form)
         answer = _decoded(body)
         if status == 200 and isinstance(answer, dict) and answer.get("status") == "success":
             return answer.get("data")
@@ -193,6 +198,9 @@ class Prometheus:
         headers = {"Accept": "application/json", "Host": self._named_host()}
         if self._credentials:
             headers["Authorization"] = self._credentials
+        if not self.is_tls:
+            proxy = self._proxy()
+            headers.update(proxy[2] if proxy else {})
         encoded = urlencode(form, doseq=True)
         target, body = self._target(path), None
         if method == "POST":
@@ -236,18 +244,28 @@ class Prometheus:
         else:
             connection = http.client.HTTPConnection(host, port, timeout=self._timeout)
         if tunnel:
-            connection.set_tunnel(self._host, self._port)
+            connection.set_tunnel(self._host, self._port, proxy[2] if proxy else {})
         return connection
 
-    def _proxy(self) -> tuple[str, int] | None:
-        url = getproxies().get("https" if self.is_tls else "http")
-        if not url or proxy_bypass(self._host):
+    def _proxy(self) -> tuple[str, int, dict[str, str]] | None:
+        """Host, port and headers of the proxy that the environment names for the host, as Go chooses it."""
+        proxies = getproxies()
+        url = proxies.get("https" if self.is_tls else "http")
+        if not url or bypasses_proxy(self._host, self._port, proxies.get("no", "")):
             return None
         try:
             parts = urlsplit(url if "://" in url else f"http://{url}")
-            return (parts.hostname, parts.port or _SCHEMES["http"]) if parts.hostname else None
+            port = _SCHEMES["http"] if parts.port is None else parts.port
         except ValueError:
             raise PrometheusError(UNREACHABLE, f"the proxy of the environment, {without_user(url)}, is no URL") from None
+        if not parts.hostname:
+            return None
+        headers = {}
+        if parts.username is not None:
+            basic = base64.b64encode(f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()).decode()
+            headers["Proxy-Authorization"] = f"Basic {basic}"
+            self._secrets |= user_in(url) | {basic}
+        return parts.hostname, port, headers
 
     def _target(self, path: str) -> str:
         whole = self._path + path
@@ -259,6 +277,44 @@ class Prometheus:
 
     def _silent(self, what: str) -> PrometheusError:
         return PrometheusError(NO_ANSWER, f"{self._host}:{self._port} {what}")
+
+
+def bypasses_proxy(host: str, port: int, no_proxy: str) -> bool:
+    """Whether Go connects to a host without a proxy (golang.org/x/net/http/httpproxy): NO_PROXY has names, addresses and CIDRs, each may have a port."""
+    host = host.lower().rstrip(".")
+    address = _address(host)
+    if host == "localhost" or (address is not None and address.is_loopback):
+        return True
+    for entry in no_proxy.lower().split(","):
+        name = entry.strip()
+        if name == "*":
+            return True
+        try:
+            if address is not None and "/" in name and address in ipaddress.ip_network(name, strict=False):
+                return True
+        except ValueError:
+            pass
+        wanted = re.fullmatch(r"\[?(.*?)\]?:([0-9]+)", name) if name.count(":") == 1 or name.startswith("[") else None
+        if wanted:
+            if int(wanted[2]) != port:
+                continue
+            name = wanted[1]
+        name = name.strip("[]")
+        if not name or "/" in name:
+            continue
+        if address is not None:
+            if address == _address(name):
+                return True
+        elif host.endswith(name[1:] if name.startswith("*.") else name if name.startswith(".") else f".{name}") or host == name:
+            return True
+    return False
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
 
 
 def _unverified(host: str, error: ssl.SSLCertVerificationError) -> CertificateError:

@@ -152,11 +152,19 @@ RULES = [
         plugins=SIGS,
     ),
     Rule(
-        "TLS off on demand",
-        "tls-off",
+        "TLS on where it is meant to be off",
+        "tls-on",
         "profiles[0].pluginConfig[0].args.metricProvider.insecureSkipVerify",
         prometheus("address: 'https://x', insecureSkipVerify: true"),
         prometheus("address: 'http://x', insecureSkipVerify: true"),
+        plugins=SIGS,
+    ),
+    Rule(
+        "TLS off on demand",
+        "tls-off",
+        "profiles[0].pluginConfig[0].args.metricProvider.insecureSkipVerify",
+        prometheus(f"address: 'https://x', token: {TOKEN}, insecureSkipVerify: true"),
+        prometheus(f"address: 'https://x', token: {TOKEN}, insecureSkipVerify: false"),
         plugins=SIGS,
     ),
     Rule(

@@ -16,11 +16,13 @@ from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.preflight import examine, parameters
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import (
     CertificateError,
     Prometheus,
     PrometheusError,
     Sample,
+    bypasses_proxy,
     first_that_verifies,
     verifying,
 )
@@ -97,6 +99,51 @@ def test_query(server):
     assert (post.method, post.path, post.form) == ("POST", "/prefix/api/v1/query", {"query": ['a{b="c"}']})
     assert (get.method, get.path) == ("GET", "/prefix/api/v1/query?query=d")
     assert {seen.headers["Authorization"] for seen in server.seen} == {"Bearer t0ken"}
+
+
+@pytest.mark.parametrize("status", [405, 501])
+def test_a_query_that_is_rejected_by_post_is_sent_by_get(server, status):
+    server.answers += [(status, "no"), (200, VECTOR)]
+    assert Prometheus(server.url).query("a") == [Sample({"instance": "n"}, 0.25)]
+    assert [seen.method for seen in server.seen] == ["POST", "GET"]
+
+
+def test_port_0_is_not_the_default_port():
+    assert failure(Prometheus("http://127.0.0.1:0"), "a").message.startswith("127.0.0.1:0 cannot be reached")
+
+
+def test_credentials_of_the_proxy(server, monkeypatch):
+    monkeypatch.setenv("http_proxy", server.url.replace("//", "//us%65r:pass@"))
+    server.answers.append((200, VECTOR))
+    Prometheus("http://prometheus.example.com:9090", token="t0ken").query("a")
+    assert server.seen[0].path == "http://prometheus.example.com:9090/api/v1/query"
+    assert server.seen[0].headers["Proxy-Authorization"] == "Basic dXNlcjpwYXNz"
+
+
+@pytest.mark.parametrize(
+    ("host", "no_proxy", "expected"),
+    [
+        ("10.1.2.3", "10.0.0.0/8", True),
+        ("11.1.2.3", "10.0.0.0/8", False),
+        ("fd00::1", "fd00::/8", True),
+        ("10.1.2.3", "10.1.2.3", True),
+        ("10.1.2.3", "10.1.2.3:443", False),
+        ("10.1.2.3", "10.1.2.3:9091", True),
+        ("fd00::1", "[fd00::1]:9091", True),
+        ("prometheus.example.com", "example.com", True),
+        ("example.com", "example.com", True),
+        ("example.com", ".example.com", False),
+        ("a.example.com", "*.example.com", True),
+        ("notexample.com", "example.com", False),
+        ("a.example.com", "other.com, example.com:9091", True),
+        ("a.example.com", "*", True),
+        ("localhost", "", True),
+        ("127.0.0.9", "", True),
+        ("a.example.com", "", False),
+    ],
+)
+def test_hosts_without_a_proxy_are_those_of_go(host, no_proxy, expected):
+    assert bypasses_proxy(host, 9091, no_proxy) is expected
 
 
 def test_without_a_token_there_is_no_header(server):
@@ -201,6 +248,21 @@ def test_first_authority_that_verifies(authority):
         assert first_that_verifies(connect, authorities) == ("ConfigMap c/d", authority.pem)
         assert "ConfigMap a/b holds no certificates" in first_that_verifies(connect, authorities[:2]).message
         assert first_that_verifies(connect, []).message == "no authority is known that could verify the certificate"
+
+
+@pytest.mark.parametrize(("token", "usable"), [("", False), ("t0ken", None)])
+def test_without_a_token_load_watcher_verifies_whatever_is_said(authority, token, usable):
+    """NewPromClient of load-watcher v0.2.4 drops the transport that does not verify, where there is no token."""
+    with serving(authority.context("127.0.0.1")) as server:
+        server.answers += [(200, VECTOR)] * 9
+        options = {"url": server.url, "token": token, "insecure_skip_verify": True, "prometheus_ca": None, "plugins": [], "timeout": 5}
+        module = SimpleNamespace(params=parameters(**options), no_log=True, no_log_values=set())
+        result = examine(
+            module, lambda: SimpleNamespace(resource=lambda *_kind: None, list=lambda *_args, **_options: [], get=lambda *_args: None)
+        )
+    found = {finding["severity"] for finding in result["findings"] if finding["code"] == "certificate-not-verified"}
+    assert found == {"error" if usable is False else "warning"}, result["findings"]
+    assert result["tls_verified"] is False
 
 
 def test_proxy_of_the_environment(server, monkeypatch):
