@@ -23,7 +23,7 @@ class TooLargeError(http.client.HTTPException):
 
 def limit_time(connection: http.client.HTTPConnection, seconds: float) -> None:
     """Have what the other side sends from now on, a proxy's answer to CONNECT included, end within so many seconds, else socket.timeout."""
-    connection.response_class = partial(_response, time.monotonic() + seconds)  # type: ignore[assignment]
+    connection.response_class = partial(_response, time.monotonic() + seconds)  # type: ignore[assignment]  # called like the class
 
 
 def read(response: http.client.HTTPResponse, largest: int) -> bytes:
@@ -37,7 +37,7 @@ def read(response: http.client.HTTPResponse, largest: int) -> bytes:
 
 
 def _response(deadline: float, connected: socket.socket, *args: Any, **options: Any) -> http.client.HTTPResponse:
-    return http.client.HTTPResponse(_Connected(connected, deadline), *args, **options)  # type: ignore[arg-type]
+    return http.client.HTTPResponse(_Connected(connected, deadline), *args, **options)  # type: ignore[arg-type]  # it uses no more of a socket
 
 
 class _Connected:

@@ -57,7 +57,8 @@ class Module(Protocol):
 
     params: dict[str, Any]
 
-    def warn(self, warning: str) -> None: ...
+    def warn(self, warning: str) -> None:
+        """Show a warning with the result."""
 
 
 class Client:
