@@ -57,16 +57,22 @@ class PodStream:
         self._kubectl("delete", "node", self._namespace, "--ignore-not-found")
 
     def waits(self) -> list[float | None]:
-        """Seconds that each pod waited for its node, to the second; None for those that still do."""
+        """Seconds that each pod waited for its node, to the second, in the order of their creation; None for those that still do."""
         pods = self._kubectl.json("get", "pods", f"--namespace={self._namespace}")["items"]
+        pods.sort(key=lambda pod: int(pod["metadata"]["name"].rpartition("-")[2]))
         assert len(pods) == self.created
-        return [_wait(pod) for pod in pods]
+        placed = self._placed()
+        return [_wait(pod, placed.get(pod["metadata"]["name"])) for pod in pods]
 
     def longest_pause(self) -> float:
         """Seconds between two placements that followed each other, at most; by the events, which are more exact than pods."""
-        events = self._kubectl.list("event", self._namespace)
-        times = sorted(_time(event["eventTime"]) for event in events if event["reason"] == "Scheduled")
+        times = sorted(self._placed().values())
         return max((after - before).total_seconds() for before, after in itertools.pairwise(times))
+
+    def _placed(self) -> dict[str, datetime]:
+        """Pod -> the time of its event `Scheduled`."""
+        events = self._kubectl.list("event", self._namespace)
+        return {event["regarding"]["name"]: _time(event["eventTime"]) for event in events if event["reason"] == "Scheduled"}
 
     def _run(self) -> None:
         try:
@@ -97,11 +103,16 @@ class PodStream:
         }
 
 
-def _wait(pod) -> float | None:
+def _wait(pod, placed: datetime | None) -> float | None:
     scheduled = [one for one in pod["status"].get("conditions") or [] if one["type"] == "PodScheduled" and one["status"] == "True"]
-    if not scheduled:
+    if scheduled:
+        at = _time(scheduled[0]["lastTransitionTime"])
+    elif pod["spec"].get("nodeName") and placed:
+        # A second scheduler that came too late has written its failure into the condition, which a kubelet would correct.
+        at = placed.replace(microsecond=0)
+    else:
         return None
-    return (_time(scheduled[0]["lastTransitionTime"]) - _time(pod["metadata"]["creationTimestamp"])).total_seconds()
+    return (at - _time(pod["metadata"]["creationTimestamp"])).total_seconds()
 
 
 def _time(text) -> datetime:
