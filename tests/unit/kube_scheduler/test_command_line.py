@@ -10,6 +10,7 @@ import base64
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -351,3 +352,18 @@ def test_precommit_installs_this_package(root):
 
 def test_annotations_have_the_names_that_the_operator_reads():
     assert (objects.KUBERNETES_VERSION, objects.PLUGINS) == (names.KUBERNETES_VERSION, names.PLUGINS)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("scheduler-config.yaml", True),
+        ("a/kube-scheduler-config.yml", True),
+        ("kubescheduler.config.json", True),
+        ("scheduler.py", False),
+        ("config.yaml", False),
+    ],
+)
+def test_precommit_finds_files_of_the_usual_names(root, name, expected):
+    (hook,) = yaml.safe_load((root / ".pre-commit-hooks.yaml").read_text())
+    assert bool(re.search(hook["files"], name)) is expected
