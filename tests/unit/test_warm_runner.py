@@ -154,7 +154,7 @@ def test_a_traceback_is_shown(warm):
 
 
 def test_each_run_is_a_process_group_of_its_own(warm):
-    children = [[int(number) for number in warm.run(WHO).stdout.split()] for _ in range(2)]
+    children = [[int(number) for number in warm.run(WHO).stdout.split()] for _run in range(2)]
     assert [(parent, group) for _child, parent, group in children] == [(warm.parent, child) for child, _parent, _group in children]
 
 
@@ -240,14 +240,14 @@ def test_many_runs_leave_nothing_behind(warm):
         resident = int(re.search(r"VmRSS:\s+(\d+)", (own / "status").read_text())[1])
         return len(list((own / "fd").iterdir())), (own / "task" / str(warm.parent) / "children").read_text(), resident
 
-    for _ in range(10):
+    for _run in range(10):
         warm.run("")
     files, children, resident = held()
     with warm.start("ansible-runner", "import time; print('runs', flush=True); time.sleep(60)") as planted:
         planted.stdout.readline()
         assert held()[:2] > (files, children)
         planted.kill()
-    for _ in range(100):
+    for _run in range(100):
         warm.run("")
     eventually(lambda: held()[0] <= files and not held()[1], 20)
     assert held()[2] < resident + 512
