@@ -158,7 +158,7 @@ def test_a_preset_does_not_change():
         (
             "trimaran_target_load_packing",
             {"target_utilization": "much"},
-            "preset_parameters.target_utilization: 'much' is no whole number: CPU use of a node in percent up to which it is filled",
+            "preset_parameters.target_utilization: 'much' is no whole number: CPU use in percent up to which a node is filled",
         ),
         ("trimaran_target_load_packing", {"target_utilization": True}, "True is no whole number"),
         ("trimaran_target_load_packing", {"default_requests": "2000m"}, "'2000m' is no mapping"),

@@ -62,21 +62,21 @@ LOAD_PARAMETERS = {
     "metric_provider": Parameter(
         "str",
         "Prometheus",
-        "What is asked for the nodes' load.",
+        "The source of the nodes' load.",
         choices=("Prometheus", "SignalFx", "KubernetesMetricsServer"),
     ),
-    "address": Parameter("str", None, f"URL of the metric provider. For V(Prometheus) V({PROM_URL}) if not given."),
+    "address": Parameter("str", None, f"URL of the metric provider. For V(Prometheus) V({PROM_URL}) by default."),
     "token": Parameter(
         "str",
         None,
-        f"Bearer token for the metric provider. For V(Prometheus) V({PROM_TOKEN}) if not given; empty for one that wants none.",
+        f"Bearer token for the metric provider. For V(Prometheus) V({PROM_TOKEN}) by default; empty if it requires no token.",
     ),
     "insecure_skip_verify": Parameter("bool", False, "Whether the certificate of Prometheus is not verified."),
     "watcher_address": Parameter(
         "str",
         None,
-        "URL of a load-watcher service, such as V(http://load-watcher.monitoring.svc:2020), which is asked instead of a metric provider. "
-        f"V({LOAD_WATCHER_URL}) for one that the operator runs beside the scheduler.",
+        "URL of a load-watcher service, such as V(http://load-watcher.monitoring.svc:2020), which replaces the metric provider. "
+        f"V({LOAD_WATCHER_URL}) for a load-watcher that the operator runs next to the scheduler.",
     ),
 }
 
@@ -87,7 +87,7 @@ PROVIDER_DEFAULTS: dict[str, dict[str, str | None]] = {
     "KubernetesMetricsServer": {},
 }
 
-_WEIGHT = Parameter("int", 1, "Weight of the plugin's score beside those of others.")
+_WEIGHT = Parameter("int", 1, "Weight of the plugin's score relative to other plugins.")
 _BY_REQUESTS = [{"name": "NodeResourcesFit"}, {"name": "NodeResourcesBalancedAllocation"}]
 _ALL = [{"name": "*"}]
 
@@ -109,10 +109,10 @@ PRESETS = {
             },
         },
         parameters={
-            "target_utilization": Parameter("int", 70, "CPU use of a node in percent up to which it is filled."),
-            "default_requests": Parameter("dict", {"cpu": "2000m"}, "What a container without requests and limits is taken to use."),
+            "target_utilization": Parameter("int", 70, "CPU use in percent up to which a node is filled."),
+            "default_requests": Parameter("dict", {"cpu": "2000m"}, "The assumed use of a container without requests and limits."),
             "default_requests_multiplier": Parameter(
-                "str", "1", "A container without limits is taken to use its requests times this number."
+                "str", "1", "Factor of the requests for the assumed use of a container without limits."
             ),
             "weight": _WEIGHT,
         },
@@ -135,7 +135,7 @@ PRESETS = {
         load="LoadVariationRiskBalancing",
     ),
     "low_risk_overcommitment": Preset(
-        "Places pods where limits beyond requests, and the measured load, are the least risk.",
+        "Places pods where limits above requests, and the measured load, cause the least risk.",
         plugins={"multiPoint": {"enabled": [{"name": "LowRiskOverCommitment", "weight": Value("weight")}]}},
         args={
             "LowRiskOverCommitment": {
@@ -146,7 +146,9 @@ PRESETS = {
         parameters={
             "smoothing_window_size": Parameter("int", 5, "Number of windows over which metrics are smoothed."),
             "risk_limit_weights": Parameter(
-                "dict", {"cpu": 0.5, "memory": 0.5}, "By resource how much of the risk, 0 to 1, comes of limits; the rest comes of load."
+                "dict",
+                {"cpu": 0.5, "memory": 0.5},
+                "For each resource, the part of the risk, 0 to 1, that depends on limits; the rest depends on load.",
             ),
             "weight": _WEIGHT,
         },
@@ -154,7 +156,7 @@ PRESETS = {
         load="LowRiskOverCommitment",
     ),
     "peaks": Preset(
-        "Places pods where they raise the power that the nodes draw the least. It always needs a load-watcher service.",
+        "Places pods where they increase the power consumption of the nodes the least. It always needs a load-watcher service.",
         plugins={"preScore": {"disabled": _ALL}, "score": {"enabled": [{"name": "Peaks"}], "disabled": _ALL}},
         args={"Peaks": {"WatcherAddress": Value("watcher_address"), "NodePowerModel": Value("node_power_model")}},
         parameters={
@@ -162,7 +164,7 @@ PRESETS = {
             "node_power_model": Parameter(
                 "dict",
                 None,
-                "By node the numbers C(k0), C(k1) and C(k2) of its power model, k0 + k1 * e ^ (k2 * CPU use in percent).",
+                "For each node, the numbers C(k0), C(k1) and C(k2) of its power model, k0 + k1 * e ^ (k2 * CPU use in percent).",
                 required=True,
             ),
         },
@@ -183,12 +185,12 @@ PRESETS = {
         parameters={
             "permit_waiting_time_seconds": Parameter("int", 10, "How long a pod waits for the others of its group, in seconds."),
             "pod_group_backoff_seconds": Parameter(
-                "int", None, "How long a group that failed is not tried again, in seconds. Since scheduler-plugins v0.26."
+                "int", None, "How long a failed group is not retried, in seconds. Since scheduler-plugins v0.26."
             ),
         },
     ),
     "capacity_scheduling": Preset(
-        "Shares the cluster among namespaces by their ElasticQuotas: what one does not use is lent, and taken back by preemption.",
+        "Shares the cluster among namespaces by their ElasticQuotas: others can use an unused quota, and preemption returns it to its owner.",
         plugins={
             "multiPoint": {"enabled": [{"name": "CapacityScheduling"}]},
             "postFilter": {"enabled": [{"name": "CapacityScheduling"}], "disabled": _ALL},
@@ -197,7 +199,7 @@ PRESETS = {
         parameters={},
     ),
     "node_resource_topology": Preset(
-        "Places pods on nodes where their resources come from one NUMA zone, as the nodes' kubelets are set to demand.",
+        "Places pods on nodes where their resources come from one NUMA zone, as the configuration of the kubelets requires.",
         plugins={"multiPoint": {"enabled": [{"name": "NodeResourceTopologyMatch", "weight": Value("weight")}]}},
         args={
             "NodeResourceTopologyMatch": {
@@ -209,18 +211,20 @@ PRESETS = {
             "scoring_strategy": Parameter(
                 "str",
                 "LeastAllocated",
-                "Which zones are best.",
+                "The preferred zones.",
                 choices=("LeastAllocated", "MostAllocated", "BalancedAllocation", "LeastNUMANodes"),
             ),
-            "resources": Parameter("list", None, "What is scored, each with C(name) and C(weight). CPU and memory alike if not given."),
+            "resources": Parameter(
+                "list", None, "The scored resources, each with C(name) and C(weight). Default: CPU and memory with equal weight."
+            ),
             "cache_resync_period_seconds": Parameter(
-                "int", None, "How often what the scheduler remembers of the zones is compared with what the nodes say, in seconds."
+                "int", None, "Interval of the comparison of the scheduler's cache of the zones with the nodes, in seconds."
             ),
             "weight": _WEIGHT,
         },
     ),
     "node_resources_allocatable": Preset(
-        "Places pods on the smallest nodes that have room for them, or on the largest.",
+        "Places pods on the smallest nodes that have enough resources for them, or on the largest.",
         plugins=_scored_by("NodeResourcesAllocatable"),
         args={"NodeResourcesAllocatable": {"mode": Value("mode"), "resources": Value("resources")}},
         parameters={
@@ -228,16 +232,16 @@ PRESETS = {
             "resources": Parameter(
                 "list",
                 [{"name": "cpu", "weight": 1000000}, {"name": "memory", "weight": 1}],
-                "What is scored, each with C(name) and C(weight). CPU is counted in thousandths of a core, memory in bytes.",
+                "The scored resources, each with C(name) and C(weight). The unit of CPU is a thousandth of a core, of memory a byte.",
             ),
             "weight": _WEIGHT,
         },
     ),
     "low_node_utilization": Preset(
-        "Spreads pods evenly, as kube-scheduler does without configuration.", plugins={}, args={}, parameters={}, image="in-tree"
+        "Spreads pods evenly, like kube-scheduler without configuration.", plugins={}, args={}, parameters={}, image="in-tree"
     ),
     "high_node_utilization": Preset(
-        "Packs pods onto as few nodes as possible, by what they request.",
+        "Packs pods onto as few nodes as possible, by their requests.",
         plugins={
             "score": {"enabled": [{"name": "NodeResourcesFit", "weight": 5}], "disabled": [{"name": "NodeResourcesBalancedAllocation"}]}
         },
@@ -246,7 +250,7 @@ PRESETS = {
         image="in-tree",
     ),
     "no_scoring": Preset(
-        "Takes the first node that fits: the quickest placement.",
+        "Selects the first node that fits: the fastest placement.",
         plugins={"preScore": {"disabled": _ALL}, "score": {"disabled": _ALL}},
         args={},
         parameters={},
