@@ -302,19 +302,23 @@ class Run:
     def _resource(self, identity: Identity) -> Resource:
         """Where an object is written. What is not served ended the run before, or is read as missing and is not written."""
         resource = self._resources[identity]
-        assert resource is not None
+        if resource is None:
+            raise AssertionError("resource")
         return resource
 
     def _existing(self, identity: Identity) -> Object:
         """What is known to exist, for instance since this run applied it."""
         live = self._live[identity]
-        assert live is not None
+        if live is None:
+            raise AssertionError("live")
         return live
 
     def _name_and_namespace(self) -> tuple[str, str]:
         """Of a set that has an inventory."""
-        assert self._options.set_name is not None
-        assert self._options.set_namespace is not None
+        if self._options.set_name is None:
+            raise AssertionError("set_name")
+        if self._options.set_namespace is None:
+            raise AssertionError("set_namespace")
         return self._options.set_name, self._options.set_namespace
 
     def _read(self, identities: Iterable[Identity]) -> None:

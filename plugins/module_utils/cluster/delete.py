@@ -30,13 +30,15 @@ class Doomed(NamedTuple):
     @property
     def present(self) -> Object:
         """The live object of one that exists."""
-        assert self.live is not None
+        if self.live is None:
+            raise AssertionError("live")
         return self.live
 
     @property
     def served(self) -> Resource:
         """Where its kind is served, of one that exists."""
-        assert self.resource is not None
+        if self.resource is None:
+            raise AssertionError("resource")
         return self.resource
 
 

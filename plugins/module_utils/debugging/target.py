@@ -129,7 +129,9 @@ def serving(client: Client, scheduler_name: str, namespaces: list[str]) -> Targe
     holder = (entry["leader"] or {}).get("holder", "")
     pod = max(pods, key=lambda pod: (leads(pod, holder), is_ready(pod), pod["metadata"]["name"]))
     command = _command(pod)
-    assert command is not None  # those without were left out
+    # Those without were left out
+    if command is None:
+        raise AssertionError("command")
     target = Target(pod, command.container, command.flags, tuple(entry["scheduler_names"]))
     if not target.container_id:
         raise ClusterError(f"The scheduler of the name {scheduler_name} does not run: {entry['message']}.")

@@ -101,7 +101,8 @@ def _hint_for_version(version: str, served: str) -> str:
 
 def _find_ignoring_case(node: Node, name: str) -> tuple[str, Node] | None:
     """A key and its value as Go's encoding/json finds them, where the case of letters does not matter."""
-    assert node.entries is not None
+    if node.entries is None:
+        raise AssertionError("node.entries")
     found = [name] if name in node.entries else [key for key in node.entries if key.lower() == name.lower()]
     return (found[-1], node.entries[found[-1]][1]) if found else None
 
@@ -129,7 +130,8 @@ class _Decoder:
     def structure(self, node: Node, name: str, path: Path) -> dict[str, Any]:
         known = fields(name, self.version, self.target)
         values: dict[str, Any] = {}
-        assert node.entries is not None
+        if node.entries is None:
+            raise AssertionError("node.entries")
         for key, (_place, child) in node.entries.items():
             if key not in known:
                 self._unknown(key, name, path, known)
@@ -219,7 +221,8 @@ class _Decoder:
 
     def _byte_list(self, node: Node, path: Path) -> Any:
         """Go takes a list of numbers for bytes, too."""
-        assert node.items is not None
+        if node.items is None:
+            raise AssertionError("node.items")
         values = [0 if item.value is None else item.value for item in node.items]
         if all(isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 256 for value in values):
             return b64encode(bytes(values)).decode("ascii")
@@ -242,7 +245,8 @@ class _Decoder:
         if kind is None:
             return
         values["args"] = {}
-        assert node.entries is not None
+        if node.entries is None:
+            raise AssertionError("node.entries")
         if "args" not in node.entries or node.entries["args"][1].value is None:
             return
         path = (*path, "args")

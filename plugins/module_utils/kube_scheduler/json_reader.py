@@ -146,9 +146,13 @@ class _Reader:
             parent.items.append(node)
             parent.value.append(node.value)
             return
-        assert parent.entries is not None
-        assert name is not None
-        assert place is not None  # of the key, which was read before
+        if parent.entries is None:
+            raise AssertionError("parent.entries")
+        if name is None:
+            raise AssertionError("name")
+        # Of the key, which was read before
+        if place is None:
+            raise AssertionError("place")
         if name in parent.entries:
             parent.duplicates = parent.duplicates or []
             parent.duplicates.append((name, place, parent.entries[name][0]))

@@ -88,7 +88,8 @@ def _string(root: Node, key: str) -> str:
 
 
 def _check_type(root: Node) -> list[Finding]:
-    assert root.entries is not None
+    if root.entries is None:
+        raise AssertionError("root.entries")
     expected = {"apiVersion": f"{API_GROUP}/v1", "kind": KIND}
     findings = []
     for key, example in expected.items():
@@ -128,7 +129,8 @@ def _hint_for_other_object(root: Node) -> str:
 
 def _check_profiles(root: Node) -> tuple[list[str], list[Finding]]:
     """The scheduler names in the order of the profiles, and what is wrong with them."""
-    assert root.entries is not None
+    if root.entries is None:
+        raise AssertionError("root.entries")
     node = root.entries.get("profiles", (root.place, None))[1]
     if node is None or node.value is None or node.value == []:
         return [DEFAULT_SCHEDULER_NAME], []

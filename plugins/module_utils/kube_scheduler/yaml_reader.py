@@ -473,7 +473,9 @@ class _Reader:
         elif frame.merge:
             self._merge(frame, node, node.place == place)
         else:
-            assert frame.key_place is not None  # the place of the key, which was read before
+            # The place of the key, which was read before
+            if frame.key_place is None:
+                raise AssertionError("frame.key_place")
             self._set(frame, frame.key, frame.key_place, node)
         frame.key = None
         frame.merge = False
@@ -495,7 +497,9 @@ class _Reader:
         frame.merge = merge
 
     def _merge(self, frame: _Frame, node: Node, is_written_here: bool) -> None:
-        assert frame.key_place is not None  # of <<
+        # Of <<
+        if frame.key_place is None:
+            raise AssertionError("frame.key_place")
         sources = [node] if node.items is None else node.items[::-1]
         for source in sources:
             # an alias may stand for a mapping, not for a list of mappings
@@ -510,7 +514,9 @@ class _Reader:
     def _set(self, frame: _Frame, key: Any, place: Place, node: Node) -> None:
         """A key that is there already is an error for kube-scheduler, also when it came by a merge."""
         entries = frame.node.entries
-        assert entries is not None  # the frame is a mapping
+        # The frame is a mapping
+        if entries is None:
+            raise AssertionError("entries")
         name = key if isinstance(key, str) else _name(key[1])
         if key in frame.keys and len(self.findings) < _MAX_FINDINGS:
             self.findings.append(duplicate(join(self._path(frame), name), place, entries[name][0]))

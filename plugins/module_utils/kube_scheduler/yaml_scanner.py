@@ -475,7 +475,9 @@ class Scanner:
         flow = self._flow_level
         match = _PLAIN_IN_FLOW if flow else _PLAIN_IN_BLOCK
         first = match(text, index)
-        assert first is not None  # a character that begins a plain scalar stands there
+        # A character that begins a plain scalar stands there
+        if first is None:
+            raise AssertionError("first")
         end = first.end()
         value = text[index:end]
         at_new_line = False
@@ -597,7 +599,9 @@ class Scanner:
         text, start = self.text, self.index
         line, column = self._line, start - self._line_start
         header = _BLOCK_HEADER(text, start)
-        assert header is not None  # | or > stands there
+        # | or > stands there
+        if header is None:
+            raise AssertionError("header")
         chomping = header.group(1) or header.group(4)
         increment = header.group(2) or header.group(3)
         if increment == "0":

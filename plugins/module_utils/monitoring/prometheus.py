@@ -213,7 +213,9 @@ class Prometheus:
             if not kept:
                 self.connect(self._context)
             connection = self._connection
-            assert connection is not None  # connect makes it
+            # Connect makes it
+            if connection is None:
+                raise AssertionError("connection")
             bounded_http.limit_time(connection, self._timeout)
             try:
                 connection.request(method, target, body=body, headers=headers)

@@ -66,14 +66,17 @@ class Options(NamedTuple):
     @property
     def catalog_identity(self) -> Identity:
         """The CatalogSource, where ``source`` is given or known from the Subscription."""
-        assert self.source is not None
-        assert self.source_namespace is not None
+        if self.source is None:
+            raise AssertionError("source")
+        if self.source_namespace is None:
+            raise AssertionError("source_namespace")
         return identity(CATALOG, self.source, self.source_namespace)
 
     @property
     def wanted_version(self) -> str:
         """``version``, which the module requires where ``upgrade`` is version."""
-        assert self.version is not None
+        if self.version is None:
+            raise AssertionError("version")
         return self.version
 
     @property

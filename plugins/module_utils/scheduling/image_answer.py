@@ -93,7 +93,9 @@ def ask(client: Client, question: Question) -> Answer:
     if failure or leftover:
         message = " ".join(filter(None, [failure.message if failure else "", leftover]))
         raise ClusterError(scrub(message, question.secrets))
-    assert answer is not None  # without an answer there is a failure
+    # Without an answer there is a failure
+    if answer is None:
+        raise AssertionError("answer")
     return answer
 
 

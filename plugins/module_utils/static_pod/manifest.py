@@ -111,7 +111,8 @@ def with_kubeconfig(text: str, kubeconfig: str | None) -> str:
 def _container(pod: dict[str, Any]) -> dict[str, Any]:
     """The scheduler's container of a pod that `read` has accepted."""
     found = _find_container(pod)
-    assert found is not None
+    if found is None:
+        raise AssertionError("found")
     return found
 
 
