@@ -8,34 +8,29 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import Facts
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Target, ValidationResult, unknown_target
 
 from .ansible_runs import play
 
 CRD = Path(__file__).parents[2] / "roles/operator/files/secondaryschedulers.crd.yaml"
 FINALIZER = "osso.scheduler/clean-up"
 THEN, NOW = "2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"
-TARGET = {"kubernetes_version": "1.31", "plugins": "scheduler-plugins", "unknown": ""}
-CONFIG = {
-    "found": True,
-    "valid": True,
-    "starts": True,
-    "findings": [],
-    "hash": "abc",
-    "target": TARGET,
-    "scheduler_names": ["batch"],
-    "text": "kind: KubeSchedulerConfiguration",
-    "tree": {"kind": "KubeSchedulerConfiguration"},
-}
-UNKNOWN = {
-    **CONFIG,
-    "valid": None,
-    "starts": None,
-    "target": {"kubernetes_version": None, "plugins": None, "unknown": "image:1 says nothing"},
-}
+TARGET = Target("1.31", "image", "scheduler-plugins", "image")
+CONFIG = ValidationResult(
+    text="kind: KubeSchedulerConfiguration",
+    target=TARGET,
+    valid=True,
+    starts=True,
+    hash="abc",
+    scheduler_names=("batch",),
+    tree={"kind": "KubeSchedulerConfiguration"},
+)
+UNKNOWN = replace(CONFIG, valid=None, starts=None, target=unknown_target("image:1 says nothing"))
 
 
 def resource(name="cluster", status=None, annotations=None, **spec):

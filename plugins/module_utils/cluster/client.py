@@ -144,6 +144,10 @@ class Client:
             )
         return answer
 
+    def version(self) -> str:
+        """The release of the API server, such as ``v1.31.4``. Raises `ApiError`."""
+        return str(self.request("GET", "/version").get("gitVersion", ""))
+
     def text(self, path: str, query: Query | None = None) -> str:
         """The answer to a GET that is no JSON, such as a container's log. Raises `ApiError`."""
         data: bytes = self._send("GET", path, query, None, None, READ_TIMEOUT).data

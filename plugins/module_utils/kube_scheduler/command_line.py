@@ -155,10 +155,10 @@ def _plugins(given: str | None) -> Any:
     """The description of the plugins, for ``check``; None if none is given."""
     if given in (None, IN_TREE, SCHEDULER_PLUGINS):
         return given
-    from .document import NotYaml, read
+    from .document import NotYaml, read_yaml
 
     try:
-        described = read(_read(given))
+        described = read_yaml(_read(given))
     except NotYaml as error:
         raise Unusable(f"--plugins: {error.finding.format(given)}") from None
     if not isinstance(described, dict):

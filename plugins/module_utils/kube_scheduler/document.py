@@ -32,6 +32,7 @@ __all__ = (
     "join",
     "parse",
     "read",
+    "read_yaml",
     "tree",
     "unprintable",
 )
@@ -56,8 +57,7 @@ def parse(text: str | bytes, minor: int | None = None) -> tuple[Node | None, lis
     too. None: whatever holds for all releases.
     """
     if len(text) > MAX_LENGTH:
-        message = f"the text is longer than {MAX_LENGTH} characters, which is more than a ConfigMap holds"
-        raise not_yaml("too-large", message, (1, 1), "this is no scheduler configuration")
+        raise _too_long()
     if isinstance(text, bytes):
         text = _decode(text)
     try:
@@ -87,6 +87,14 @@ def _parse(text: str, minor: int | None) -> tuple[Node | None, list[Finding]]:
 def read(text: str | bytes) -> Any:
     """The first document of a text as plain data, None if it holds none. Raises NotYaml."""
     root = parse(text)[0]
+    return None if root is None else root.value
+
+
+def read_yaml(text: str | bytes) -> Any:
+    """The same of a text that is no configuration: YAML also where it begins with a brace, which kube-scheduler takes for JSON."""
+    if len(text) > MAX_LENGTH:
+        raise _too_long()
+    root = _read_yaml(_decode(text) if isinstance(text, bytes) else text)[0]
     return None if root is None else root.value
 
 
@@ -126,6 +134,11 @@ def unprintable(value: Any) -> tuple[str | int, ...] | None:
         elif isinstance(part, list):
             stack += [((*path, index), child) for index, child in enumerate(part)]
     return None
+
+
+def _too_long() -> NotYaml:
+    message = f"the text is longer than {MAX_LENGTH} characters, which is more than a ConfigMap holds"
+    return not_yaml("too-large", message, (1, 1), "this is no scheduler configuration")
 
 
 def _walk(root: Node, path: str = "") -> Iterator[tuple[str, Node]]:

@@ -10,14 +10,13 @@ A scheduler says nothing of most failures and then places pods as if all nodes w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client, Module
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import replaced
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import alerts, configured, metrics, prometheus, tokens
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import endpoint as endpoints
@@ -27,6 +26,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.findings
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.metrics import Readers
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import CertificateError, Prometheus, PrometheusError
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.tokens import Token
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import unknown_target, validate
 
 TOKEN_SOURCES = ("token", "service_account", "token_secret", "legacy_token_secret")
 MACHINE = "the certificate authorities of this machine"
@@ -45,55 +45,58 @@ _ACCOUNT = re.compile(r"system:serviceaccount:([^:]+):(.+)\Z")
 _RULE = "apiGroups [monitoring.coreos.com], resources [prometheuses/api], verbs [get, create]"
 
 
-def parameters(**given: Any) -> dict[str, Any]:
-    """The module's parameters for who asks without it: those that are given, and the others as if a task had not set them.
+class Options(NamedTuple):
+    """What to look for, and how; the module prometheus_info documents each. Without a ``url`` Prometheus is looked for."""
 
-    A ``url`` has to be among them, since nothing is looked for otherwise.
-    """
-    fixed = {
-        "sources": [],
-        "namespace": "",
-        "names": [],
-        "ask": True,
-        "return_token": False,
-        "fail_on": "never",
-        "max_age": metrics.MAX_AGE,
-    }
-    unset: dict[str, Any] = {
-        "service_account": None,
-        "token_secret": None,
-        "legacy_token_secret": False,
-        "config": None,
-        "content": None,
-        "alerts": [],
-    }
-    return {**fixed, **unset, **given}
+    url: str | None = None
+    sources: tuple[str, ...] | list[str] = ()
+    namespace: str = ""
+    names: tuple[str, ...] | list[str] = ()
+    token: str | None = None
+    service_account: dict[str, Any] | None = None
+    token_secret: dict[str, str] | None = None
+    legacy_token_secret: bool = False
+    return_token: bool = False
+    prometheus_ca: str | None = None
+    insecure_skip_verify: bool = False
+    timeout: int = 10
+    ask: bool = True
+    plugins: list[str] | None = None
+    config: dict[str, Any] | None = None
+    content: str | None = None
+    alerts: list[str] | tuple[str, ...] = ()
+    max_age: int = metrics.MAX_AGE
+    fail_on: str = "never"
 
-
-class _Module(Module, Protocol):
-    """A module that keeps values out of its output."""
-
-    no_log: bool
-    no_log_values: set[str]
+    def __repr__(self) -> str:
+        return f"<what to look for at {prometheus.without_user(self.url or 'a Prometheus of the cluster')}>"
 
 
-def examine(module: _Module, connect: Callable[[], Client], now: datetime | None = None, readers: Readers | None = None) -> dict[str, Any]:
-    """The result of the module for its parameters. Raises ClusterError, with the result but never a token, where the task is to fail.
+def _hide_nothing(value: str) -> None:
+    """For callers that print nothing."""
+
+
+def examine(
+    options: Options,
+    connect: Callable[[], Client],
+    now: datetime | None = None,
+    readers: Readers | None = None,
+    hide: Callable[[str], None] = _hide_nothing,
+) -> dict[str, Any]:
+    """The result of the module. Raises `ClusterError`, with the result but never a token, where the task is to fail.
 
     connect: makes the client for the API server, called once it is needed. readers: who goes by the metrics, where that is known already.
+    hide: called with each secret that was read, so that whoever prints the result can redact it.
     """
-    params = module.params
-    if params["return_token"] and not module.no_log:
-        raise InputError("return_token: Ansible would print the token; set no_log: true on the task.")
-    readers, findings = (readers, []) if readers else _readers(params)
-    survey = _Survey(module, connect(), findings, now or datetime.now(timezone.utc))
+    readers, findings = (readers, []) if readers else _readers(options)
+    survey = _Survey(options, connect(), findings, now or datetime.now(timezone.utc), hide)
     result = survey.run(readers)
-    if params["fail_on"] != "never":
-        grave = [finding for finding in findings if params["fail_on"] == "warning" or finding.severity == ERROR]
+    if options.fail_on != "never":
+        grave = [finding for finding in findings if options.fail_on == "warning" or finding.severity == ERROR]
         if grave:
             title = "Prometheus is not fit for load-aware scheduling:" if readers.plugins else "Not all is well:"
             raise ClusterError("\n".join([title, *(f"{one}." for one in grave)]), **result)
-    if params["return_token"]:
+    if options.return_token:
         result["token"] = survey.token.value if survey.token is not None else None
     return result
 
@@ -101,19 +104,20 @@ def examine(module: _Module, connect: Callable[[], Client], now: datetime | None
 class _Survey:
     """One look. ``findings`` grows while it goes on."""
 
-    def __init__(self, module: _Module, client: Client, findings: list[Finding], now: datetime) -> None:
-        self._params = module.params
-        self._module = module
+    def __init__(self, options: Options, client: Client, findings: list[Finding], now: datetime, hide: Callable[[str], None]) -> None:
+        self._options = options
+        self._hide = hide
         self._client = client
-        self._discovery = Discovery(client, self._params["namespace"], self._params["names"], findings)
+        self._discovery = Discovery(client, self._options.namespace, self._options.names, findings)
         self._now = now
         self.findings = findings
         self.token: Token | None = None
 
     def run(self, readers: Readers) -> dict[str, Any]:
         """Everything that the module returns, but the token."""
-        endpoint = endpoints.given(self._params["url"]) if self._params["url"] else self._discovery.find(self._params["sources"])
-        self._module.no_log_values.update(prometheus.user_in(endpoint.url) if endpoint else ())
+        endpoint = endpoints.given(self._options.url) if self._options.url else self._discovery.find(self._options.sources)
+        for secret in prometheus.user_in(endpoint.url) if endpoint else ():
+            self._hide(secret)
         self._take_token()
         result: dict[str, Any] = {
             "changed": False,
@@ -132,39 +136,35 @@ class _Survey:
             "metrics": [],
             "alerts": [],
         }
-        if endpoint is not None and self._params["ask"]:
+        if endpoint is not None and self._options.ask:
             result.update(self._ask(endpoint, readers))
         usable = not any(finding.severity == ERROR for finding in self.findings)
-        return dict(result, usable=usable if self._params["ask"] else None, findings=[finding.as_dict() for finding in self.findings])
+        return dict(result, usable=usable if self._options.ask else None, findings=[finding.as_dict() for finding in self.findings])
 
     def _take_token(self) -> None:
-        params, finding = self._params, None
-        if params["token"]:
-            self.token = tokens.given(params["token"])
-        elif params["service_account"]:
-            self.token, finding = tokens.request(self._client, params["service_account"])
-        elif params["token_secret"]:
-            self.token, finding = tokens.of_secret(self._client, params["token_secret"])
-        elif params["legacy_token_secret"]:
+        options, finding = self._options, None
+        if options.token:
+            self.token = tokens.given(options.token)
+        elif options.service_account:
+            self.token, finding = tokens.request(self._client, options.service_account)
+        elif options.token_secret:
+            self.token, finding = tokens.of_secret(self._client, options.token_secret)
+        elif options.legacy_token_secret:
             self.token, finding = tokens.legacy(self._client)
         if finding is not None:
             self.findings.append(finding)
         if self.token is not None:
-            # Whatever else is printed of this run: the token is not. Where it is to be returned, the task itself prints nothing.
-            if params["return_token"]:
-                self._module.no_log_values.discard(self.token.value)
-            else:
-                self._module.no_log_values.add(self.token.value)
+            self._hide(self.token.value)
 
     def _ask(self, endpoint: Endpoint, readers: Readers) -> dict[str, Any]:
         """What the module returns of a Prometheus that was found."""
         said: dict[str, Any] = {"reachable": False}
         place = replaced(prometheus.without_user(endpoint.url))
         try:
-            connection = Prometheus(endpoint.url, self.token.value if self.token else "", self._params["timeout"])
+            connection = Prometheus(endpoint.url, self.token.value if self.token else "", self._options.timeout)
             if connection.is_tls:
                 said.update(self._verified(connection, endpoint))
-                if said["tls_verified"] is False and not self._params["insecure_skip_verify"]:
+                if said["tls_verified"] is False and not self._options.insecure_skip_verify:
                     return dict(said, reachable=True)
             else:
                 connection.connect()
@@ -193,11 +193,11 @@ class _Survey:
         hint = "give the CA that signed it as prometheus_ca"
         if not outcome.with_other_authority:
             hint = "have it replaced, or give the url with the name that it was made for"
-        if self._params["insecure_skip_verify"] and self.token is None:
+        if self._options.insecure_skip_verify and self.token is None:
             message = f"insecure_skip_verify has no effect without a token, so a scheduler does not connect: {outcome.message}"
             self.findings.append(error(outcome.code, message, f"{hint}, or give a token: load-watcher drops the setting without one"))
             connection.connect(prometheus.trusting())
-        elif self._params["insecure_skip_verify"]:
+        elif self._options.insecure_skip_verify:
             self.findings.append(warning(outcome.code, f"Anyone on the way can read the token: {outcome.message}", hint))
             connection.connect(prometheus.trusting())
         else:
@@ -208,7 +208,7 @@ class _Survey:
 
     def _authorities(self, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
         """A given one alone; else what the machine trusts, then what the cluster says of its own."""
-        given = self._params["prometheus_ca"]
+        given = self._options.prometheus_ca
         if given:
             yield "prometheus_ca", given if "-----BEGIN" in given else _read(given)
             return
@@ -224,7 +224,7 @@ class _Survey:
             averages = {metric: connection.query(metrics.average(metric)) for metric in wanted}
             if not wanted:
                 connection.query("vector(1)")
-            rules = connection.alert_rules(self._params["alerts"]) if self._params["alerts"] else []
+            rules = connection.alert_rules(self._options.alerts) if self._options.alerts else []
         except PrometheusError as failure:
             if failure.code not in (prometheus.UNAUTHORIZED, prometheus.FORBIDDEN):
                 raise
@@ -238,10 +238,10 @@ class _Survey:
             ages = connection.query(metrics.age(metric)) if found else []
             others = bool(found) and metrics.by_others(connection.query(metrics.recorders(metric)))
             raw = None if found else int(any(sample.value for sample in connection.query(metrics.raw(metric))))
-            report, wrong = metrics.judge(metric, found, ages, known, self._params["max_age"], raw, readers)
+            report, wrong = metrics.judge(metric, found, ages, known, self._options.max_age, raw, readers)
             reports.append(dict(report, recorded_by_others=others))
             self.findings += wrong
-        told, wrong = alerts.judge(self._params["alerts"], rules)
+        told, wrong = alerts.judge(self._options.alerts, rules)
         self.findings += wrong
         return {"authorized": True, "metrics": reports, "alerts": told}
 
@@ -258,7 +258,7 @@ class _Survey:
     def _unauthorized(self) -> Finding | None:
         if self.token is None:
             # Why there is no token has been said where one was to be got.
-            if any(self._params[source] for source in TOKEN_SOURCES):
+            if any(getattr(self._options, source) for source in TOKEN_SOURCES):
                 return None
             return error("token-missing", "Prometheus wants a token, and none was given", f"give one of {', '.join(TOKEN_SOURCES)}")
         if self.token.is_expired(self._now):
@@ -285,26 +285,26 @@ class _Survey:
         return error("forbidden", f"{message}{said}", hint)
 
 
-def _readers(params: Mapping[str, Any]) -> tuple[Readers, list[Finding]]:
+def _readers(options: Options) -> tuple[Readers, list[Finding]]:
     """The plugins whose metrics count, and what is wrong with the configuration that names them."""
-    if params["config"] is None and params["content"] is None:
+    if options.config is None and options.content is None:
         known = metrics.load_aware()
-        chosen = params["plugins"] or ([] if params["alerts"] else known)
+        chosen = options.plugins or ([] if options.alerts else known)
         for name in chosen:
             if name not in known:
                 raise InputError(f"plugins: {name} needs no metrics of Prometheus. Choose from {', '.join(known)}.")
         return Readers(chosen), []
-    text = from_structure(params["config"]) if params["config"] is not None else params["content"]
-    judged = check(text, None)
-    if not isinstance(judged.config, dict):
-        option = "config" if params["config"] is not None else "content"
-        said = judged.findings[0].format() if judged.findings else "it is no mapping"
+    text = from_structure(options.config) if options.config is not None else options.content
+    validated = validate(text, unknown_target("no image is named"))
+    if not isinstance(validated.config, dict):
+        option = "config" if options.config is not None else "content"
+        said = validated.findings[0].format() if validated.findings else "it is no mapping"
         raise InputError(f"{option}: this is no KubeSchedulerConfiguration: {said}.")
-    plugins, findings = configured.asking_prometheus(judged.config), configured.too_many(judged.config)
+    plugins, findings = validated.asks_prometheus, configured.too_many(validated.config)
     if not plugins:
         message = "No plugin of the configuration asks Prometheus, so no metric was looked for"
         findings.append(warning("nothing-asks", message, "enable one with metricProvider.type Prometheus, if that was meant"))
-    return Readers(plugins, target_utilization=configured.target_utilization(judged.config)), findings
+    return Readers(plugins, target_utilization=configured.target_utilization(validated.config)), findings
 
 
 def _read(path: str) -> str:

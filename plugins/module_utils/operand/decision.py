@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.configured import holds_token
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import Finding
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import condition, made
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Target, ValidationResult
 
 APPLY, HOLD, LEAVE, REMOVE = "apply", "hold", "leave", "remove"
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -28,8 +29,8 @@ NO_WATCHER = "load-watcher-unavailable"
 class Facts(NamedTuple):
     """What was read before anything is decided; objects are as the API server returns them.
 
-    config: of `scheduling.configuration.validate` for the resource's ConfigMap, ``{}`` where the resource names none.
-    image_answer: the error because of which an unknown image gave no answer of its own, "" otherwise.
+    config: the validation of the text in the resource's ConfigMap, None where there is no text, for which ``config_problem`` may tell why.
+    image_error: the error because of which an unknown image gave no answer of its own, "" otherwise.
     overrides, override_problems: of ``spec.unsupportedConfigOverrides``. eligible: names of nodes for an HA scheduler, else None.
     deployment: the live one or None. failure: of its newest pods, see operand/failures.py. tls: flags of the cluster's TLS profile.
     serving_cert: does the cluster make a certificate for the metrics Service? source: what is known of Prometheus, None where nothing is
@@ -37,9 +38,10 @@ class Facts(NamedTuple):
     """
 
     resource: dict
-    config: dict
+    config: ValidationResult | None
     overrides: dict
-    image_answer: str = ""
+    config_problem: str = ""
+    image_error: str = ""
     override_problems: tuple = ()
     eligible: list | None = None
     memory: rollouts.Memory = rollouts.Memory()
@@ -107,12 +109,12 @@ def desire(facts: Facts) -> dict[str, Any]:
     chosen = rollouts.placement(spec, facts.overrides)
     return {
         "image": spec["schedulerImage"],
-        "config": facts.config["hash"],
-        "flags": rollouts.flags_of(facts.resource, facts.overrides, facts.tls, holds_token(facts.config["tree"])),
+        "config": facts.config.hash,
+        "flags": rollouts.flags_of(facts.resource, facts.overrides, facts.tls, facts.config.holds_token),
         "placement": chosen,
         "overrides": {key: value for key, value in facts.overrides.items() if key not in ("args", *chosen)},
         "serving_cert": facts.serving_cert,
-        "health": rollouts.health(facts.config["target"]["kubernetes_version"], facts.config.get("completed")),
+        "health": rollouts.health(facts.config.target.kubernetes, facts.config.completed),
     }
 
 
@@ -123,16 +125,16 @@ def config_valid(facts: Facts) -> dict[str, Any]:
     if not spec.get("schedulerConfig"):
         return made("ConfigValid", "Unknown", "FieldMissing", "spec.schedulerConfig is empty.")
     name = "{0}/{1}".format(resource["metadata"]["namespace"], spec["schedulerConfig"])
-    if not config or not config.get("found"):
-        why = ((config or {}).get("reason") or "it does not exist").rstrip(".")
+    if config is None:
+        why = (facts.config_problem or "it does not exist").rstrip(".")
         return made("ConfigValid", "Unknown", "ConfigMapMissing", f"ConfigMap {name}, key config.yaml (spec.schedulerConfig): {why}.")
     source = f"ConfigMap {name}, key config.yaml: "
-    answer = config.get("image_answer")
-    if answer and not answer["valid"]:
-        return made("ConfigValid", "False", "ConfigInvalid", f"{source}the image itself refuses it: {answer['error']}")
-    if config["valid"] is False or config["starts"] is False:
+    answer = config.image_answer
+    if answer and not answer.valid:
+        return made("ConfigValid", "False", "ConfigInvalid", f"{source}the image itself refuses it: {answer.error}")
+    if config.valid is False or config.starts is False:
         return made("ConfigValid", "False", "ConfigInvalid", source + _findings(config, "error"))
-    if DEFAULT_SCHEDULER in config["scheduler_names"] and naming.annotations(resource).get(naming.ALLOW_DEFAULT_SCHEDULER) != "true":
+    if DEFAULT_SCHEDULER in config.scheduler_names and naming.annotations(resource).get(naming.ALLOW_DEFAULT_SCHEDULER) != "true":
         message = (
             f"{source}a profile is called {DEFAULT_SCHEDULER}, by its schedulerName or since it has none: it would compete with the "
             "cluster's own scheduler for every pod. Give each profile a schedulerName of its own; if you mean it, set the annotation "
@@ -141,24 +143,21 @@ def config_valid(facts: Facts) -> dict[str, Any]:
         return made("ConfigValid", "False", "DefaultSchedulerRefused", message)
     warnings = _findings(config, "warning")
     warnings = f" Warnings: {warnings}" if warnings else ""
-    target = config["target"]
+    target = config.target
     if answer:
-        return made("ConfigValid", "True", IMAGE_ACCEPTS, f"The image itself accepts it. It was asked since {target['unknown']}.{warnings}")
-    if config["valid"] is None:
+        return made("ConfigValid", "True", IMAGE_ACCEPTS, f"The image itself accepts it. It was asked since {target.unknown}.{warnings}")
+    if config.valid is None:
         return _of_unknown_image(facts, target, warnings)
-    plugins = target["plugins"] if isinstance(target["plugins"], str) else "plugins of its own"
-    plugins = "" if plugins == "in-tree" else f" with {plugins}"
-    message = "Checked for Kubernetes {0}{1}.".format(target["kubernetes_version"], plugins)
-    return made("ConfigValid", "True", "AsExpected", message + warnings)
+    return made("ConfigValid", "True", "AsExpected", f"Checked for {target}.{warnings}")
 
 
-def _of_unknown_image(facts, target, warnings):
+def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> dict[str, Any]:
     before = condition(facts.resource.get("status") or {}, "ConfigValid")
     if before.get("reason") == IMAGE_ACCEPTS and not _unusable(facts, facts.resource["spec"]) and is_deployed(facts):
         return made("ConfigValid", "True", IMAGE_ACCEPTS, before.get("message", ""))
-    answer = f" The image itself gave no answer: {facts.image_answer.rstrip('.')}." if facts.image_answer else ""
+    answer = f" The image itself gave no answer: {facts.image_error.rstrip('.')}." if facts.image_error else ""
     message = (
-        f"Checked is only what holds for every kube-scheduler, for {target['unknown']}.{answer} The annotations {naming.KUBERNETES_VERSION} "
+        f"Checked is only what holds for every kube-scheduler, for {target.unknown}.{answer} The annotations {naming.KUBERNETES_VERSION} "
         f"(such as 1.31 or openshift-4.18) and {naming.PLUGINS} (in-tree, scheduler-plugins, or what a custom image holds) of this resource "
         "can say it."
     )
@@ -196,14 +195,14 @@ def _unusable(facts, spec):
 def _refused(facts, valid):
     """``(reason, message)`` for a configuration that is not there or would not start, None otherwise."""
     # Unknown is what nobody can judge: the image may well be right, and the cluster tells what becomes of it.
-    if valid["status"] == "False" or not facts.config.get("found"):
+    if valid["status"] == "False" or facts.config is None:
         return valid["reason"], valid["message"]
     return None
 
 
 def _unfilled(facts):
     """``(reason, message)`` for a configuration with placeholders that nothing fills, None otherwise."""
-    if facts.source is not None and facts.source.lacks(facts.config["text"]):
+    if facts.source is not None and facts.source.lacks(facts.config.text):
         return "PrometheusUnknown", f"What the scheduler is to be told of Prometheus is not there: {facts.source.problem}."
     return None
 
@@ -299,7 +298,7 @@ def _configuration(facts, rollout):
     memory, source = facts.memory, facts.source
     # The text of a remembered configuration is the Secret's: the user's ConfigMap may be gone.
     remembered = memory.served is not None and memory.served["config"] == rollout["config"]
-    text = prometheus.template(memory.secret) if remembered else facts.config["text"]
+    text = prometheus.template(memory.secret) if remembered else facts.config.text
     if remembered and source is not None and source.lacks(text):
         return text, memory.secret["metadata"]["name"], prometheus.held(memory.secret), prometheus.said(memory.secret)
     content = prometheus.content(rollout["config"], text, source)
@@ -312,12 +311,12 @@ def _remembered(memory, rollout):
     return memory.failed if memory.failed and memory.failed.get("id") != rollouts.identity(rollout) else None
 
 
-def _findings(config, severity):
-    return "; ".join(_finding(finding) for finding in config["findings"] if finding["severity"] == severity)
+def _findings(config: ValidationResult, severity: str) -> str:
+    return "; ".join(_finding(finding) for finding in config.findings if finding.severity == severity)
 
 
-def _finding(finding):
-    place = "line {0}: ".format(finding["line"]) if finding.get("line") else ""
-    path = "{0}: ".format(finding["path"]) if finding.get("path") else ""
-    hint = " ({0})".format(finding["hint"]) if finding.get("hint") else ""
-    return place + path + finding["message"] + hint
+def _finding(finding: Finding) -> str:
+    place = f"line {finding.line}: " if finding.line else ""
+    path = f"{finding.path}: " if finding.path else ""
+    hint = f" ({finding.hint})" if finding.hint else ""
+    return place + path + finding.message + hint

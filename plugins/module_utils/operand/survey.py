@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import base64
 from datetime import datetime, timezone
-from types import SimpleNamespace
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import named_plugins
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import configured, findings, preflight
@@ -21,7 +21,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils.operand import fail
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import condition
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.configuration import validate
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import image_answer, validation
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.configuration import Found, read_config_map
 
 # Seconds for each answer of Prometheus: a reconcile waits for it.
 METRICS_TIMEOUT = 3
@@ -51,6 +52,7 @@ class Survey:
         self._namespaces = namespaces
         self._ask_image = ask_image
         self._spec = resource.get("spec") or {}
+        self._found = Found(None, "")
 
     def result(self) -> dict[str, Any]:
         """What the module operand_info returns. Raises `ApiError`."""
@@ -60,10 +62,10 @@ class Survey:
         config = facts.config
         if self._is_to_be_asked(facts, decision):
             try:
-                config = self._judge(flags=decision.desired["flags"], ask_image=True)
+                config = validation.with_answer(config, self._ask(config, decision.desired["flags"]))
                 facts = facts._replace(config=config)
             except ClusterError as error:
-                facts = facts._replace(image_answer=error.message)
+                facts = facts._replace(image_error=error.message)
             decision = decisions.decide(facts)
         measured = self._metrics(facts, decision)
         if measured is not None:
@@ -71,7 +73,7 @@ class Survey:
             decision = decisions.decide(facts)
         judged = config
         if decision.is_kept:
-            judged = self._judge(content=decision.secret["template"], image=decision.rollout["image"], flags=decision.rollout["flags"])
+            judged = self._validate(decision.secret["template"], decision.rollout["image"], decision.rollout["flags"])
         applied = decision.action == decisions.APPLY
         others = self._others()
         before, account = self._service_account(facts.deployment) if applied else (None, None)
@@ -103,7 +105,7 @@ class Survey:
             "failure": facts.failure._asdict() if facts.failure else None,
             "scheduler_names": self._scheduler_names(judged, decision, facts.deployment),
             "resources": [_about(other) for other in others],
-            "config_map": self._config_map(config, others),
+            "config_map": self._config_map(self._found, others),
             "overridden": bool(self._spec.get("unsupportedConfigOverrides")),
         }
 
@@ -118,17 +120,15 @@ class Survey:
         }
 
     def _config_map_metadata(self):
-        """Annotations and version of the user's ConfigMap, as in the result of the module kube_scheduler_config; {} where there is none."""
+        """What is known of the user's ConfigMap."""
         if not self._spec.get("schedulerConfig"):
-            return {}
+            return self._found
         try:
-            live = self._get("v1", "ConfigMap", self._spec["schedulerConfig"])
+            return read_config_map(self._client, self._names["namespace"], self._spec["schedulerConfig"])
         except ApiError as error:
             if error.status not in (400, 404, 422):
                 raise
-            live = None  # The field is no name of an object.
-        metadata = live["metadata"] if live else {}
-        return {"annotations": metadata.get("annotations"), "resource_version": metadata.get("resourceVersion")}
+            return self._found  # The field is no name of an object.
 
     # Facts
 
@@ -137,9 +137,11 @@ class Survey:
         service_ca = "route.openshift.io" in groups
         profile = self._tls(groups)
         deployment = self._get("apps/v1", "Deployment", self._names["workload"])
-        config = {}
+        config = None
         if self._spec.get("schedulerConfig"):
-            config = self._judge(flags=rollouts.flags_of(self._resource, given, profile))
+            self._found = read_config_map(self._client, self._names["namespace"], self._spec["schedulerConfig"])
+        if self._found.text is not None:
+            config = self._validate(self._found.text, self._spec.get("schedulerImage"), rollouts.flags_of(self._resource, given, profile))
         eligible = None
         if rollouts.is_highly_available(self._spec):
             chosen = rollouts.placement(self._spec, given)
@@ -147,10 +149,11 @@ class Survey:
             eligible = nodes.eligible(live, chosen["nodeSelector"], chosen["tolerations"])
         secrets, now = self._secrets(), timestamp()
         memory = rollouts.remember(secrets)
-        texts = (config.get("text") or "") + (prometheus.template(memory.secret) if memory.secret else "")
+        texts = (config.text if config else "") + (prometheus.template(memory.secret) if memory.secret else "")
         return decisions.Facts(
             resource=self._resource,
             config=config,
+            config_problem=self._found.reason,
             overrides=given,
             override_problems=tuple(problems),
             eligible=eligible,
@@ -186,38 +189,35 @@ class Survey:
             return []
         return tls.flags(self._client.get(self._client.resource("config.openshift.io/v1", "APIServer"), "cluster"))
 
-    def _judge(self, flags, ask_image=False, content=None, image=None):
-        """What the module kube_scheduler_config says of the resource's ConfigMap, or of a text, with the tree of it."""
-        annotations = naming.annotations(self._resource)
-        params = {
-            "config": None,
-            "src": None,
-            "preset": None,
-            "content": content,
-            "config_map": None
-            if content is not None
-            else {"name": self._spec["schedulerConfig"], "namespace": self._names["namespace"], "key": "config.yaml"},
-            "image": image or self._spec.get("schedulerImage") or None,
-            "kubernetes_version": annotations.get(naming.KUBERNETES_VERSION) or None,
-            "plugins": annotations.get(naming.PLUGINS) or None,
-            "flags": list(flags),
-            "placeholders": prometheus.PLACEHOLDERS,
-            "convert_to": None,
-            "ask_image": ask_image,
-            "ask_namespace": None,
-            "ask_service_account": "default",
-            "ask_timeout": ASK_TIMEOUT,
-            "compare_cluster": False,
-            "fail_on": "never",
-        }
-        return validate(SimpleNamespace(params=params, check_mode=False), self._client)
+    def _validate(self, text, image, flags):
+        annotations, version = naming.annotations(self._resource), self._client.version
+        kubernetes, plugins = annotations.get(naming.KUBERNETES_VERSION), annotations.get(naming.PLUGINS)
+        target = validation.resolve_target(image, kubernetes, plugins, flags, version, strict=False)
+        return validation.validate(text, target, flags, prometheus.PLACEHOLDERS, image, self._version())
+
+    def _version(self):
+        try:
+            return self._client.version()
+        except ApiError:
+            return None
+
+    def _ask(self, config, flags):
+        question = image_answer.Question(
+            image=self._spec["schedulerImage"],
+            text=config.text,
+            flags=tuple(flags),
+            namespace=self._names["namespace"],
+            timeout=ASK_TIMEOUT,
+            secrets=tuple(secret_texts(config.tree)),
+        )
+        return image_answer.ask(self._client, question)
 
     def _is_to_be_asked(self, facts, decision):
         return (
             self._ask_image
             and decision.action == decisions.APPLY
             and not decision.is_kept
-            and facts.config["valid"] is None
+            and facts.config.valid is None
             and not decisions.is_deployed(facts)
         )
 
@@ -268,7 +268,7 @@ class Survey:
         data, source = decision.secret["data"], facts.source
         text, ca = data[prometheus.CONFIG_KEY], data.get(prometheus.CA_KEY)
         # What is filled in is another text than the one that was validated.
-        config = facts.config["tree"] if text == facts.config.get("text") else tree(text)
+        config = facts.config.tree if facts.config and text == facts.config.text else tree(text)
         asked, more = configured.asked(config), []
         through_service = asked is None and source is not None and bool(source.watcher_url)
         if through_service:
@@ -277,7 +277,7 @@ class Survey:
             more = self._without_watcher()
         if asked is None:
             return None
-        params = preflight.parameters(
+        options = preflight.Options(
             url=asked.address,
             token=asked.token,
             insecure_skip_verify=asked.insecure_skip_verify,
@@ -285,9 +285,8 @@ class Survey:
             plugins=asked.plugins,
             timeout=METRICS_TIMEOUT,
         )
-        module = SimpleNamespace(params=params, no_log=True, no_log_values=set())
         readers = Readers(asked.plugins, through_service, configured.target_utilization(config))
-        return preflight.examine(module, lambda: self._client, readers=readers)["findings"] + more
+        return preflight.examine(options, lambda: self._client, readers=readers)["findings"] + more
 
     def _load_watcher(self, facts, decision):
         found = prometheus.load_watcher(decision.secret["template"], facts.source, self._names)
@@ -306,13 +305,13 @@ class Survey:
     def _scheduler_names(self, judged, decision, deployment):
         """The names that the scheduler serves, or will once it runs."""
         if decision.action == decisions.APPLY:
-            return list(judged["scheduler_names"])
+            return list(judged.scheduler_names)
         if decision.action == decisions.REMOVE or deployment is None:
             return []
         return list((self._resource.get("status") or {}).get("schedulerNames") or [])
 
     def _needs(self, judged, decision, groups):
-        effective = judged["effective"] or named_plugins(judged["tree"])
+        effective = (judged.effective if judged.valid else None) or named_plugins(judged.tree)
         served = {f"{api_version}/{kind}" for api_version, kind in needs.kinds(effective) if self._serves(groups, api_version, kind)}
         roles = self._client.resource("rbac.authorization.k8s.io/v1", "ClusterRole")
         facts = {
@@ -337,11 +336,11 @@ class Survey:
             [{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease}] if is_cut_off else []
         )
 
-    def _config_map(self, config, others):
+    def _config_map(self, found, others):
         """The user's ConfigMap: is there one, and does it tell the operator of its edits?"""
         if not self._spec.get("schedulerConfig"):
             return {"name": "", "found": False, "marked": False, "shared": False}
-        annotations = config.get("annotations") or {}
+        annotations = found.annotations or {}
         marked = annotations.get(naming.PRIMARY_RESOURCE)
         mine = naming.noticed(self._names)[naming.PRIMARY_RESOURCE]
         users = {
@@ -351,7 +350,7 @@ class Survey:
         }
         return {
             "name": self._spec["schedulerConfig"],
-            "found": bool(config.get("resource_version")),
+            "found": bool(found.resource_version),
             "marked": marked == mine,
             # It can tell of one resource only.
             "shared": marked != mine and marked in users,

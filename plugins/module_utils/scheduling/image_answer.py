@@ -22,6 +22,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.signals import ended_by_signals, uninterrupted
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Answer
 
 LABEL = "osso.scheduler/image-answer"
 # What the kubelet says when it will not run a container, however long one waits.
@@ -66,15 +67,6 @@ class Question:
     def __post_init__(self) -> None:
         if self.timeout < 1:
             raise InputError(f"ask_timeout is {self.timeout}: give at least 1 second.")
-
-
-@dataclass(frozen=True)
-class Answer:
-    """valid: whether the image accepts the configuration; error: its words if not; config: completed, as YAML text, or None."""
-
-    valid: bool
-    error: str = ""
-    config: str | None = None
 
 
 def ask(client: Client, question: Question) -> Answer:

@@ -88,6 +88,8 @@ def test_plugins_and_flags(command, tmp_path):
     assert command(TRIMARAN, "--image=registry.k8s.io/scheduler-plugins/kube-scheduler:v0.31.8")[0] == 0
     (tmp_path / "image.yaml").write_text("extra: [{name: NodeResourceFit, points: [score]}]\n")
     assert command(MISSPELT, "--kubernetes=1.31", "--plugins=image.yaml")[0] == 0
+    (tmp_path / "image.yaml").write_text("{extra: [{name: NodeResourceFit, points: [score]}]}\n")
+    assert command(MISSPELT, "--kubernetes=1.31", "--plugins=image.yaml")[0] == 0
     late = V1.replace("leaderElect: false", "renewDeadline: 2s")
     assert command(late, "--kubernetes=1.31")[0] == 1
     assert command(late, "--kubernetes=1.31", "--flag=--leader-elect-renew-deadline=10s")[0] == 0

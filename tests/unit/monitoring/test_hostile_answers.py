@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import prometheus as client
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.metrics import load_aware
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.preflight import examine, parameters
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.preflight import Options, examine
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import Prometheus, PrometheusError
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -92,10 +92,9 @@ def vector(*samples):
 def examined(url, **options):
     """The result of the module for a cluster of one node, and how long it took."""
     params = {"token": TOKEN, "insecure_skip_verify": False, "prometheus_ca": None, "plugins": load_aware(), "timeout": TIMEOUT}
-    module = SimpleNamespace(params=parameters(url=url, **{**params, **options}), no_log=True, no_log_values=set())
     cluster = SimpleNamespace(resource=lambda *_kind: None, list=lambda _resource: [NODE])
     start = time.monotonic()
-    result = examine(module, lambda: cluster)
+    result = examine(Options(url=url, **{**params, **options}), lambda: cluster)
     assert TOKEN not in json.dumps(result, allow_nan=False, ensure_ascii=False).encode().decode()
     return result, time.monotonic() - start
 

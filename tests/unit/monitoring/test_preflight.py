@@ -2,23 +2,25 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the operator asks of Prometheus without the module. The questions themselves are in tests/integration/test_prometheus_info.py."""
+"""What the operator queries Prometheus for without the module. The queries themselves are in tests/integration/test_prometheus_info.py."""
 
 from __future__ import annotations
 
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.preflight import parameters
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.preflight import Options
 from ansible_collections.osso.scheduler.plugins.modules import prometheus_info
 
+# Options of every module, and where to look for a Prometheus that has no url
+ELSEWHERE = {"retry_seconds", "sources", "namespace", "names"}
 
-def test_they_are_all_that_the_module_has():
+
+def test_defaults_are_those_of_the_module():
     options = yaml.safe_load(prometheus_info.DOCUMENTATION)["options"]
-    given = {
-        name: None
-        for name, option in options.items()
-        if name in ("url", "token", "insecure_skip_verify", "prometheus_ca", "plugins", "timeout")
-    }
-    found = parameters(**given)
-    assert set(found) == set(options)
-    same = set(options) - set(given) - {"sources", "namespace", "names"}
+    assert {*Options._fields} == {*options} - {"retry_seconds"}
+    found = Options()._asdict()
+    same = set(found) - ELSEWHERE
     assert {name: found[name] or None for name in same} == {name: options[name].get("default") or None for name in same}
+
+
+def test_no_token_in_a_repr():
+    assert "open-sesame" not in repr(Options(url="https://a:open-sesame@h", token="open-sesame"))

@@ -7,14 +7,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import Finding
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import decide, desire
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Answer
 from support.operand import CONFIG, UNKNOWN, deployment, facts, memory, resource, serving, stored
 
-OLD = desire(facts(config={**CONFIG, "hash": "old"}))
+OLD = desire(facts(config=replace(CONFIG, hash="old")))
 NEW = desire(facts())
 CRASHING = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: no kind", crashes=3, pod="p")
 OVERDUE = [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}]
@@ -26,17 +29,16 @@ OVERDUE = [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlin
         ({}, CONFIG, "apply", "AsExpected"),
         ({"managementState": ""}, CONFIG, "apply", "AsExpected"),
         ({"managementState": "Force"}, CONFIG, "apply", "AsExpected"),
-        ({"managementState": "Removed"}, {}, "remove", "Removed"),
+        ({"managementState": "Removed"}, None, "remove", "Removed"),
         ({"managementState": "Unmanaged"}, CONFIG, "leave", "Unmanaged"),
         ({"schedulerImage": ""}, CONFIG, "hold", "FieldMissing"),
-        ({"schedulerConfig": ""}, {}, "hold", "FieldMissing"),
-        ({}, {"found": False, "reason": "gone"}, "hold", "ConfigMapMissing"),
-        ({}, {}, "hold", "ConfigMapMissing"),
-        ({}, {**CONFIG, "valid": False, "starts": False}, "hold", "ConfigInvalid"),
-        ({}, {**CONFIG, "starts": False}, "hold", "ConfigInvalid"),
-        ({}, {**CONFIG, "scheduler_names": ["default-scheduler"]}, "hold", "DefaultSchedulerRefused"),
+        ({"schedulerConfig": ""}, None, "hold", "FieldMissing"),
+        ({}, None, "hold", "ConfigMapMissing"),
+        ({}, replace(CONFIG, valid=False, starts=False), "hold", "ConfigInvalid"),
+        ({}, replace(CONFIG, starts=False), "hold", "ConfigInvalid"),
+        ({}, replace(CONFIG, scheduler_names=["default-scheduler"]), "hold", "DefaultSchedulerRefused"),
         ({}, UNKNOWN, "apply", "AsExpected"),
-        ({}, {**UNKNOWN, "valid": False, "starts": False, "image_answer": {"valid": False, "error": "no"}}, "hold", "ConfigInvalid"),
+        ({}, replace(UNKNOWN, valid=False, starts=False, image_answer=Answer(False, "no")), "hold", "ConfigInvalid"),
     ],
 )
 def test_action(spec, config, action, reason):
@@ -46,15 +48,15 @@ def test_action(spec, config, action, reason):
 
 def test_default_scheduler_is_a_decision_of_the_user():
     allowed = resource(annotations={"osso.scheduler/allow-default-scheduler": "true"})
-    config = {**CONFIG, "scheduler_names": ["default-scheduler"]}
+    config = replace(CONFIG, scheduler_names=["default-scheduler"])
     assert decide(facts(resource=allowed, config=config)).action == "apply"
 
 
 def test_message_names_field_and_remedy():
     assert "spec.schedulerImage" in decide(facts(resource=resource(schedulerImage=""))).message
-    finding = {"severity": "error", "line": 4, "path": "kind", "message": "is Pod", "hint": "write KubeSchedulerConfiguration"}
-    findings = [finding, {**finding, "severity": "warning", "message": "so so"}]
-    message = decide(facts(config={**CONFIG, "valid": False, "findings": findings})).message
+    finding = Finding("error", "c", "is Pod", "kind", 4, hint="write KubeSchedulerConfiguration")
+    findings = (finding, replace(finding, severity="warning", message="so so"))
+    message = decide(facts(config=replace(CONFIG, valid=False, findings=findings))).message
     assert "line 4: kind: is Pod (write KubeSchedulerConfiguration)" in message
     assert "so so" not in message
 
@@ -119,7 +121,7 @@ def test_what_serves_is_remembered_on_its_secret():
 
 @pytest.mark.parametrize(
     ("config", "reason"),
-    [({**CONFIG, "valid": False}, "ConfigInvalid"), ({"found": False}, "ConfigMapMissing")],
+    [(replace(CONFIG, valid=False), "ConfigInvalid"), (None, "ConfigMapMissing")],
 )
 def test_last_good_one_is_kept_with_all_that_belongs_to_it(config, reason):
     for live in (serving(OLD), None):
@@ -151,10 +153,10 @@ def test_failed_rollout_goes_back_to_the_last_that_served(live, failure):
 def test_failure_is_remembered_while_something_else_is_in_the_way():
     failed = {"id": rollouts.identity(NEW), "reason": "CrashLoopBackOff", "message": "m", "retry": ""}
     given = {"deployment": serving(OLD), "memory": memory(OLD, failed)}
-    gone = decide(facts(config={"found": False}, **given))
+    gone = decide(facts(config=None, **given))
     assert json.loads(gone.secret["annotations"][rollouts.FAILED]) == failed
     # And a rollout that is failing is not left alone for it.
-    failing = decide(facts(config={"found": False}, deployment=deployment(NEW), failure=CRASHING, memory=memory(OLD)))
+    failing = decide(facts(config=None, deployment=deployment(NEW), failure=CRASHING, memory=memory(OLD)))
     assert (failing.action, failing.reason, failing.rollout) == ("apply", "ConfigMapMissing", OLD)
 
 
@@ -176,7 +178,7 @@ def test_rolled_back_stays_so_until_something_changes():
     again = decide(facts(**settled))
     assert (again.reason, again.rollout) == ("RolledBack", OLD)
     assert again.secret["annotations"] == decided.secret["annotations"]
-    for changed in ({"config": {**CONFIG, "hash": "newer"}}, {"resource": resource(annotations={"osso.scheduler/retry": "1"})}):
+    for changed in ({"config": replace(CONFIG, hash="newer")}, {"resource": resource(annotations={"osso.scheduler/retry": "1"})}):
         assert decide(facts(**settled, **changed)).reason == "AsExpected"
 
 
@@ -186,7 +188,7 @@ def test_crash_of_what_has_served_rolls_nothing_back():
 
 
 def test_verdict_of_the_image_itself_stays_while_its_rollout_is_deployed():
-    accepted = decide(facts(config={**UNKNOWN, "image_answer": {"valid": True, "error": ""}})).config_valid
+    accepted = decide(facts(config=replace(UNKNOWN, image_answer=Answer(True)))).config_valid
     assert (accepted["status"], accepted["reason"]) == ("True", "ImageAccepts")
     before = resource(status={"conditions": [accepted]})
     wanted = desire(facts(config=UNKNOWN))
@@ -200,19 +202,19 @@ def test_verdict_of_the_image_itself_stays_while_its_rollout_is_deployed():
         ({}, CONFIG, "True", "AsExpected", "Checked for Kubernetes 1.31 with scheduler-plugins."),
         ({}, UNKNOWN, "Unknown", "ImageUnknown", "osso.scheduler/kubernetes-version"),
         ({}, UNKNOWN, "Unknown", "ImageUnknown", "image:1 says nothing"),
-        ({}, {"found": False, "reason": "it is gone"}, "Unknown", "ConfigMapMissing", "it is gone"),
-        ({"schedulerConfig": ""}, {}, "Unknown", "FieldMissing", "spec.schedulerConfig"),
-        ({"managementState": "Unmanaged"}, {**CONFIG, "valid": False}, "False", "ConfigInvalid", "ns/config"),
+        ({}, None, "Unknown", "ConfigMapMissing", "it is gone"),
+        ({"schedulerConfig": ""}, None, "Unknown", "FieldMissing", "spec.schedulerConfig"),
+        ({"managementState": "Unmanaged"}, replace(CONFIG, valid=False), "False", "ConfigInvalid", "ns/config"),
     ],
 )
 def test_what_is_known_of_the_configuration(spec, config, status, reason, said):
-    condition = decide(facts(resource=resource(**spec), config=config)).config_valid
+    condition = decide(facts(resource=resource(**spec), config=config, config_problem="it is gone")).config_valid
     assert (condition["type"], condition["status"], condition["reason"]) == ("ConfigValid", status, reason)
     assert said in condition["message"]
 
 
 @pytest.mark.parametrize("config", [CONFIG, UNKNOWN])
 def test_warnings_stand_in_the_condition(config):
-    warning = {"severity": "warning", "line": None, "path": "", "message": "old registry", "hint": "use the new one"}
-    condition = decide(facts(config={**config, "findings": [warning]})).config_valid
+    warning = Finding("warning", "c", "old registry", hint="use the new one")
+    condition = decide(facts(config=replace(config, findings=(warning,)))).config_valid
     assert condition["message"].endswith(" Warnings: old registry (use the new one)")

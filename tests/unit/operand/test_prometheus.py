@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import tree
@@ -225,7 +226,7 @@ def test_scheduler_does_not_wait_for_its_load_watcher():
 
 # Decisions
 
-LOAD_AWARE = {**CONFIG, "text": TEXT, "tree": tree(TEXT)}
+LOAD_AWARE = replace(CONFIG, text=TEXT, tree=tree(TEXT))
 
 
 def test_token_is_part_of_the_secret_and_not_of_the_rollout():
@@ -260,7 +261,7 @@ def test_kept_configuration_is_filled_anew():
     served = desire(facts(config=LOAD_AWARE))
     first = decide(facts(config=LOAD_AWARE, source=source, deployment=mounting(served, secret_of(source))))
     memory = rollouts.remember([stored(first.secret)])
-    broken = {**CONFIG, "hash": "new", "valid": False, "text": "kind: X"}
+    broken = replace(CONFIG, hash="new", valid=False, text="kind: X")
     kept = decide(facts(config=broken, source=source._replace(token="token-2"), memory=memory))
     assert (kept.action, kept.reason, kept.rollout) == ("apply", "ConfigInvalid", served)
     assert kept.secret["data"]["token"] == "token-2"

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -45,7 +46,7 @@ def test_identity_depends_on_content_alone():
 
 
 def test_the_newest_that_served_is_remembered():
-    old, new = (desire(facts(config={**CONFIG, "hash": name})) for name in ("old", "new"))
+    old, new = (desire(facts(config=replace(CONFIG, hash=name))) for name in ("old", "new"))
     secrets = [memory(old).secret, memory(new).secret]
     secrets[1]["metadata"]["annotations"][rollouts.SERVED_AT] = "2026-06-01T00:00:00Z"
     assert rollouts.remember(secrets).served == new

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from bisect import insort
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -67,7 +68,7 @@ def test_old_replica_still_there_is_progress():
 
 def test_invalid_configuration_keeps_what_runs():
     before = {"generations": [{"hash": "good"}]}
-    about = facts(resource=resource(status=before), config={**CONFIG, "valid": False}, deployment=serving())
+    about = facts(resource=resource(status=before), config=replace(CONFIG, valid=False), deployment=serving())
     status = report(outcome(facts=about))
     assert conditions(status)["Available"] == ("True", "AsExpected")
     assert conditions(status)["Degraded"] == ("True", "ConfigInvalid")
@@ -77,7 +78,7 @@ def test_invalid_configuration_keeps_what_runs():
 
 
 def test_removed():
-    status = report(outcome(facts=facts(resource=resource(managementState="Removed"), config={})))
+    status = report(outcome(facts=facts(resource=resource(managementState="Removed"), config=None)))
     assert conditions(status)["Available"] == ("False", "Removed")
     assert conditions(status)["Progressing"] == ("False", "Removed")
     assert conditions(status)["Degraded"] == ("False", "AsExpected")
@@ -124,7 +125,7 @@ def test_scheduler_that_crashes_later_is_degraded_and_rolls_nothing_out():
 
 
 def test_rolled_back():
-    old = desire(facts(config={**CONFIG, "hash": "old"}))
+    old = desire(facts(config=replace(CONFIG, hash="old")))
     failure = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: m", crashes=3, pod="p")
     about = facts(deployment=deployment(NEW), failure=failure, memory=memory(old))
     back = deployment(old, replicas=1)
@@ -158,7 +159,7 @@ def test_what_plugins_lack():
     [
         (facts(deployment=serving(NEW)), ""),
         (facts(resource=resource(topology={"mode": "HighlyAvailable"}), eligible=["a"], deployment=serving(NEW)), "30s"),
-        (facts(resource=resource(managementState="Removed"), config={"found": False}), ""),
+        (facts(resource=resource(managementState="Removed"), config=None), ""),
         (facts(resource=resource(managementState="Unmanaged", topology={"mode": "HighlyAvailable"})), ""),
     ],
 )
@@ -167,7 +168,7 @@ def test_next_look(about, again):
     assert next_look(seen, report(seen)) == again
 
 
-MISSING = facts(config={"found": False})
+MISSING = facts(config=None)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,7 @@ MISSING = facts(config={"found": False})
         # A ConfigMap that is there and marked tells of its edits, whatever is wrong with it.
         ({"facts": MISSING}, ""),
         ({"facts": MISSING, "is_config_unwatched": True}, "10s"),
-        ({"facts": facts(config={**CONFIG, "valid": False})}, ""),
+        ({"facts": facts(config=replace(CONFIG, valid=False))}, ""),
         ({"deployment": serving(NEW), "is_config_unwatched": True}, "10s"),
         ({"error": "quota"}, "10s"),
         ({"missing": [{"plugin": "a", "reason": "CRDMissing", "what": "b", "message": "c"}], "deployment": serving(NEW)}, "10s"),
@@ -197,7 +198,7 @@ def test_next_look_at_what_has_just_begun(given, again):
 def test_next_look_is_as_far_away_as_the_last_change(seconds, again):
     first = report(outcome(facts=MISSING, now=THEN))
     now = f"2026-01-01T{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}Z"
-    about = facts(resource=resource(status=first), config={"found": False})
+    about = facts(resource=resource(status=first), config=None)
     seen = outcome(facts=about, is_config_unwatched=True, now=now)
     assert next_look(seen, report(seen)) == again
 
