@@ -621,7 +621,7 @@ def run(module):
     # The invocation is part of the result
     params["manifests"] = [str(Identity.of(obj)) for obj in objects]
     _check(params, objects)
-    client = Client.from_module(module)
+    client = Client.connect(module.params, module.warn)
     report = Report(client, module.check_mode, module._diff, return_kinds=params["return_kinds"])
     options = Options(
         manifests=objects,

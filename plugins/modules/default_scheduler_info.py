@@ -313,7 +313,7 @@ LEVELS = ["Normal", "Debug", "Trace", "TraceAll"]
 
 
 def run(module):
-    return examine(Client.from_module(module), module.params)
+    return examine(Client.connect(module.params, module.warn), module.params)
 
 
 def main():

@@ -424,7 +424,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.configur
 def run(module):
     try:
         options = Options(**{name: module.params[name] for name in Options._fields})
-        return examine(options, lambda: Client.from_module(module), module.warn, module.check_mode)
+        return examine(options, lambda: Client.connect(module.params, module.warn), module.warn, module.check_mode)
     except ImportError as error:
         raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
 

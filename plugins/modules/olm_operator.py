@@ -398,7 +398,7 @@ def run(module):
     params = {name: module.params[name] for name in OPTIONS}
     _check(params, module.params["retry_seconds"])
     options = Options(**dict(params, name=params["name"] or params["package"]))
-    client = Client.from_module(module)
+    client = Client.connect(module.params, module.warn)
     report = Report(client, module.check_mode, module._diff)
     work = (Removal if options.state == "absent" else Install)(client, options, report, module.warn, module.check_mode)
     try:

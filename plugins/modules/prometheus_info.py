@@ -401,7 +401,7 @@ def run(module):
         options = Options(**{name: module.params[name] for name in Options._fields})
         if options.return_token and not module.no_log:
             raise InputError("return_token: Ansible would print the token; set no_log: true on the task.")
-        result = examine(options, lambda: Client.from_module(module), hide=module.no_log_values.add)
+        result = examine(options, lambda: Client.connect(module.params, module.warn), hide=module.no_log_values.add)
         # The task itself prints nothing where it is to be returned.
         module.no_log_values.discard(result.get("token"))
         return result

@@ -268,7 +268,7 @@ OPTIONS = dict(
 def run(module):
     options = cache_dump.Options(**{name: module.params[name] for name in OPTIONS})
     work = cache_dump.plan if module.check_mode else cache_dump.run
-    return work(Client.from_module(module), options)
+    return work(Client.connect(module.params, module.warn), options)
 
 
 def main():

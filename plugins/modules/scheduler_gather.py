@@ -178,7 +178,7 @@ OPTIONS = dict(
 def run(module):
     options = collect.Options(**{name: module.params[name] for name in OPTIONS})
     try:
-        return collect.gather(Client.from_module(module), options, module.check_mode)
+        return collect.gather(Client.connect(module.params, module.warn), options, module.check_mode)
     except ImportError as error:
         raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
 

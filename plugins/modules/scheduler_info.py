@@ -577,7 +577,7 @@ _KINDS = {"unserved_pods": "Pod", "pending_pods": "Pod", "pending_groups": "Pod"
 
 def run(module):
     wanted, gather = module.params["scheduler_name"], set(module.params["gather"])
-    client = Client.from_module(module)
+    client = Client.connect(module.params, module.warn)
     survey = Survey(client, module.params["namespaces"])
     facts = [find for name, find in inside.FACTS.items() if name in gather]
     result = {"changed": False}

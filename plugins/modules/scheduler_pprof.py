@@ -240,7 +240,7 @@ def run(module):
     options = profiles.Options(**{name: module.params[name] for name in OPTIONS})
     if options.access == "anonymous" and not module.check_mode:
         module.warn("access: anonymous lets everybody read profiles in the whole cluster while this task runs.")
-    client = Client.from_module(module)
+    client = Client.connect(module.params, module.warn)
     if module.check_mode:
         return profiles.plan(client, options)
     return profiles.run(client, options, partial(module.run_command, expand_user_and_vars=False, handle_exceptions=False))

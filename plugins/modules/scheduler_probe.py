@@ -245,7 +245,7 @@ OPTIONS = dict(
 def run(module):
     options = Options(**{name: module.params[name] for name in OPTIONS})
     work = dry_run if module.check_mode else probe
-    return dict(work(Client.from_module(module), options), changed=False)
+    return dict(work(Client.connect(module.params, module.warn), options), changed=False)
 
 
 def main():

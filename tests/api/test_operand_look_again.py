@@ -2,12 +2,20 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When a reconcile has the operator look again (operand_info and operand_report)."""
+"""When a reconcile has the operator reconcile again."""
 
 from __future__ import annotations
 
 import pytest
+from support.access import service_account
+from support.operand import reconcile
 from support.scheduler import Scheduler
+
+# Enough to report, and too little to read what a reconcile depends on
+REPORTS = (
+    {"apiGroups": ["operator.openshift.io"], "resources": ["*"], "verbs": ["get", "list", "patch"]},
+    {"apiGroups": [""], "resources": ["events"], "verbs": ["get", "create", "patch"]},
+)
 
 
 @pytest.fixture
@@ -17,44 +25,58 @@ def scheduler(kubectl, namespace, secondary_scheduler_kind):
     return scheduler
 
 
-@pytest.fixture
-def report(scheduler, run_module):
-    """report(**options) is what operand_report returns for the resource as it is now."""
-
-    def run(**options):
-        return run_module("operand_report", {"resource": scheduler.resource, **options})
-
-    return run
+def look_again(scheduler, **options) -> str:
+    return reconcile(scheduler.resource, **options).task("Reconcile the scheduler").result["look_again"]
 
 
-@pytest.fixture
-def reconcile(scheduler, run_module, report):
-    """What a reconcile of the resource that finds an obstacle returns."""
-    return lambda: report(operand=run_module("operand_info", {"resource": scheduler.resource, "ask_image": False}))
-
-
-def seconds(told) -> int:
+def seconds(text) -> int:
     """As long as nothing has changed, which a slow machine makes longer."""
-    return int(told["look_again"].removesuffix("s"))
+    return int(text.removesuffix("s"))
 
 
-def test_only_a_config_map_that_does_not_exist_is_looked_for(scheduler, reconcile, kubectl):
-    assert reconcile()["look_again"] == "10s"
+def test_only_a_config_map_that_does_not_exist_is_looked_for(scheduler, kubectl):
+    assert seconds(look_again(scheduler)) >= 10
     assert scheduler.condition("ConfigValid")[1] == "ConfigMapMissing"
     config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": scheduler.name, "namespace": scheduler.namespace}}
     kubectl.apply({**config_map, "data": {"other": ""}})
     # Once more, so that the operator begins to watch what has just got its annotation.
-    assert seconds(reconcile()) >= 10
+    assert seconds(look_again(scheduler)) >= 10
     for data in ({"other": ""}, {"config.yaml": "kind: Pod\n"}):
         kubectl.apply({**config_map, "data": data})
-        assert reconcile()["look_again"] == ""
+        assert look_again(scheduler) == ""
     assert scheduler.condition("ConfigValid")[1] == "ConfigInvalid"
 
 
-def test_a_failure_is_tried_again_at_once_and_then_ever_more_rarely(scheduler, reconcile, report):
+def test_a_failure_is_tried_again_at_once_and_then_ever_more_rarely(scheduler, kubectl):
     """At once, which the operator does for a failure of the play."""
-    first, second = report(error="the API server refuses it"), report(error="it does so again")
-    assert (first["failure"], first["look_again"]) == ("the API server refuses it", "")
-    assert second["failure"] == "it does so again"
-    assert seconds(second) >= 10
+    with service_account(kubectl, scheduler.namespace, *REPORTS) as somebody:
+        first = reconcile(scheduler.resource, access=somebody, succeed=False)
+        second = reconcile(scheduler.resource, access=somebody)
+    (failed,) = first.failures
+    assert "forbidden" in failed.result["msg"].lower()
+    assert failed.result["look_again"] == ""
+    told = second.task("Reconcile the scheduler").result
+    assert "forbidden" in told["failure"].lower()
+    assert seconds(told["look_again"]) >= 10
     assert scheduler.condition("Degraded")[:2] == ("True", "ReadFailed")
+
+
+def test_the_answer_of_an_image_is_not_waited_for(scheduler, kubectl):
+    """Here no pod ever answers. The Job belongs to the question: the same one is not asked twice at a time."""
+    scheduler.write_config()
+    scheduler.write(schedulerImage="registry.example.com/scheduler:mine")
+    place = f"--namespace={scheduler.namespace}"
+    for _attempt in range(2):
+        assert seconds(look_again(scheduler)) <= 10
+        (job,) = kubectl.json("get", "jobs", place)["items"]
+        (secret,) = kubectl.json("get", "secrets", place)["items"]
+        assert job["metadata"]["name"] == secret["metadata"]["name"]
+        assert job["spec"]["template"]["spec"]["containers"][0]["image"] == "registry.example.com/scheduler:mine"
+        assert not scheduler.deployment
+        assert scheduler.condition("ConfigValid") == ("", "", "")
+    # Its maker ended in between: the question begins again.
+    kubectl("delete", "secret", secret["metadata"]["name"], place)
+    look_again(scheduler)
+    look_again(scheduler)
+    (again,) = kubectl.json("get", "jobs", place)["items"]
+    assert again["metadata"]["uid"] != job["metadata"]["uid"]

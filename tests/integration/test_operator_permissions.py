@@ -29,7 +29,7 @@ BIND = "is asked for when a binding is written, and logged as that"
 UNUSED = {
     **{(NAMESPACE, "", "endpoints", verb): HANDED_ON for verb in ("get", "list", "watch")},
     **{(NAMESPACE, "discovery.k8s.io", "endpointslices", verb): HANDED_ON for verb in ("get", "list", "watch")},
-    (NAMESPACE, "", "pods", "get"): HANDED_ON,
+    **{(NAMESPACE, "", "pods", verb): HANDED_ON for verb in ("get", "watch")},
     (NAMESPACE, "coordination.k8s.io", "leases", "patch"): ELECTION,
     (NAMESPACE, "", "serviceaccounts/token", "create"): "the token of a scheduler that asks Prometheus; test_operator_metrics.py",
     (NAMESPACE, "", "pods/log", "get"): "the answer of an image that is asked",

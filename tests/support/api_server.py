@@ -79,7 +79,7 @@ def connect(url, retry_seconds=5, **options) -> Client:
     """The client of a module with these options; `warnings` is what the module was told to warn of."""
     params = {**dict.fromkeys(AUTH_ARG_SPEC), "host": url, "api_key": "token", "retry_seconds": retry_seconds, **options}
     warnings = []
-    client = Client.from_module(SimpleNamespace(params=params, warn=warnings.append))
+    client = Client.connect(params, warnings.append)
     client.warnings = warnings
     return client
 

@@ -13,12 +13,14 @@ from pathlib import Path
 
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import Facts
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.names import FINALIZER
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Target, ValidationResult, unknown_target
 
 from .ansible_runs import play
 
+__all__ = ["FINALIZER"]
+
 CRD = Path(__file__).parents[2] / "roles/operator/files/secondaryschedulers.crd.yaml"
-FINALIZER = "osso.scheduler/clean-up"
 THEN, NOW = "2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"
 TARGET = Target("1.31", "image", "scheduler-plugins", "image")
 CONFIG = ValidationResult(
@@ -82,7 +84,7 @@ def memory(served, failed=None, text="kind: KubeSchedulerConfiguration"):
     )
 
 
-def reconcile(resource, state="present", access=None):
+def reconcile(resource, state="present", access=None, succeed=True):
     """The `Run` of one reconcile of the live ``resource`` by the role operand; ``access``: module options of who runs it."""
     tasks = [
         {"name": "Reconcile", "ansible.builtin.include_role": {"name": "osso.scheduler.operand", "public": True}},
@@ -90,4 +92,4 @@ def reconcile(resource, state="present", access=None):
     ]
     defaults = {"group/osso.scheduler.scheduler": access or {}}
     plays = [{"name": "Test", "hosts": "localhost", "gather_facts": False, "module_defaults": defaults, "tasks": tasks}]
-    return play(plays, variables={"operand_resource": resource, "operand_state": state})
+    return play(plays, variables={"operand_resource": resource, "operand_state": state}, succeed=succeed)

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.operand import reconcile
 
 ROLES = Path(__file__).parents[2] / "roles"
 KIND = re.compile(r"^kind: (\w+)$|^\{\{ allow\('(\w+)'|\{\{ '(\w+)' if minimal else '(\w+)' \}\}\nmetadata", re.MULTILINE)
@@ -22,10 +23,13 @@ def rendered(*folders) -> set[str]:
     return found | ({"RoleBinding", "ClusterRoleBinding"} if "kind: {{ kind }}Binding" in text else set())
 
 
+def test_every_kind_of_the_operand_is_listed():
+    assert rendered("operand") <= {kind["kind"] for kind in (*reconcile.KINDS, *reconcile.KINDS_ELSEWHERE)}
+
+
 @pytest.mark.parametrize(
     ("role", "names", "templates"),
     [
-        ("operand", ("operand_kinds", "operand_kinds_elsewhere"), rendered("operand")),
         ("operator", ("operator_kinds",), rendered("operator") | {"CustomResourceDefinition"}),
         ("monitoring", ("monitoring_kinds",), rendered("monitoring")),
         # Of the operand's templates it has the scheduler and its permissions.

@@ -57,9 +57,7 @@ USED = (
     "ansible.plugins.vars.host_group_vars",
     "ansible.template",
     "ansible_collections.kubernetes.core.plugins.module_utils.k8s.client",
-    f"{COLLECTION}.action.apply",
-    f"{COLLECTION}.modules.operand_info",
-    f"{COLLECTION}.modules.operand_report",
+    f"{COLLECTION}.action.reconcile_operand",
 )
 
 _status = 1

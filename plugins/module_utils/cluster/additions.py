@@ -17,9 +17,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import is_item, owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.ownership import TakeOver, united
@@ -258,13 +258,9 @@ def _removed(live: Object, template: str) -> set[str]:
 
 def _is_at_once(added: str, applied: str) -> bool:
     try:
-        return not added or (_moment(added) - _moment(applied)).total_seconds() < AT_ONCE
+        return not added or timestamps.seconds_between(applied, added) < AT_ONCE
     except ValueError:
         return True
-
-
-def _moment(text: str) -> datetime:
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
 
 
 def _hash(value: Any) -> str:

@@ -132,14 +132,15 @@ class Run:
             kept = self._prune(stale)
             self._record(inventory.union(kept, mine))
 
-    def absent(self) -> None:
+    def absent(self, recorded: bool = True) -> None:
         """Delete the manifests, every object of the kinds in ``all_of``, and what the set's inventory names.
 
-        Of a set, only what it created: what it adopted is given back, and what it never had stays.
+        Of a set, only what it created: what it adopted is given back, and what it never had stays. Without ``recorded`` the inventory is not
+        read and stays: only the members among the set's kinds that are found by their labels are deleted.
         """
         self._locate(self._wanted)
         self._read(self._wanted)
-        members = self._recorded(look_for_more=True)
+        members = self._recorded(look_for_more=True) if recorded else self._labelled()
         named = {identity.key for identity in self._wanted}
         others = [member for member in members if member.key not in named]
         self._locate(others)
@@ -165,7 +166,7 @@ class Run:
             doomed = [one for one in doomed if one not in home]
         self._release(released)
         self._delete(doomed)
-        if self._inventory:
+        if self._inventory and recorded:
             self._delete([self._doomed(self._inventory)])
         self._delete(home)
 

@@ -15,8 +15,8 @@ import os
 import re
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
@@ -52,15 +52,6 @@ Query = Mapping[str, Any]
 """The parameters of a request; those that are None are left out."""
 
 
-class Module(Protocol):
-    """What is used here of a module: its options and its warnings."""
-
-    params: dict[str, Any]
-
-    def warn(self, warning: str) -> None:
-        """Show a warning with the result."""
-
-
 class Client:
     """Requests to one API server.
 
@@ -80,20 +71,20 @@ class Client:
         self.requests = {"read": 0, "write": 0, "dry_run": 0}
 
     @classmethod
-    def from_module(cls, module: Module) -> Client:
-        """The client for the authentication options of `module`, or what the environment holds where they are not set.
+    def connect(cls, options: Mapping[str, Any], warn: Callable[[str], None]) -> Client:
+        """The client for the authentication ``options`` of a module, or what the environment holds where they are not set.
 
-        Warns through the module when the server's certificate is not verified. Sends no request.
+        Calls ``warn`` with a text when the server's certificate is not verified. Sends no request.
         """
-        api_client = _authenticate(module)
+        api_client = _authenticate(options)
         configuration = api_client.configuration
         if configuration.host.startswith("https:") and not configuration.verify_ssl:
-            module.warn(
+            warn(
                 f"The certificate of {_without_userinfo(configuration.host)} is not verified, so anyone on the way can "
                 "read and change what is sent. Give the cluster's CA (ca_cert, K8S_AUTH_SSL_CA_CERT, or the certificate "
                 "authority data of Automation Platform's credential) and leave validate_certs on."
             )
-        return cls(api_client, retry_seconds=module.params.get("retry_seconds") or 0)
+        return cls(api_client, retry_seconds=options.get("retry_seconds") or 0)
 
     @property
     def host(self) -> str:
@@ -415,7 +406,7 @@ def raise_if_gone(client: Client, error: ApiError) -> None:
         client.request("GET", "/version")
 
 
-def _authenticate(module: Module) -> Any:
+def _authenticate(options: Mapping[str, Any]) -> Any:
     """The authenticated ApiClient that kubernetes.core makes of the module's options and the environment."""
     try:
         import kubernetes
@@ -426,21 +417,21 @@ def _authenticate(module: Module) -> Any:
         ) from None
     from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client as core
 
-    _refuse_two_clusters(module.params)
+    _refuse_two_clusters(options)
+    given = {name: options.get(name) for name in core.AUTH_ARG_SPEC}
     try:
         try:
             # The steps of get_api_client up to where it makes its dynamic client, whose discovery costs two requests
-            configuration = core._create_configuration(core._create_auth_spec(module))
+            configuration = core._create_configuration(core._create_auth_spec(None, **given))
             configuration.retries = False
             urlsplit(configuration.host)  # raises ValueError, as the next line does for a proxy
             api_client = kubernetes.client.ApiClient(configuration)
-            for header, value in core._create_headers(module).items():
+            for header, value in core._create_headers(None, **given).items():
                 core._set_header(api_client, header, value)
         except AttributeError:
             # They are not public: where a later kubernetes.core has none of them, its public function is dearer but there
-            options = {name: module.params[name] for name in core.AUTH_ARG_SPEC}
-            api_client = core.get_api_client(**options).client.client
-        if api_client.configuration.host in NO_HOST and not module.params.get("host") and "K8S_AUTH_HOST" not in os.environ:
+            api_client = core.get_api_client(**given).client.client
+        if api_client.configuration.host in NO_HOST and not options.get("host") and "K8S_AUTH_HOST" not in os.environ:
             raise kubernetes.config.ConfigException("the kubeconfig's cluster has no server")
     except (kubernetes.config.ConfigException, core.CoreException) as error:
         raise ClusterError(

@@ -69,3 +69,12 @@ def stack_of(error: BaseException) -> str:
     return "\n".join(
         [f"{type(error).__name__}, most recent call last:", *(f"  {one.filename}:{one.lineno} in {one.name}" for one in frames)]
     )
+
+
+def message_of(error: Exception) -> str:
+    """What a failure is told as. Of anything but a `ClusterError`, which is a bug, only type and places are shown."""
+    if isinstance(error, ApiError):
+        return error.in_words()
+    if isinstance(error, ClusterError):
+        return error.message
+    return f"A bug of osso.scheduler; report it with these lines. Values are left out, because they may be credentials.\n{stack_of(error)}"

@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, stack_of
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, message_of
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import joined
 
 
@@ -41,13 +41,8 @@ def cluster_module(run: Callable[[Any], dict[str, Any]], **module_args: Any) -> 
         for name, value in module.params.items():
             joined(value, name)
         result, failure = run(module), None
-    except ApiError as error:
-        result, failure = error.result, {"msg": error.in_words()}
-    except ClusterError as error:
-        result, failure = error.result, {"msg": error.message}
     except Exception as error:
-        message = "A bug of osso.scheduler; report it with these lines. Values are left out, because they may be credentials."
-        result, failure = {}, {"msg": f"{message}\n{stack_of(error)}"}
+        result, failure = error.result if isinstance(error, ClusterError) else {}, {"msg": message_of(error)}
     # Outside of the handlers, since newer releases of ansible-core add the traceback of the exception that is being handled
     if failure:
         module.fail_json(**failure, **result)

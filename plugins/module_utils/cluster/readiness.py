@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.deployments import progress
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 PENDING, READY, FAILED = "pending", "ready", "failed"
@@ -31,9 +33,9 @@ Judge = Callable[[Object], Verdict]
 
 def condition(live: Object, type: str, status: str = "True", reason: str | None = None) -> Verdict:
     """Has the condition ``type`` the wanted ``status`` (and ``reason``)?"""
-    found = _condition(live, type)
-    if found is None:
-        seen = ", ".join("{type}={status}".format(**one) for one in _conditions(live))
+    found = conditions.find(live, type)
+    if not found:
+        seen = ", ".join("{type}={status}".format(**one) for one in conditions.of(live))
         return Verdict(PENDING, "condition {0} is not reported{1}".format(type, " (only " + seen + ")" if seen else ""))
     generation = live["metadata"].get("generation", 0)
     for observer in (live.get("status", {}), found):
@@ -55,8 +57,8 @@ def fields(live: Object, wanted: Mapping[str, Any]) -> Verdict:
 
 def established(live: Object) -> Verdict:
     """Is a CustomResourceDefinition served?"""
-    rejected = _condition(live, "NamesAccepted")
-    if rejected and rejected.get("status") == "False":
+    rejected = conditions.find(live, "NamesAccepted")
+    if rejected.get("status") == "False":
         return Verdict(FAILED, _told(rejected))
     return condition(live, "Established")
 
@@ -69,19 +71,18 @@ def rollout(live: Object) -> Verdict:
 
 
 def _deployment(spec: Object, status: Object, live: Object) -> Verdict:
-    wanted = spec.get("replicas", 1)
-    updated, available, total = (status.get(key, 0) for key in ("updatedReplicas", "availableReplicas", "replicas"))
-    if updated >= wanted and total <= updated and available >= updated:
+    found = progress(live)
+    if found.complete:
         return Verdict(READY)
-    counts = f"{updated} of {wanted} replicas updated, {available} available"
-    if total > updated:
-        counts += f", {total - updated} old ones left"
-    stuck = _condition(live, "Progressing")
+    counts = f"{found.updated} of {found.wanted} replicas updated, {found.available} available"
+    if found.total > found.updated:
+        counts += f", {found.total - found.updated} old ones left"
+    stuck = conditions.find(live, "Progressing")
     # Right after a change the condition is still that of the rollout before.
-    if stuck and stuck.get("reason") == "ProgressDeadlineExceeded" and (updated or not total):
+    if stuck.get("reason") == "ProgressDeadlineExceeded" and (found.updated or not found.total):
         return Verdict(FAILED, counts + "; " + _told(stuck))
-    failure = _condition(live, "ReplicaFailure")
-    if failure and failure.get("status") == "True":
+    failure = conditions.find(live, "ReplicaFailure")
+    if failure.get("status") == "True":
         counts += "; " + _told(failure)
     return Verdict(PENDING, counts)
 
@@ -105,11 +106,10 @@ def _stateful_set(spec: Object, status: Object, live: Object) -> Verdict:
 
 
 def _job(spec: Object, status: Object, live: Object) -> Verdict:
-    failed = _condition(live, "Failed")
-    if failed and failed.get("status") == "True":
+    failed = conditions.find(live, "Failed")
+    if failed.get("status") == "True":
         return Verdict(FAILED, _told(failed))
-    done = _condition(live, "Complete")
-    if done and done.get("status") == "True":
+    if conditions.is_true(live, "Complete"):
         return Verdict(READY)
     return Verdict(PENDING, "{0} of {1} completions".format(status.get("succeeded", 0), spec.get("completions", 1)))
 
@@ -131,8 +131,8 @@ def pod_problems(pods: Iterable[Object]) -> list[str]:
 
 def _pod_problems(pod: Object) -> Iterator[str]:
     status = pod.get("status", {})
-    scheduled = _condition(pod, "PodScheduled")
-    if scheduled and scheduled.get("status") == "False":
+    scheduled = conditions.find(pod, "PodScheduled")
+    if scheduled.get("status") == "False":
         yield "not scheduled by {0}: {1}".format(
             pod.get("spec", {}).get("schedulerName", "?"), scheduled.get("message") or scheduled.get("reason", "")
         )
@@ -178,7 +178,7 @@ def held_by(live: Object) -> str:
     if finalizers:
         reasons.append("finalizers {0}, which the controllers that put them there have to remove".format(", ".join(finalizers)))
     if live["kind"] == "Namespace":
-        reasons += [_told(one) for one in _conditions(live) if one.get("status") == "True"]
+        reasons += [_told(one) for one in conditions.of(live) if one.get("status") == "True"]
         if not reasons and live.get("spec", {}).get("finalizers"):
             reasons.append("its content is still being deleted")
     if not live["metadata"].get("deletionTimestamp"):
@@ -197,15 +197,6 @@ def _at(live: Any, path: str) -> Any:
         except (IndexError, KeyError, TypeError, ValueError):
             return None
     return live
-
-
-def _conditions(live: Object) -> list[Object]:
-    found = live.get("status", {}).get("conditions")
-    return [one for one in found if isinstance(one, dict) and "type" in one and "status" in one] if isinstance(found, list) else []
-
-
-def _condition(live: Object, type: str) -> Object | None:
-    return next((one for one in _conditions(live) if one["type"] == type), None)
 
 
 def _told(found: Object) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.dump import Resources
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.values import Quantity
 
@@ -43,9 +44,7 @@ def _of_pod(pod: Mapping[str, Any]) -> Amounts:
     """Containers and sidecars together, or what an init container needs where that is more, and the pod's overhead."""
     spec, status = pod["spec"], pod.get("status") or {}
     statuses = {one["name"]: one for key in ("containerStatuses", "initContainerStatuses") for one in status.get(key) or []}
-    infeasible = any(one["type"] == "PodResizePending" and one.get("reason") == "Infeasible" for one in status.get("conditions") or []) or (
-        status.get("resize") == "Infeasible"
-    )
+    infeasible = "Infeasible" in (conditions.find(pod, "PodResizePending").get("reason"), status.get("resize"))
     total: Amounts = {}
     for container in spec.get("containers") or []:
         total = _sum(total, _of_container(container, statuses, infeasible))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import find, of
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 
@@ -36,7 +37,7 @@ def judge(cluster_operator: dict[str, Any] | None, kube_scheduler: dict[str, Any
         waiting += [
             _told(cluster_operator, kind, is_now)
             for kind, wanted in (("Available", "True"), ("Progressing", "False"), ("Degraded", "False"))
-            if (is_now := _condition(cluster_operator, kind).get("status", "Unknown")) != wanted
+            if (is_now := find(cluster_operator, kind).get("status", "Unknown")) != wanted
         ]
     failing = _failing(cluster_operator, kube_scheduler, behind, latest)
     return {
@@ -52,24 +53,24 @@ def degraded_reasons(resource: dict[str, Any] | None) -> list[str]:
     """What the conditions of a ClusterOperator or KubeScheduler complain about."""
     return [
         "{0} ({1}): {2}".format(one["type"], one.get("reason", ""), (one.get("message") or "").strip())
-        for one in _conditions(resource)
+        for one in of(resource)
         if one["type"].endswith("Degraded") and one["status"] == "True"
     ]
 
 
 def conditions(resource: dict[str, Any] | None) -> dict[str, str]:
     """By type the status of each condition."""
-    return {one["type"]: one["status"] for one in _conditions(resource)}
+    return {one["type"]: one["status"] for one in of(resource)}
 
 
 def _failing(cluster_operator: Object | None, kube_scheduler: Object, behind: list[dict[str, Any]], latest: int) -> str:
     for node in behind:
         if node["failed_revision"] == latest and latest:
             return f"{node['name']} could not be brought to revision {latest}: {node['failure'] or 'no reason given'}"
-    if _condition(kube_scheduler, "TargetConfigControllerDegraded").get("status") == "True":
+    if find(kube_scheduler, "TargetConfigControllerDegraded").get("status") == "True":
         # Its configuration cannot be made: no waiting helps.
         return _told(kube_scheduler, "TargetConfigControllerDegraded", "True")
-    if _condition(cluster_operator, "Degraded").get("status") == "True":
+    if find(cluster_operator, "Degraded").get("status") == "True":
         return _told(cluster_operator, "Degraded", "True")
     return ""
 
@@ -89,16 +90,8 @@ def _under_way(nodes: list[dict[str, Any]]) -> str:
     return ", " + ", ".join(changing) if changing else ""
 
 
-def _conditions(resource: Object | None) -> list[dict[str, Any]]:
-    return ((resource or {}).get("status") or {}).get("conditions") or []
-
-
-def _condition(resource: Object | None, kind: str) -> dict[str, Any]:
-    return next((one for one in _conditions(resource) if one["type"] == kind), {})
-
-
 def _told(resource: Object | None, kind: str, is_now: str) -> str:
-    found = _condition(resource, kind)
+    found = find(resource, kind)
     text = f"{kind} is {is_now}"
     if found.get("reason") not in (None, "", "AsExpected"):
         text += f" ({found['reason']})"

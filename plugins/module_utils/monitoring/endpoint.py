@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.findings import Finding, error
 
 INGRESS, SERVICE = "ingress", "service"
@@ -49,9 +50,7 @@ def of_route(route: Mapping[str, Any]) -> tuple[Endpoint | None, Finding | None]
     spec = route.get("spec") or {}
     refusals = []
     for ingress in (route.get("status") or {}).get("ingress") or []:
-        admitted: Mapping[str, Any] = next(
-            (condition for condition in ingress.get("conditions") or [] if condition["type"] == "Admitted"), {}
-        )
+        admitted = conditions.in_status(ingress, "Admitted")
         if admitted.get("status") == "True" and ingress.get("host"):
             tls = spec.get("tls") or {}
             scheme = "https" if tls.get("termination") else "http"

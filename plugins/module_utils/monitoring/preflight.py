@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import replaced
@@ -108,7 +109,7 @@ class _Survey:
         self._options = options
         self._hide = hide
         self._client = client
-        self._discovery = Discovery(client, self._options.namespace, self._options.names, findings)
+        self._discovery = Discovery(client, self._options.namespace, list(self._options.names), findings)
         self._now = now
         self.findings = findings
         self.token: Token | None = None
@@ -130,7 +131,7 @@ class _Survey:
             "reachable": None,
             "authorized": None,
             "token_from": self.token.source if self.token else None,
-            "token_expires": self.token.expires.strftime("%Y-%m-%dT%H:%M:%SZ") if self.token and self.token.expires else None,
+            "token_expires": timestamps.write(self.token.expires) if self.token and self.token.expires else None,
             "plugins": list(readers.plugins),
             "needed": metrics.needed(readers.plugins),
             "metrics": [],
@@ -224,7 +225,7 @@ class _Survey:
             averages = {metric: connection.query(metrics.average(metric)) for metric in wanted}
             if not wanted:
                 connection.query("vector(1)")
-            rules = connection.alert_rules(self._options.alerts) if self._options.alerts else []
+            rules = connection.alert_rules(list(self._options.alerts)) if self._options.alerts else []
         except PrometheusError as failure:
             if failure.code not in (prometheus.UNAUTHORIZED, prometheus.FORBIDDEN):
                 raise
@@ -294,7 +295,7 @@ def _readers(options: Options) -> tuple[Readers, list[Finding]]:
             if name not in known:
                 raise InputError(f"plugins: {name} needs no metrics of Prometheus. Choose from {', '.join(known)}.")
         return Readers(chosen), []
-    text = from_structure(options.config) if options.config is not None else options.content
+    text = from_structure(options.config) if options.config is not None else options.content or ""
     validated = validate(text, unknown_target("no image is named"))
     if not isinstance(validated.config, dict):
         option = "config" if options.config is not None else "content"

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.findings import Finding, error
 
@@ -67,7 +68,7 @@ def request(client: Client, account: Mapping[str, Any]) -> tuple[Token | None, F
             return None, error("token-request-refused", message, "correct service_account; a token lives for 600 seconds at least")
         raise
     status = answer["status"]
-    return given(status["token"], f"TokenRequest for {who}")._replace(expires=_moment(status["expirationTimestamp"])), None
+    return given(status["token"], f"TokenRequest for {who}")._replace(expires=timestamps.parse(status["expirationTimestamp"])), None
 
 
 def of_secret(client: Client, secret: Mapping[str, str]) -> tuple[Token | None, Finding | None]:
@@ -125,7 +126,3 @@ def _claims(value: str) -> dict[str, Any]:
     except ValueError:
         return {}
     return claims if isinstance(claims, dict) else {}
-
-
-def _moment(text: str) -> datetime:
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc)

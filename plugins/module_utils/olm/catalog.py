@@ -6,12 +6,11 @@
 
 from __future__ import annotations
 
-import datetime
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, readiness, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
@@ -95,10 +94,7 @@ def judge(live: Object | None) -> readiness.Verdict:
 
 def serves(pods: Iterable[Object], image: str) -> bool:
     """Is a pod of the catalog ready that serves this image?"""
-    return any(
-        runs(pod, image) and any(one.get("type") == "Ready" and one.get("status") == "True" for one in status(pod, "conditions", []))
-        for pod in pods
-    )
+    return any(runs(pod, image) and conditions.is_true(pod, "Ready") for pod in pods)
 
 
 def runs(pod: Object, image: str) -> bool:
@@ -110,11 +106,7 @@ def is_young(live: Object, now: float | None = None) -> bool:
     """Was the catalog made or connected to so lately that its packages may not be listed yet?"""
     moments = [live["metadata"].get("creationTimestamp"), (status(live, "connectionState") or {}).get("lastConnect")]
     now = time.time() if now is None else now
-    return any(moment and abs(now - _seconds(moment)) < YOUNG_SECONDS for moment in moments)
-
-
-def _seconds(moment: str) -> float:
-    return datetime.datetime.strptime(moment[:19] + "+0000", "%Y-%m-%dT%H:%M:%S%z").timestamp()
+    return any(moment and abs(now - timestamps.parse(moment).timestamp()) < YOUNG_SECONDS for moment in moments)
 
 
 class Reader:

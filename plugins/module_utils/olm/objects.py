@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import client as cluster
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import owned_fields
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import of
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object, Resource
@@ -150,8 +151,7 @@ def name_of(obj: Object) -> str:
 
 def conditions(obj: Object | None) -> dict[str, Object]:
     """The conditions of a status by type."""
-    found = ((obj or {}).get("status") or {}).get("conditions") or []
-    return {one["type"]: one for one in found if isinstance(one, dict) and "type" in one}
+    return {one["type"]: one for one in of(obj)}
 
 
 def status(obj: Object | None, field: str, default: Any = None) -> Any:

@@ -6,19 +6,16 @@
 
 from __future__ import annotations
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import in_status
+
 
 def made(name, status, reason, message=""):
     """A condition without its time; ``status`` is ``"True"``, ``"False"`` or ``"Unknown"``."""
     return {"type": name, "status": status, "reason": reason, "message": message}
 
 
-def condition(status, name):
-    """The condition of that type in a status, {} where there is none."""
-    return next((entry for entry in status.get("conditions") or [] if entry["type"] == name), {})
-
-
 def dated(entry, before, now):
     """The condition with its time: that of the status ``before``, as long as it stays True, False or Unknown."""
-    old = condition(before, entry["type"])
+    old = in_status(before, entry["type"])
     same = old.get("status") == entry["status"] and old.get("lastTransitionTime")
     return dict(entry, lastTransitionTime=old["lastTransitionTime"] if same else now)

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import in_status
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import Finding
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import condition, made
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import made
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Target, ValidationResult
 
 APPLY, HOLD, LEAVE, REMOVE = "apply", "hold", "leave", "remove"
@@ -152,7 +153,7 @@ def config_valid(facts: Facts) -> dict[str, Any]:
 
 
 def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> dict[str, Any]:
-    before = condition(facts.resource.get("status") or {}, "ConfigValid")
+    before = in_status(facts.resource.get("status") or {}, "ConfigValid")
     if before.get("reason") == IMAGE_ACCEPTS and not _unusable(facts, facts.resource["spec"]) and is_deployed(facts):
         return made("ConfigValid", "True", IMAGE_ACCEPTS, before.get("message", ""))
     answer = f" The image itself gave no answer: {facts.image_error.rstrip('.')}." if facts.image_error else ""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 from typing import NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import in_status
+
 NORMAL, WARNING = "Normal", "Warning"
 COMPONENT = "osso-scheduler-operator"
 
@@ -35,13 +37,12 @@ class Event(NamedTuple):
     message: str
 
 
-def of_reconcile(resource, applied, before, after, decision):
+def of_reconcile(resource, applied, before, after, action=""):
     """The events that a reconcile of ``resource`` writes, a list of `Event`; empty where nothing changed.
 
-    ``applied``: ``objects`` of the module apply, or None. ``before``, ``after``: the resource's status before and after. ``decision``: a mapping
-    with ``action``.
+    ``applied``: ``objects`` of the module apply. ``before``, ``after``: the resource's status before and after. ``action``: of the decision.
     """
-    return _of_objects(applied or []) + _of_conditions(before or {}, after or {}, decision or {})
+    return _of_objects(applied) + _of_conditions(before or {}, after or {}, action)
 
 
 def _of_objects(applied):
@@ -54,24 +55,22 @@ def _of_objects(applied):
     return found
 
 
-def _of_conditions(before, after, decision):
+def _of_conditions(before, after, action):
     found = {}
     for name, (good, well) in CONDITIONS.items():
-        old, new = _condition(before, name), _condition(after, name)
+        old, new = in_status(before, name), in_status(after, name)
         if not new or (old.get("status"), old.get("reason")) == (new.get("status"), new.get("reason")):
             continue
         if new["status"] != good:
             # Of two conditions with one reason, as Degraded and ConfigValid, one event is enough.
-            found.setdefault(
-                new.get("reason") or name, Event(_severity(name, old, new, decision), new.get("reason") or name, _message(new))
-            )
+            found.setdefault(new.get("reason") or name, Event(_severity(name, old, new, action), new.get("reason") or name, _message(new)))
         elif old and old.get("status") != good:
             found.setdefault(well, Event(NORMAL, well, _message(new)))
     return list(found.values())
 
 
-def _severity(name, old, new, decision):
-    if decision.get("action") in _INTENDED:
+def _severity(name, old, new, action):
+    if action in _INTENDED:
         return NORMAL
     if name == "Available":
         # A scheduler that is being started is not available yet, which is no fault.
@@ -81,10 +80,6 @@ def _severity(name, old, new, decision):
 
 def _message(condition):
     return condition.get("message") or f"{condition['type']} is {condition['status']}."
-
-
-def _condition(status, name):
-    return next((entry for entry in status.get("conditions") or [] if entry.get("type") == name), {})
 
 
 def manifest(resource, event, now):

@@ -15,6 +15,7 @@ import json
 import re
 from typing import NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.secrets import SHAPES, WORDS
 
 REVISION = "deployment.kubernetes.io/revision"
@@ -111,8 +112,8 @@ def _owners(live):
 def _of_controllers(deployment, replica_set):
     """A Failure where pods cannot even be made, as for want of quota or of permissions."""
     for live in (replica_set, deployment):
-        failed = _condition(live, "ReplicaFailure", "True")
-        if failed:
+        failed = conditions.find(live, "ReplicaFailure")
+        if failed.get("status") == "True":
             return Failure(failed.get("reason") or "FailedCreate", _told(failed.get("message")) or "no pod can be made")
     return None
 
@@ -123,8 +124,8 @@ def _of_pod(pod):
     found = [failure for failure in (_of_container(name, one) for one in containers) if failure]
     if found:
         return max(found, key=lambda failure: failure.crashes)
-    unplaced = _condition(pod, "PodScheduled", "False")
-    if unplaced:
+    unplaced = conditions.find(pod, "PodScheduled")
+    if unplaced.get("status") == "False":
         return Failure(
             unplaced.get("reason") or "Unschedulable", f"pod {name}: {_told(unplaced.get('message')) or 'it has no node'}", 0, name
         )
@@ -250,8 +251,3 @@ def _told(text):
     if found:
         text = text[: found.start()] + _MASK
     return text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."
-
-
-def _condition(live, kind, status):
-    conditions = (live.get("status") or {}).get("conditions") or []
-    return next((one for one in conditions if one.get("type") == kind and one.get("status") == status), None)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 
 FIELD_MANAGER = "osso.scheduler.operator"
+FINALIZER = "osso.scheduler/clean-up"
+"""Also in operator/watches.yaml, which is read by the runner."""
 
 KUBERNETES_VERSION = "osso.scheduler/kubernetes-version"
 PLUGINS = "osso.scheduler/plugins"

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import identify, split
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import (
     CONTROLLER,
@@ -153,8 +154,7 @@ def _controller(plugin, facts):
 
 def _failure(plugin, controller, deployment):
     """What is wrong with a controller that was applied and does not come to work; [] while it still may, and once it does."""
-    progressing = [entry for entry in ((deployment or {}).get("status") or {}).get("conditions") or [] if entry["type"] == "Progressing"]
-    if not any(entry.get("reason") == "ProgressDeadlineExceeded" for entry in progressing):
+    if conditions.find(deployment, "Progressing").get("reason") != "ProgressDeadlineExceeded":
         return []
     message = (
         "The controller that the plugin {0} needs does not become ready: see the pods of Deployment {1}. Can the nodes pull its image {2}? "

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
+
 _REPELLING = ("NoSchedule", "NoExecute")
 
 
@@ -23,8 +25,7 @@ def eligible(nodes, node_selector=None, tolerations=None):
 def _is_open(node):
     if node["metadata"].get("deletionTimestamp") or (node.get("spec") or {}).get("unschedulable"):
         return False
-    conditions = (node.get("status") or {}).get("conditions") or []
-    return any(condition.get("type") == "Ready" and condition.get("status") == "True" for condition in conditions)
+    return conditions.is_true(node, "Ready")
 
 
 def _matches(node, selector):

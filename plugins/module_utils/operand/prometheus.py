@@ -15,9 +15,9 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import tokens
@@ -44,7 +44,6 @@ _SOURCE = re.compile(r"(serviceaccount|secret)/([a-z0-9]([-a-z0-9.]*[a-z0-9])?)"
 # Nothing that YAML could take for more than a text, wherever it is put: RFC 6750 for tokens, RFC 3986 without quotes for URLs.
 _SAFE_TOKEN = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9][-A-Za-z0-9._~+/]*=*")
 _SAFE_URL = re.compile(r"https?://[-A-Za-z0-9._~:/\[\]@!$&()*+,;=%?]+")
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 PLACEHOLDERS = (PROM_URL, PROM_TOKEN, LOAD_WATCHER_URL)
@@ -224,7 +223,7 @@ def _with_token(client, source, annotations, namespace, secrets, now) -> Source:
     wanted = {"namespace": namespace, "name": name, "audiences": [], "expiration_seconds": duration or DURATION}
     token, finding = tokens.request(client, wanted)
     source = _taken(source, token, finding, owner)
-    return source if source.problem else _dated(source, now, token.expires.strftime(_TIME), before, now)
+    return source if source.problem else _dated(source, now, timestamps.write(token.expires), before, now)
 
 
 def _taken(source, token, finding, owner) -> Source:
@@ -237,10 +236,10 @@ def _taken(source, token, finding, owner) -> Source:
 
 def _dated(source, issued, expires, before, now) -> Source:
     """With the time to renew its token. Where the API server gave it no more time than ``before``, half of that has to do."""
-    life = (_moment(expires) - _moment(issued)).total_seconds()
+    life = timestamps.seconds_between(issued, expires)
     before = before or life / _LAST_PART
-    last = timedelta(seconds=before if before < life else life / 2)
-    return source._replace(issued=issued, expires=expires, renew=int((_moment(expires) - last - _moment(now)).total_seconds()))
+    last = before if before < life else life / 2
+    return source._replace(issued=issued, expires=expires, renew=int(timestamps.seconds_between(now, expires) - last))
 
 
 def _kept(secrets, owner) -> tuple[tokens.Token, str, str] | None:
@@ -250,7 +249,7 @@ def _kept(secrets, owner) -> tuple[tokens.Token, str, str] | None:
         said = secret["metadata"].get("annotations") or {}
         try:
             value = held(secret).get(TOKEN_KEY)
-            if value and said.get(TOKEN_OF) == owner and _moment(said.get(ISSUED, "")) < _moment(said.get(EXPIRES, "")):
+            if value and said.get(TOKEN_OF) == owner and timestamps.seconds_between(said.get(ISSUED), said.get(EXPIRES)) > 0:
                 found.append((tokens.given(value, owner), said[ISSUED], said[EXPIRES]))
         except ValueError:
             continue  # someone changed it
@@ -282,7 +281,3 @@ def _seconds(annotations, name) -> tuple[int, str]:
     if not re.fullmatch(r"[1-9][0-9]{0,8}", value):
         return 0, f"the annotation {name} is {value}; it must be a number of seconds"
     return int(value), ""
-
-
-def _moment(text: str) -> datetime:
-    return datetime.strptime(text, _TIME).replace(tzinfo=timezone.utc)

@@ -16,8 +16,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inve
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names, rollout
 
-FINALIZER = "osso.scheduler/clean-up"
-
 
 def plan(
     resources: list[dict[str, Any]], operators: list[dict[str, Any]], chosen: list[dict[str, str]] | None = None
@@ -38,7 +36,7 @@ def plan(
     released = [one for one in found if not one["metadata"].get("deletionTimestamp")]
     return {
         "resources": released,
-        "deleted": [one for one in found if FINALIZER in (one["metadata"].get("finalizers") or []) and one not in released],
+        "deleted": [one for one in found if names.FINALIZER in (one["metadata"].get("finalizers") or []) and one not in released],
         "manifests": [_manifest(Identity.of(one)) for one in released],
         "operators": [_manifest(Identity("apps/v1", one["kind"], one["namespace"], one["name"])) for one in stopped],
         "unattended": [

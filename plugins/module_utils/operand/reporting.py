@@ -6,18 +6,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.apply import Options, Run
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import in_status
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.report import Report
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import events, leftovers, metrics, uniqueness
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import status as statuses
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import condition, dated, made
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import APPLY, HOLD, Decision
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import Failure
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.survey import timestamp
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import dated, made
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import APPLY, HOLD
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.inputs import Inputs, Neighbours
 
 # What the runner prints of a resource's reconciles; more only for who asks for it.
 OPERATOR_VERBOSITY = {"Debug": "1", "Trace": "3", "TraceAll": "5"}
@@ -27,69 +30,71 @@ MERGE_PATCH = "application/merge-patch+json"
 RIVAL_FIELD_MANAGER = f"{naming.FIELD_MANAGER}.rival"
 
 
+class Applied(NamedTuple):
+    """What an apply changed. objects, additions: see the module apply. deployment: the scheduler's after the apply, None where it is unknown."""
+
+    objects: tuple[dict[str, Any], ...] = ()
+    additions: tuple[dict[str, Any], ...] = ()
+    deployment: dict[str, Any] | None = None
+
+
+class Told(NamedTuple):
+    """changed: was something written? look_again: when the operator has to reconcile again by itself, such as ``5s``; "" if it learns of every
+    change that matters."""
+
+    changed: bool
+    look_again: str = ""
+
+
 class Reporting:
-    """Tells of one SecondaryScheduler ``resource``; ``operand`` is the result of the module operand_info for it, None where that failed.
+    """Tells of one SecondaryScheduler ``resource``; ``warn`` is called with texts."""
 
-    For `absent`, `Survey.neighbours` is enough of it.
-    """
-
-    def __init__(self, client, resource, operand, warn):
+    def __init__(self, client: Client, resource: dict[str, Any], warn: Callable[[str], None]):
         self._client = client
         self._resource = resource
-        self._operand = operand
         self._warn = warn
-        self._now = timestamp()
+        self._now = timestamps.now()
         self._kind = client.resource(resource["apiVersion"], resource["kind"])
 
-    def present(self, objects, deployment, error="", additions=()) -> dict[str, Any]:
-        """After an apply that changed ``objects`` (see the module apply), or after none.
-
-        ``deployment``: the live one or None; ``error``: why the apply failed; ``additions``: of the
-        module apply. Returns the module's result.
-        """
-        operand, before = self._operand, self._resource.get("status") or {}
-        decision = Decision(**operand["decision"])
-        mine = _with_names(self._resource, operand["scheduler_names"])
+    def present(self, inputs: Inputs, applied: Applied, error: str = "") -> Told:
+        """After an apply, or after none. ``error``: why the apply failed, "" if it did not."""
+        facts, decision, before = inputs.facts, inputs.decision, self._resource.get("status") or {}
+        deployment = applied.deployment or facts.deployment
+        mine = _with_names(self._resource, inputs.scheduler_names)
         # Of pods that an apply has just replaced nothing is known yet.
-        seen = (
-            operand["deployment"] and deployment and operand["deployment"]["metadata"]["generation"] == deployment["metadata"]["generation"]
-        )
-        everybody = [mine, *(other for other in operand["resources"] if _key(other) != _key(mine))]
+        seen = facts.deployment and deployment["metadata"]["generation"] == facts.deployment["metadata"]["generation"]
+        everybody = [mine, *(other for other in inputs.neighbours.resources if _key(other) != _key(mine))]
+        config_map = inputs.neighbours.config_map
         outcome = statuses.Outcome(
             resource=self._resource,
             decision=decision,
             deployment=deployment,
-            decided_on=operand["deployment"],
-            failure=Failure(**operand["failure"]) if operand["failure"] and seen else None,
+            decided_on=facts.deployment,
+            failure=facts.failure if seen else None,
             error=error,
-            names=tuple(operand["scheduler_names"]),
+            names=inputs.scheduler_names,
             unique=uniqueness.judge(everybody)[_key(mine)],
-            missing=_missing(operand["needs"]),
-            metrics=operand["metrics"],
-            renew=operand["renew"],
-            is_config_unwatched=bool(operand["config_map"]["name"]) and not operand["config_map"]["marked"],
+            missing=_missing(inputs.needs),
+            metrics=facts.metrics,
+            renew=facts.source.renew if facts.source else None,
+            is_config_unwatched=bool(config_map.name) and not config_map.marked,
             resources=len(everybody),
-            overridden=operand["overridden"],
-            additions=tuple(additions),
+            overridden=bool((self._resource.get("spec") or {}).get("unsupportedConfigOverrides")),
+            additions=applied.additions,
             now=self._now,
         )
         status = statuses.report(outcome)
         changed = self._write_status(status)
         changed |= self._tell_rivals(everybody[1:], everybody)
-        changed |= self._mark()
+        changed |= self._mark(config_map)
         changed |= self._set_verbosity()
-        changed |= self._write_events(events.of_reconcile(self._resource, objects, before, status, decision._asdict()))
-        problem = metrics.post(operand["names"], status["conditions"])
+        changed |= self.write_events(events.of_reconcile(self._resource, applied.objects, before, status, decision.action))
+        problem = metrics.post(naming.of(self._resource), status["conditions"])
         if problem:
             self._warn(problem)
-        return {
-            "changed": changed,
-            "status": status,
-            "look_again": self._look_again(outcome, status, objects),
-            "failure": error,
-        }
+        return Told(changed, self._look_again(outcome, status, applied.objects))
 
-    def unread(self, error) -> dict[str, Any]:
+    def unread(self, error: str) -> Told:
         """After a reconcile that could not even read what it depends on: all other conditions are what they were."""
         before = self._resource.get("status") or {}
         degraded = dated(made("Degraded", "True", "ReadFailed", error), before, self._now)
@@ -99,27 +104,27 @@ class Reporting:
             "conditions": [*others, degraded],
         }
         changed = self._write_status(status)
-        changed |= self._write_events(events.of_reconcile(self._resource, [], before, status, {}))
+        changed |= self.write_events(events.of_reconcile(self._resource, (), before, status))
         metrics.post(naming.of(self._resource), status["conditions"])
         again = ""
         if _is_known(self._resource, "ReadFailed"):
             again = f"{statuses.backoff(statuses.unchanged_for(status, self._now), resources=statuses.MANY)}s"
-        return {"changed": changed, "status": status, "look_again": again, "failure": error}
+        return Told(changed, again)
 
-    def absent(self) -> dict[str, Any]:
-        """After all that belonged to the resource is gone, and before the resource itself goes."""
-        others = [other for other in self._operand["resources"] if _key(other) != _key(self._resource)]
+    def absent(self, neighbours: Neighbours) -> Told:
+        """After all that belonged to the resource is deleted, and before the resource itself is."""
+        others = [other for other in neighbours.resources if _key(other) != _key(self._resource)]
         changed = self._tell_rivals(others, others)
-        changed |= self._unmark()
-        metrics.forget(self._operand["names"])
-        return {"changed": changed, "status": None, "look_again": "", "failure": ""}
+        changed |= self._unmark(neighbours.config_map)
+        metrics.forget(naming.of(self._resource))
+        return Told(changed)
 
     def _look_again(self, outcome, status, objects):
         if outcome.decision.action not in (APPLY, HOLD):
             return ""
         anew = any(entry["kind"] == "ServiceAccount" and entry["action"] == "created" for entry in objects)
-        if anew and self._operand["deployment"]:
-            return "1s"  # its pods have to be replaced, see operand_info
+        if anew and outcome.decided_on:
+            return "1s"  # its pods have to be replaced, see Inputs.service_account
         # The first time it fails, which is tried again at once, and logged.
         if outcome.error and not _is_known(self._resource, "ApplyFailed"):
             return ""
@@ -164,18 +169,16 @@ class Reporting:
             )
         return bool(found)
 
-    def _mark(self):
+    def _mark(self, config_map):
         """Have the operator told of the ConfigMap's edits and deletion."""
-        config_map = self._operand["config_map"]
-        if not config_map["found"] or config_map["marked"] or config_map["shared"]:
+        if not config_map.found or config_map.marked or config_map.shared:
             return False
-        return self._annotate("v1", "ConfigMap", config_map["name"], self._operand["noticed"])
+        return self._annotate("v1", "ConfigMap", config_map.name, naming.noticed(naming.of(self._resource)))
 
-    def _unmark(self):
-        config_map = self._operand["config_map"]
-        if not config_map["marked"]:
+    def _unmark(self, config_map):
+        if not config_map.marked:
             return False
-        return self._annotate("v1", "ConfigMap", config_map["name"], dict.fromkeys(self._operand["noticed"]))
+        return self._annotate("v1", "ConfigMap", config_map.name, dict.fromkeys(naming.noticed(naming.of(self._resource))))
 
     def _set_verbosity(self):
         spec = self._resource.get("spec") or {}
@@ -201,7 +204,8 @@ class Reporting:
             )
         )
 
-    def _write_events(self, found):
+    def write_events(self, found: list[events.Event]) -> bool:
+        """Write events on the resource. True if there are any; one that cannot be written is warned of."""
         kind = self._client.resource("v1", "Event")
         for event in found:
             manifest = events.manifest(self._resource, event, self._now)
@@ -229,7 +233,7 @@ class Reporting:
 
 
 def _with_names(resource, names):
-    return dict(resource, status=dict(resource.get("status") or {}, schedulerNames=names))
+    return dict(resource, status=dict(resource.get("status") or {}, schedulerNames=list(names)))
 
 
 def _missing(needs):
@@ -241,7 +245,7 @@ def _missing(needs):
 
 def _is_known(resource, reason):
     """Has this failure been reported before?"""
-    return condition(resource.get("status") or {}, "Degraded").get("reason") == reason
+    return in_status(resource.get("status"), "Degraded").get("reason") == reason
 
 
 def _key(resource):

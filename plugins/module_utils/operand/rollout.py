@@ -19,8 +19,9 @@ import json
 import re
 from typing import NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.deployments import progress
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import condition
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.prometheus import CONFIG_KEY, FILLED, held
 
 VERBOSITY = {"Normal": 2, "Debug": 4, "Trace": 6, "TraceAll": 8}
@@ -182,31 +183,24 @@ def configuration(deployment):
 
 def is_complete(deployment):
     """Do all replicas run what the Deployment says?"""
-    if not deployment:
-        return False
-    live = deployment.get("status") or {}
-    counts = {live.get(field, 0) for field in ("updatedReplicas", "availableReplicas", "replicas")}
-    return _observed(deployment) and counts == {deployment["spec"].get("replicas", 1)}
+    return bool(deployment) and progress(deployment).complete
 
 
 def is_overdue(deployment):
     """Has the deadline of the present rollout passed? Not where no replica of it is there yet: then it may be that of the one before."""
-    status = (deployment or {}).get("status") or {}
-    started = bool(status.get("updatedReplicas"))
-    return (
-        bool(deployment)
-        and started
-        and _observed(deployment)
-        and condition(status, "Progressing").get("reason") == "ProgressDeadlineExceeded"
-    )
+    if not deployment:
+        return False
+    found = progress(deployment)
+    return found.observed and bool(found.updated) and conditions.find(deployment, "Progressing").get("reason") == "ProgressDeadlineExceeded"
 
 
 def has_served(deployment):
     """Was the present rollout over once, whatever became of its pods since?"""
-    status = (deployment or {}).get("status") or {}
-    counts = {status.get(field, 0) for field in ("replicas", "updatedReplicas")} | {(deployment or {}).get("spec", {}).get("replicas", 1)}
-    over = condition(status, "Progressing").get("reason") == "NewReplicaSetAvailable"
-    return bool(deployment) and _observed(deployment) and len(counts) == 1 and over
+    if not deployment:
+        return False
+    found = progress(deployment)
+    over = conditions.find(deployment, "Progressing").get("reason") == "NewReplicaSetAvailable"
+    return found.observed and over and found.total == found.updated == found.wanted
 
 
 def is_failing(deployment, failure):
@@ -215,10 +209,6 @@ def is_failing(deployment, failure):
         return False
     crashes = failure.crashes if failure and not _NOBODY_ANSWERS.search(failure.message) else 0
     return is_overdue(deployment) or crashes >= CRASHES
-
-
-def _observed(deployment):
-    return (deployment.get("status") or {}).get("observedGeneration", 0) >= deployment["metadata"]["generation"]
 
 
 def _config(secret):

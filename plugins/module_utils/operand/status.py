@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import in_status
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.deployments import progress
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import condition, dated, made
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import dated, made
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import APPLY, HOLD, REMOVE, Decision, said_of
 
 # Seconds after which Prometheus is asked again: nothing tells that a metric went away. And nodes are counted again.
@@ -68,7 +70,7 @@ def report(outcome: Outcome) -> dict[str, Any]:
     live = (deployment or {}).get("status") or {}
     conditions = [
         _available(decision, deployment, live),
-        _progressing(outcome, live),
+        _progressing(outcome),
         _degraded(outcome, live),
         decision.config_valid,
         _upgradeable(outcome),
@@ -114,13 +116,13 @@ def _looks(outcome: Outcome, status: dict[str, Any]) -> Iterator[int]:
     decision, age, resources = outcome.decision, unchanged_for(status, outcome.now), outcome.resources
     if rollouts.is_overdue(outcome.deployment) and not rollouts.is_overdue(outcome.decided_on):
         yield 1  # the deadline has passed since the decision: the next one may go back
-    if condition(status, "Progressing").get("status") == "True":
+    if in_status(status, "Progressing").get("status") == "True":
         yield backoff(age, _ROLLOUT_LOOK, resources)  # pods that cannot start change no object that the operator watches
     # Nothing tells that these are there now: the ConfigMap, what is named of Prometheus, what plugins need
     if (
         outcome.is_config_unwatched
         or decision.reason in ("PrometheusUnknown", "MetricsUnavailable")
-        or condition(status, "PluginsReady").get("status") == "False"
+        or in_status(status, "PluginsReady").get("status") == "False"
         or outcome.error
     ):
         yield backoff(age, max(_LOOK, resources), resources)
@@ -143,14 +145,14 @@ def backoff(age: int, least: int = _LOOK, resources: int = 1) -> int:
 
 def unchanged_for(status: dict[str, Any], now: str) -> int:
     """Seconds since a condition of this status changed last."""
-    times = [moment for entry in status["conditions"] if (moment := _moment(entry.get("lastTransitionTime")))]
-    return max(int((_moment(now) - max(times)).total_seconds()), 0) if times else 0
+    ages = [age for entry in status["conditions"] if (age := _age(entry.get("lastTransitionTime"), now)) is not None]
+    return max(int(min(ages)), 0) if ages else 0
 
 
-def _moment(text: str | None) -> datetime | None:
-    """None for one that someone else wrote in another form."""
+def _age(text: str | None, now: str) -> float | None:
+    """Seconds since a time, None for one that someone else wrote in another form."""
     try:
-        return datetime.strptime(text or "", "%Y-%m-%dT%H:%M:%SZ")
+        return timestamps.seconds_between(text, now)
     except ValueError:
         return None
 
@@ -172,7 +174,7 @@ def _available(decision, deployment, live):
     return made("Available", "False", "NoReplicaAvailable", "No replica of the scheduler is ready yet.")
 
 
-def _progressing(outcome, live):
+def _progressing(outcome):
     decision, deployment = outcome.decision, outcome.deployment
     if outcome.error:
         return made("Progressing", "False", "ApplyFailed", outcome.error)
@@ -189,10 +191,8 @@ def _progressing(outcome, live):
         return made("Progressing", "False", outcome.failure.reason, "The rollout is over, but not all of its replicas serve any more.")
     if rollouts.is_overdue(deployment):
         return made("Progressing", "False", "ProgressDeadlineExceeded", _deadline(deployment, outcome.failure))
-    observed = live.get("observedGeneration", 0) >= deployment["metadata"]["generation"]
-    wanted = deployment["spec"].get("replicas", 1)
-    updated, available = live.get("updatedReplicas", 0) if observed else 0, live.get("availableReplicas", 0)
-    message = f"{updated} of {wanted} replicas updated, {available} available."
+    found = progress(deployment)
+    message = f"{found.updated if found.observed else 0} of {found.wanted} replicas updated, {found.available} available."
     return made("Progressing", "True", "RollingBack" if decision.reason == "RolledBack" else "RollingOut", message)
 
 
@@ -204,7 +204,7 @@ def _degraded(outcome, live):
         return made("Degraded", "True", decision.reason, decision.message)
     if outcome.failure:
         return made("Degraded", "True", outcome.failure.reason, outcome.failure.message)
-    refused = condition(live, "ReplicaFailure")
+    refused = in_status(live, "ReplicaFailure")
     if refused.get("status") == "True":
         return made("Degraded", "True", refused.get("reason", "ReplicaFailure"), refused.get("message", ""))
     if rollouts.is_overdue(outcome.deployment) and not rollouts.is_complete(outcome.deployment):

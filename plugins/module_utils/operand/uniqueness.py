@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import condition, made
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import in_status
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import made
 
 TYPE = "SchedulerNamesUnique"
 
@@ -29,7 +30,7 @@ def changed(resources):
     judged = judge(resources)
     found = []
     for resource in resources:
-        said, now = condition(resource.get("status") or {}, TYPE), judged[_key(resource)]
+        said, now = in_status(resource.get("status") or {}, TYPE), judged[_key(resource)]
         if said and (said["status"], said.get("message", "")) != (now["status"], now["message"]):
             found.append((resource, now))
     return found

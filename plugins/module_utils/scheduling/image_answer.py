@@ -11,6 +11,7 @@ and builds everything, and ends before it schedules anything (cmd/kube-scheduler
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import re
 import time
@@ -18,6 +19,7 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub
@@ -34,6 +36,8 @@ HOPELESS = {
     "CreateContainerConfigError": "cannot be started",
     "RunContainerError": "cannot be started",
 }
+# Seconds between two looks for an answer of which nobody tells
+_FIRST_LOOK, _LAST_LOOK = 2, 10
 _KLOG = re.compile(r"[IWEF]\d{4} \d\d:\d\d:\d\d\.")
 _FAILED = '"command failed" err='
 # How refusals begin or what they hold up to Kubernetes 1.22, where they are printed bare.
@@ -68,6 +72,62 @@ class Question:
         if self.timeout < 1:
             raise InputError(f"ask_timeout is {self.timeout}: give at least 1 second.")
 
+    @property
+    def digest(self) -> str:
+        """Equal for equal questions."""
+        text = self.text if isinstance(self.text, str) else self.text.decode("utf-8", "backslashreplace")
+        return hashlib.sha256(json.dumps([self.image, text, self.flags, self.service_account]).encode()).hexdigest()[:10]
+
+
+def ask_without_waiting(client: Client, question: Question, now: str) -> Answer | int:
+    """Start the Job, or read the answer of the one that was started for the same question; then what was made is deleted.
+
+    Returns the answer or, where it does not exist yet, the seconds after which to call this again. Raises ClusterError if the image gave none.
+    ``now``: the present time as the API server writes it.
+    """
+    name = f"osso-ask-{question.digest}"
+    kind = client.resource("v1", "Secret")
+    failure = answer = None
+    try:
+        started = client.get(kind, name, question.namespace)
+        if started is None:
+            return _start(client, question, name)
+        pod, ended, trouble = _state(client, question, name)
+        if pod is not None and ended is not None:
+            answer = _read(client, question, pod, ended)
+        else:
+            age = timestamps.seconds_between(started["metadata"]["creationTimestamp"], now)
+            if age < question.timeout:
+                return min(max(int(age), _FIRST_LOOK), _LAST_LOOK)
+            raise _silent(client, question, name, trouble)
+    except ClusterError as error:
+        failure = error
+    _end(client, question, name, failure)
+    # Without an answer there is a failure
+    if answer is None:
+        raise AssertionError("answer")
+    return answer
+
+
+def _start(client: Client, question: Question, name: str) -> int:
+    """Create what the question needs. Returns the seconds after which to look for the answer."""
+    try:
+        _create(client, question, name)
+    except ApiError as error:
+        if error.status != 409:
+            raise
+        # A Job without its Secret, which its pod waits for: its maker ended in between.
+        client.delete(client.resource("batch/v1", "Job"), name, question.namespace)
+    return _FIRST_LOOK
+
+
+def _end(client: Client, question: Question, name: str, failure: ClusterError | None) -> None:
+    """Delete what was made. Raises ClusterError, without the secrets of the question, for a failure and for what could not be deleted."""
+    leftover = _remove(client, question.namespace, name, failure)
+    if failure or leftover:
+        message = " ".join(filter(None, [failure.message if failure else "", leftover]))
+        raise ClusterError(scrub(message, question.secrets))
+
 
 def ask(client: Client, question: Question) -> Answer:
     """Run the Job, read the answer, and delete what was made, whatever happens. Raises ClusterError if the image gave none."""
@@ -81,10 +141,7 @@ def ask(client: Client, question: Question) -> Answer:
         except ClusterError as error:
             failure = error
         finally:
-            leftover = _remove(client, question.namespace, name, failure)
-    if failure or leftover:
-        message = " ".join(filter(None, [failure.message if failure else "", leftover]))
-        raise ClusterError(scrub(message, question.secrets))
+            _end(client, question, name, failure)
     # Without an answer there is a failure
     if answer is None:
         raise AssertionError("answer")
@@ -187,6 +244,13 @@ def _klog_value(text: str) -> str:
 
 
 def _run(client: Client, question: Question, name: str) -> Answer:
+    _create(client, question, name)
+    pod, ended = _wait(client, question, name)
+    return _read(client, question, pod, ended)
+
+
+def _create(client: Client, question: Question, name: str) -> None:
+    """Create the Job, and the Secret with the configuration."""
     manifest = job(question, name, _openshift(client))
     data = question.text.encode() if isinstance(question.text, str) else question.text
     created = client.create(client.resource("batch/v1", "Job"), manifest)
@@ -207,11 +271,27 @@ def _run(client: Client, question: Question, name: str) -> Answer:
             "data": {"config.yaml": base64.b64encode(data).decode()},
         },
     )
-    pod, ended = _wait(client, question, name)
+
+
+def _read(client: Client, question: Question, pod: dict[str, Any], ended: dict[str, Any]) -> Answer:
+    """The answer of a container that has ended."""
     path = client.resource("v1", "Pod").path(question.namespace, pod["metadata"]["name"])
     log = client.text(f"{path}/log", {"container": "kube-scheduler"})
     answer = interpret(question.image, ended["exitCode"], log)
     return Answer(answer.valid, scrub(answer.error, question.secrets), answer.config)
+
+
+def _state(client: Client, question: Question, name: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None, str]:
+    """The pod, its container's end if it has one, and what keeps it from starting. Raises ClusterError where no waiting helps."""
+    pods = client.list(client.resource("v1", "Pod"), question.namespace, label_selector=f"{LABEL}={name}")
+    for pod in pods:
+        return (pod, *_look(question.image, pod))
+    return None, None, ""
+
+
+def _silent(client: Client, question: Question, name: str, trouble: str) -> ClusterError:
+    reason = trouble or _events(client, question.namespace, name) or "it has not ended"
+    return ClusterError(f"The image {question.image} gave no answer within {question.timeout} s (ask_timeout): {reason}.")
 
 
 def _wait(client: Client, question: Question, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -235,8 +315,7 @@ def _wait(client: Client, question: Question, name: str) -> tuple[dict[str, Any]
                 raise
         finally:
             changes.close()
-    reason = trouble or _events(client, question.namespace, name) or "it has not ended"
-    raise ClusterError(f"The image {question.image} gave no answer within {question.timeout} s (ask_timeout): {reason}.")
+    raise _silent(client, question, name, trouble)
 
 
 def _look(image: str, pod: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
@@ -254,9 +333,9 @@ def _look(image: str, pod: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
             raise ClusterError(f"The image {image} {HOPELESS[reason]}: {reason}: {message or 'no more is said'}")
         if reason not in ("", "ContainerCreating", "PodInitializing"):
             return None, f"{reason}: {message}"
-    for condition in status.get("conditions") or []:
-        if condition["type"] == "PodScheduled" and condition["status"] == "False":
-            return None, f"its pod is not placed: {condition.get('message', '')}"
+    scheduled = conditions.find(pod, "PodScheduled")
+    if scheduled.get("status") == "False":
+        return None, f"its pod is not placed: {scheduled.get('message', '')}"
     if status.get("phase") == "Failed":
         raise ClusterError(f"The pod for the image {image} failed: {status.get('reason', '')} {status.get('message', '')}".rstrip())
     return None, ""

@@ -11,6 +11,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Resource
@@ -83,8 +84,7 @@ class Observation:
     @property
     def scheduled_condition(self) -> dict[str, Any] | None:
         """The condition PodScheduled, which a scheduler writes once it has looked at the pod."""
-        conditions = (self.pod.get("status") or {}).get("conditions") or []
-        return next((condition for condition in conditions if condition["type"] == "PodScheduled"), None)
+        return conditions.find(self.pod, "PodScheduled") or None
 
     @property
     def refused(self) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, NamedTuple, TypeVar
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client, raise_if_gone
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
@@ -292,21 +293,17 @@ class Survey:
 
     def _secondary_scheduler(self, resource: dict[str, Any], deployment: dict[str, Any] | None) -> dict[str, Any]:
         spec = resource.get("spec") or {}
-        status = resource.get("status") or {}
         config_map = ConfigMapKey(spec["schedulerConfig"], "config.yaml") if spec.get("schedulerConfig") else None
         about = {
             "kind": "SecondaryScheduler",
             "namespace": resource["metadata"]["namespace"],
             "name": resource["metadata"]["name"],
-            "conditions": status.get("conditions") or [],
+            "conditions": conditions.of(resource),
         }
         command = find_command(deployment["spec"]["template"]["spec"]) if deployment else None
         if deployment is None or command is None:
             names, problem, _config, _text = self._read_config(about["namespace"], config_map)
-            degraded = next(
-                (c.get("message") for c in about["conditions"] if c["type"] == "Degraded" and c["status"] == "True"),
-                None,
-            )
+            degraded = conditions.find(resource, "Degraded").get("message") if conditions.is_true(resource, "Degraded") else None
             message = "; ".join(filter(None, ["it has no Deployment that runs kube-scheduler", degraded, problem]))
             image = spec.get("schedulerImage")
             return _entry(about, names=names, image=image, serving=False, message=message)
@@ -377,9 +374,8 @@ class Survey:
         if ready >= deployment["spec"].get("replicas", 1):
             return []
         pods = self._list("v1", "Pod", deployment["metadata"]["namespace"], label_selector=_selector(deployment))
-        conditions = (deployment.get("status") or {}).get("conditions") or []
-        refused = [entry.get("message", "") for entry in conditions if entry["type"] == "ReplicaFailure" and entry["status"] == "True"]
-        return list(dict.fromkeys(filter(None, [*refused, *self._pod_troubles(pods)])))
+        refused = conditions.find(deployment, "ReplicaFailure").get("message") if conditions.is_true(deployment, "ReplicaFailure") else ""
+        return list(dict.fromkeys(filter(None, [refused, *self._pod_troubles(pods)])))
 
     def _pod_troubles(self, pods: Iterable[dict[str, Any]]) -> list[str]:
         """Why pods are not ready: what they report of themselves, and the last failure of a probe."""
@@ -530,8 +526,7 @@ class Survey:
 
     def age(self, timestamp: str) -> int:
         """Whole seconds since an RFC 3339 time of the API server."""
-        then = datetime.strptime(timestamp[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
-        return max(0, int((self.now - then).total_seconds()))
+        return max(0, int((self.now - timestamps.parse(timestamp)).total_seconds()))
 
 
 def _key(entry: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -561,7 +556,7 @@ def _about(deployment: Mapping[str, Any]) -> dict[str, Any]:
         "kind": "Deployment",
         "namespace": deployment["metadata"]["namespace"],
         "name": deployment["metadata"]["name"],
-        "conditions": (deployment.get("status") or {}).get("conditions") or [],
+        "conditions": conditions.of(deployment),
     }
 
 

@@ -125,6 +125,7 @@ def resolve_target(
     plugins, plugins_from = _given_plugins(plugins), "option"
     if plugins is None:
         plugins, plugins_from = (known.plugins, "image") if known else (IN_TREE, "default")
+    release: str | None
     if convert_to:
         release, release_from = convert_to, "convert_to"
         plugins = plugins or IN_TREE
@@ -136,7 +137,7 @@ def resolve_target(
         release, release_from = cluster_release(), "cluster"
     if release is None or plugins is None:
         lacking = " and ".join(name for name, value in (("kubernetes_version", release), ("plugins", plugins)) if value is None)
-        return unknown_target(f"{known.reason}: give {lacking}")
+        return unknown_target(f"{known.reason if known else 'no image is named'}: give {lacking}")
     try:
         found = make_target(release, plugins, flags).kubernetes
     except UnknownTarget as error:
@@ -197,6 +198,7 @@ def convert(
     more = _about_image(image, target, cluster_version)
     if target.unknown:
         return _validated(text, target, check(text, None), more), {"source": source, "complete": False, "steps": []}
+    assert target.kubernetes is not None  # it is known
     try:
         conversion = convert_text(text, source, target.kubernetes, target.plugins, tuple(flags))
     except UnknownTarget as error:

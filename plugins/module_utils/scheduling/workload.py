@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import split
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import last_error, redacted
 
@@ -153,15 +154,14 @@ def trouble(pod: dict[str, Any]) -> str:
             last = ended.get("message") or ""
             said = redacted(last_error(last) or last or waiting.get("message") or "")
             return f"{waiting['reason']}: {said}" if said else waiting["reason"]
-    for condition in status.get("conditions") or []:
-        if condition["type"] == "PodScheduled" and condition["status"] == "False":
-            return f"{condition.get('reason', 'not scheduled')}: {condition.get('message', '')}"
+    scheduled = conditions.find(pod, "PodScheduled")
+    if scheduled.get("status") == "False":
+        return f"{scheduled.get('reason', 'not scheduled')}: {scheduled.get('message', '')}"
     return ""
 
 
 def is_ready(pod: Mapping[str, Any]) -> bool:
-    conditions = (pod.get("status") or {}).get("conditions") or []
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+    return conditions.is_true(pod, "Ready")
 
 
 def watched_namespaces(template: dict[str, Any]) -> list[str]:

@@ -18,7 +18,6 @@ RESOURCE = {
     "metadata": {"name": "cluster", "namespace": "ns", "uid": "u"},
 }
 NOW, LATER = "2026-01-01T00:00:00Z", "2026-01-01T00:00:10Z"
-APPLY = {"action": "apply"}
 
 
 def entry(action, kind="Deployment", namespace="ns", name="a"):
@@ -29,8 +28,8 @@ def status(*conditions):
     return {"conditions": [dict(zip(("type", "status", "reason", "message"), one, strict=True)) for one in conditions]}
 
 
-def of(before=None, after=None, applied=(), decision=None):
-    return events.of_reconcile(RESOURCE, list(applied), before, after, decision or APPLY)
+def of(before=None, after=None, applied=(), action="apply"):
+    return events.of_reconcile(RESOURCE, list(applied), before, after, action)
 
 
 @pytest.mark.parametrize(
@@ -107,12 +106,12 @@ def test_conditions_tell_of(case):
 
 def test_what_was_asked_for_is_no_warning():
     removed = status(("Available", "False", "Removed", "spec.managementState is Removed."))
-    assert of(status(UP), removed, decision={"action": "remove"}) == [Event(NORMAL, "Removed", "spec.managementState is Removed.")]
+    assert of(status(UP), removed, action="remove") == [Event(NORMAL, "Removed", "spec.managementState is Removed.")]
 
 
 @pytest.mark.parametrize("nothing", [None, {}, {"conditions": None}])
 def test_no_event_where_nothing_is_known(nothing):
-    assert events.of_reconcile(RESOURCE, None, nothing, nothing, None) == []
+    assert events.of_reconcile(RESOURCE, (), nothing, nothing) == []
 
 
 def test_the_object_of_an_event():

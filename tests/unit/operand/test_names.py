@@ -6,8 +6,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from support.operand import resource
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_names_of_the_longest_resource_fit():
@@ -21,3 +26,10 @@ def test_names_of_one_resource_are_not_those_of_another():
     names = [naming.of(resource(name)) for name in ("x", "x-prometheus", "metrics", "cluster")]
     roles = [one[key] for one in names for key in ("workload", "prometheus")]
     assert len(roles) == len(set(roles))
+
+
+def test_one_finalizer():
+    """The runner reads it from a file of its own, and a role in YAML selects by it."""
+    (watch,) = yaml.safe_load((ROOT / "operator/watches.yaml").read_text())
+    assert watch["finalizer"]["name"] == naming.FINALIZER
+    assert f"'{naming.FINALIZER}'" in (ROOT / "roles/operator/tasks/absent.yml").read_text()

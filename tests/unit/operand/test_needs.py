@@ -151,7 +151,8 @@ def test_the_controllers_image(image, annotation, expected):
 )
 def test_a_controller_that_does_not_come_to_work_is_told(reason, told):
     effective = enabled("Coscheduling")
-    conditions = [{"type": "Available", "reason": "MinimumReplicasUnavailable"}, {"type": "Progressing", "reason": reason}]
+    available = {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable"}
+    conditions = [available, {"type": "Progressing", "status": "True", "reason": reason}]
     deployment = {"metadata": {"name": "secondary-scheduler-controller"}, "status": {"conditions": conditions}}
     found = needs.of(effective, facts(effective, controller=deployment))
     assert [entry["what"] for entry in found["missing"]] == told

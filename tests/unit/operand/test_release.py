@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inventory
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.names import FINALIZER
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.release import plan, stale
 
 
@@ -118,7 +119,7 @@ def test_nothing_goes_before_and_after(deployments, inventories):
 def test_what_is_being_deleted_is_not_handed_over():
     """It would be waited for until it is gone, which its own finalizer prevents."""
     dying, held_by_others = resource("two", "batch"), resource("two", "other")
-    for one, finalizers in ((dying, ["example.com/first", "osso.scheduler/clean-up"]), (held_by_others, ["example.com/first"])):
+    for one, finalizers in ((dying, ["example.com/first", FINALIZER]), (held_by_others, ["example.com/first"])):
         one["metadata"].update(deletionTimestamp="2026-01-01T00:00:00Z", finalizers=finalizers)
     found = plan([resource(), dying, held_by_others], [])
     assert named(found["resources"]) == named(found["manifests"]) == [("one", "cluster")]

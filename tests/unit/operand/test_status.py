@@ -221,7 +221,7 @@ def test_looks_at_many_never_take_more_than_a_fifth_of_a_processor(resources):
     assert settled <= 600
 
 
-@pytest.mark.parametrize("time", ["", "yesterday", "2026-01-01T00:00:00+01:00", "2026-01-01T00:00:00.5Z", "2026-02-30T00:00:00Z"])
+@pytest.mark.parametrize("time", ["", "yesterday", "2026-01-01T00:00:00+01:00", "2026-02-30T00:00:00Z"])
 def test_a_time_that_someone_else_wrote_counts_for_nothing(time):
     assert unchanged_for({"conditions": [{"lastTransitionTime": time}]}, NOW) == 0
     assert unchanged_for({"conditions": [{"lastTransitionTime": time}, {"lastTransitionTime": THEN}]}, NOW) == 3600

@@ -2,14 +2,20 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Everything that one reconcile of a SecondaryScheduler has to know, read from the cluster, and what is decided on it."""
+"""Everything that one reconcile of a SecondaryScheduler has to know, read from the cluster, and what is decided on it.
+
+Nothing of it may be printed as a whole: it holds the configuration, and so perhaps a token.
+"""
 
 from __future__ import annotations
 
 import base64
-from datetime import datetime, timezone
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import find
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import tree
@@ -20,9 +26,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils.operand import deci
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import failures, leftovers, needs, nodes, overrides, prometheus, tls
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import condition
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import image_answer, validation
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.configuration import Found, read_config_map
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import ValidationResult
 
 # Seconds for each answer of Prometheus: a reconcile waits for it.
 METRICS_TIMEOUT = 3
@@ -33,37 +39,77 @@ ASK_TIMEOUT = 60
 SERVICE_MONITOR = ("monitoring.coreos.com/v1", "ServiceMonitor")
 
 
-def timestamp():
-    """The present time as the API server writes it."""
-    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+class ConfigMap(NamedTuple):
+    """The user's ConfigMap. found: does it exist? marked: does it tell the operator of its edits? shared: does it tell it of them for another
+    resource? It can do so for one only."""
+
+    name: str = ""
+    found: bool = False
+    marked: bool = False
+    shared: bool = False
 
 
-class Survey:
-    """Reads what there is around one SecondaryScheduler.
+class Neighbours(NamedTuple):
+    """What counts beside a resource, also while that is deleted: all SecondarySchedulers that this operator reconciles, and the ConfigMap."""
 
-    ``namespaces``: those in which other SecondarySchedulers are looked for, empty for all. ``ask_image``: may an image that no table knows be
-    asked by a Job?
+    resources: list[dict[str, Any]]
+    config_map: ConfigMap
+
+
+class Inputs(NamedTuple):
+    """What one reconcile has read, and what was decided on it.
+
+    facts, decision: see `decision`. validated: the configuration that is applied; None where there is none. platform: what the cluster offers:
+    ``openshift``, ``service_ca``, ``service_monitor``. needs: what the enabled plugins need (see `needs`), None unless something is applied.
+    load_watcher: see `prometheus.load_watcher`. service_account: uid of a ServiceAccount that was created while pods were there, so that they
+    are replaced. leftovers: manifests of what may be deleted. scheduler_names: those that the scheduler serves, or will once it runs.
     """
 
-    def __init__(self, client, resource, namespaces=(), ask_image=True):
+    facts: decisions.Facts
+    decision: decisions.Decision
+    neighbours: Neighbours
+    platform: dict[str, bool]
+    validated: ValidationResult | None = None
+    needs: dict[str, Any] | None = None
+    load_watcher: dict[str, Any] | None = None
+    service_account: str | None = None
+    leftovers: tuple[dict[str, Any], ...] = ()
+    scheduler_names: tuple[str, ...] = ()
+
+
+class Unanswered(Exception):
+    """The image runs in a Job, and has not answered yet. ``seconds``: when to look for the answer."""
+
+    def __init__(self, seconds: int):
+        super().__init__()
+        self.seconds = seconds
+
+
+class Reader:
+    """Reads what exists around one SecondaryScheduler.
+
+    ``namespaces``: those in which other SecondarySchedulers are looked for, empty for all.
+    """
+
+    def __init__(self, client: Client, resource: dict[str, Any], namespaces: Sequence[str] = ()):
         self._client = client
         self._resource = resource
         self._names = naming.of(resource)
         self._namespaces = namespaces
-        self._ask_image = ask_image
         self._spec = resource.get("spec") or {}
         self._found = Found(None, "")
+        self._groups: dict[str, list[str]] = {}
+        self._version: str | None = None
 
-    def result(self) -> dict[str, Any]:
-        """What the module operand_info returns. Raises `ApiError`."""
-        groups = self._groups()
-        facts = self._facts(groups)
+    def read(self) -> Inputs:
+        """What this reconcile goes by. Raises `ApiError`, and `Unanswered`."""
+        self._groups = self._served_groups()
+        facts = self._facts()
         decision = decisions.decide(facts)
-        config = facts.config
         if self._is_to_be_asked(facts, decision):
             try:
-                config = validation.with_answer(config, self._ask(config, decision.desired["flags"]))
-                facts = facts._replace(config=config)
+                answer = self._answer(facts.config, decision.desired["flags"])
+                facts = facts._replace(config=validation.with_answer(facts.config, answer))
             except ClusterError as error:
                 facts = facts._replace(image_error=error.message)
             decision = decisions.decide(facts)
@@ -71,55 +117,32 @@ class Survey:
         if measured is not None:
             facts = facts._replace(metrics=measured)
             decision = decisions.decide(facts)
-        judged = config
+        platform = {
+            "openshift": "route.openshift.io" in self._groups,
+            "service_ca": facts.serving_cert,
+            "service_monitor": self._serves(*SERVICE_MONITOR),
+        }
+        inputs = Inputs(facts, decision, self._neighbours(self._found), platform, facts.config)
+        if decision.action != decisions.APPLY:
+            return inputs._replace(scheduler_names=self._reported_names(decision, facts.deployment))
+        validated = facts.config
         if decision.is_kept:
-            judged = self._validate(decision.secret["template"], decision.rollout["image"], decision.rollout["flags"])
-        applied = decision.action == decisions.APPLY
-        others = self._others()
-        before, account = self._service_account(facts.deployment) if applied else (None, None)
-        return {
-            "action": decision.action,
-            "reason": decision.reason,
-            "message": decision.message,
-            "names": dict(self._names, config_secret=decision.secret["name"] if applied else ""),
-            "labels": naming.labels(self._names),
-            "owner": naming.owner(self._resource),
-            "noticed": naming.noticed(self._names),
-            "rollout": dict(decision.rollout, id=rollouts.identity(decision.rollout)) if applied else None,
-            "secret": _encoded(decision.secret) if applied else None,
-            "load_watcher": self._load_watcher(facts, decision) if applied else None,
-            "replicas": decision.replicas,
-            "service_account": account,
-            "prune": decision.prune,
-            "platform": {
-                "openshift": "route.openshift.io" in groups,
-                "service_ca": facts.serving_cert,
-                "service_monitor": self._serves(groups, *SERVICE_MONITOR),
-            },
-            "needs": self._needs(judged, decision, groups) if applied else None,
-            "leftovers": self._leftovers(account != before) if applied else [],
-            "decision": dict(decision._asdict(), secret=None),
-            "metrics": facts.metrics,
-            "renew": facts.source.renew if facts.source else None,
-            "deployment": facts.deployment,
-            "failure": facts.failure._asdict() if facts.failure else None,
-            "scheduler_names": self._scheduler_names(judged, decision, facts.deployment),
-            "resources": [_about(other) for other in others],
-            "config_map": self._config_map(self._found, others),
-            "overridden": bool(self._spec.get("unsupportedConfigOverrides")),
-        }
+            validated = self._validate(decision.secret["template"], decision.rollout["image"], decision.rollout["flags"])
+        before, account = self._service_account(facts.deployment)
+        return inputs._replace(
+            validated=validated,
+            needs=self._needs(validated, decision),
+            load_watcher=prometheus.load_watcher(decision.secret["template"], facts.source, self._names),
+            service_account=account,
+            leftovers=tuple(self._leftovers(account != before)),
+            scheduler_names=validated.scheduler_names,
+        )
 
-    def neighbours(self) -> dict[str, Any]:
-        """Of `result` what still counts when the resource is being deleted. Neither its spec nor its configuration need be usable for that."""
-        others = self._others()
-        return {
-            "names": self._names,
-            "noticed": naming.noticed(self._names),
-            "resources": [_about(other) for other in others],
-            "config_map": self._config_map(self._config_map_metadata(), others),
-        }
+    def neighbours(self) -> Neighbours:
+        """What still counts when the resource is being deleted. Neither its spec nor its configuration need be usable for that."""
+        return self._neighbours(self._config_map_metadata())
 
-    def _config_map_metadata(self):
+    def _config_map_metadata(self) -> Found:
         """What is known of the user's ConfigMap."""
         if not self._spec.get("schedulerConfig"):
             return self._found
@@ -132,10 +155,10 @@ class Survey:
 
     # Facts
 
-    def _facts(self, groups) -> decisions.Facts:
+    def _facts(self) -> decisions.Facts:
         given, problems = overrides.read(self._spec.get("unsupportedConfigOverrides"))
-        service_ca = "route.openshift.io" in groups
-        profile = self._tls(groups)
+        service_ca = "route.openshift.io" in self._groups
+        profile = self._tls()
         deployment = self._get("apps/v1", "Deployment", self._names["workload"])
         config = None
         if self._spec.get("schedulerConfig"):
@@ -147,7 +170,7 @@ class Survey:
             chosen = rollouts.placement(self._spec, given)
             live = self._client.list(self._client.resource("v1", "Node"))
             eligible = nodes.eligible(live, chosen["nodeSelector"], chosen["tolerations"])
-        secrets, now = self._secrets(), timestamp()
+        secrets, now = self._secrets(), timestamps.now()
         memory = rollouts.remember(secrets)
         texts = (config.text if config else "") + (prometheus.template(memory.secret) if memory.secret else "")
         return decisions.Facts(
@@ -166,14 +189,14 @@ class Survey:
             now=now,
         )
 
-    def _groups(self):
+    def _served_groups(self) -> dict[str, list[str]]:
         """The API groups that the server serves, each with its versions."""
         answer = self._client.request("GET", "/apis")
         return {group["name"]: [version["version"] for version in group["versions"]] for group in answer.get("groups") or []}
 
-    def _serves(self, groups, api_version, kind):
+    def _serves(self, api_version: str, kind: str) -> bool:
         group, version = api_version.split("/")
-        if version not in groups.get(group, ()):
+        if version not in self._groups.get(group, ()):
             return False
         try:
             self._client.resource(api_version, kind)
@@ -183,25 +206,30 @@ class Survey:
             return False
         return True
 
-    def _tls(self, groups):
+    def _tls(self) -> list[str]:
         """The flags of the cluster's TLS profile; none where the cluster has no such thing."""
-        if not self._serves(groups, "config.openshift.io/v1", "APIServer"):
+        if not self._serves("config.openshift.io/v1", "APIServer"):
             return []
         return tls.flags(self._client.get(self._client.resource("config.openshift.io/v1", "APIServer"), "cluster"))
 
-    def _validate(self, text, image, flags):
-        annotations, version = naming.annotations(self._resource), self._client.version
+    def _validate(self, text: str, image: str | None, flags: Sequence[str]) -> ValidationResult:
+        annotations = naming.annotations(self._resource)
         kubernetes, plugins = annotations.get(naming.KUBERNETES_VERSION), annotations.get(naming.PLUGINS)
-        target = validation.resolve_target(image, kubernetes, plugins, flags, version, strict=False)
-        return validation.validate(text, target, flags, prometheus.PLACEHOLDERS, image, self._version())
+        version = self._cluster_version()
+        target = validation.resolve_target(image, kubernetes, plugins, flags, lambda: version, strict=False)
+        return validation.validate(text, target, flags, prometheus.PLACEHOLDERS, image, version or None)
 
-    def _version(self):
-        try:
-            return self._client.version()
-        except ApiError:
-            return None
+    def _cluster_version(self) -> str:
+        """The release of the API server; "" where it does not tell, which is no reason to leave a scheduler without its configuration."""
+        if self._version is None:
+            try:
+                self._version = self._client.version()
+            except ApiError:
+                self._version = ""
+        return self._version
 
-    def _ask(self, config, flags):
+    def _answer(self, config: ValidationResult, flags: list[str]) -> validation.Answer:
+        """What the image itself answers. Raises `Unanswered` while it runs, `ClusterError` where it gives no answer."""
         question = image_answer.Question(
             image=self._spec["schedulerImage"],
             text=config.text,
@@ -210,15 +238,14 @@ class Survey:
             timeout=ASK_TIMEOUT,
             secrets=tuple(secret_texts(config.tree)),
         )
-        return image_answer.ask(self._client, question)
+        answer = image_answer.ask_without_waiting(self._client, question, timestamps.now())
+        if isinstance(answer, int):
+            raise Unanswered(answer)
+        return answer
 
     def _is_to_be_asked(self, facts, decision):
         return (
-            self._ask_image
-            and decision.action == decisions.APPLY
-            and not decision.is_kept
-            and facts.config.valid is None
-            and not decisions.is_deployed(facts)
+            decision.action == decisions.APPLY and not decision.is_kept and facts.config.valid is None and not decisions.is_deployed(facts)
         )
 
     def _secrets(self):
@@ -247,17 +274,17 @@ class Survey:
             return None, None
         before = (deployment["spec"]["template"]["metadata"].get("annotations") or {}).get(naming.SERVICE_ACCOUNT)
         live = self._get("v1", "ServiceAccount", self._names["workload"])
-        progress = condition(deployment.get("status") or {}, "Progressing").get("lastUpdateTime")
+        progress = find(deployment, "Progressing").get("lastUpdateTime")
         anew = live is not None and progress is not None and live["metadata"]["creationTimestamp"] > progress
         return before, live["metadata"]["uid"] if anew else before
 
     def _get(self, api_version, kind, name):
         return self._client.get(self._client.resource(api_version, kind), name, self._names["namespace"])
 
-    def _others(self):
-        """All SecondarySchedulers that this operator looks after."""
-        resource = self._client.resource(self._resource["apiVersion"], self._resource["kind"])
-        return [found for namespace in self._namespaces or [None] for found in self._client.list(resource, namespace)]
+    def _neighbours(self, found: Found) -> Neighbours:
+        kind = self._client.resource(self._resource["apiVersion"], self._resource["kind"])
+        resources = [live for namespace in self._namespaces or [None] for live in self._client.list(kind, namespace)]
+        return Neighbours(resources, self._config_map(found, resources))
 
     # What follows from the decision
 
@@ -288,10 +315,6 @@ class Survey:
         readers = Readers(asked.plugins, through_service, configured.target_utilization(config))
         return preflight.examine(options, lambda: self._client, readers=readers)["findings"] + more
 
-    def _load_watcher(self, facts, decision):
-        found = prometheus.load_watcher(decision.secret["template"], facts.source, self._names)
-        return dict(found, secret=_encoded(found["secret"])) if found else None
-
     def _without_watcher(self):
         """A finding where no pod of the load-watcher has metrics for the scheduler."""
         name = self._names["load_watcher"]
@@ -302,17 +325,15 @@ class Survey:
         hint = f"if it stays so, look at kubectl describe deployment {name} -n {self._names['namespace']}, and at the log of its pods"
         return [findings.error(decisions.NO_WATCHER, message, hint).as_dict()]
 
-    def _scheduler_names(self, judged, decision, deployment):
-        """The names that the scheduler serves, or will once it runs."""
-        if decision.action == decisions.APPLY:
-            return list(judged.scheduler_names)
+    def _reported_names(self, decision: decisions.Decision, deployment: dict[str, Any] | None) -> tuple[str, ...]:
+        """The names that the scheduler serves where nothing is applied: those that its status reports, as long as it exists."""
         if decision.action == decisions.REMOVE or deployment is None:
-            return []
-        return list((self._resource.get("status") or {}).get("schedulerNames") or [])
+            return ()
+        return tuple((self._resource.get("status") or {}).get("schedulerNames") or ())
 
-    def _needs(self, judged, decision, groups):
-        effective = (judged.effective if judged.valid else None) or named_plugins(judged.tree)
-        served = {f"{api_version}/{kind}" for api_version, kind in needs.kinds(effective) if self._serves(groups, api_version, kind)}
+    def _needs(self, validated: ValidationResult, decision: decisions.Decision) -> dict[str, Any]:
+        effective = (validated.effective if validated.valid else None) or named_plugins(validated.tree)
+        served = {f"{api_version}/{kind}" for api_version, kind in needs.kinds(effective) if self._serves(api_version, kind)}
         roles = self._client.resource("rbac.authorization.k8s.io/v1", "ClusterRole")
         facts = {
             "served": served,
@@ -336,39 +357,40 @@ class Survey:
             [{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease}] if is_cut_off else []
         )
 
-    def _config_map(self, found, others):
-        """The user's ConfigMap: is there one, and does it tell the operator of its edits?"""
-        if not self._spec.get("schedulerConfig"):
-            return {"name": "", "found": False, "marked": False, "shared": False}
-        annotations = found.annotations or {}
-        marked = annotations.get(naming.PRIMARY_RESOURCE)
+    def _config_map(self, found: Found, resources: list[dict[str, Any]]) -> ConfigMap:
+        name = self._spec.get("schedulerConfig")
+        if not name:
+            return ConfigMap()
+        marked = (found.annotations or {}).get(naming.PRIMARY_RESOURCE)
         mine = naming.noticed(self._names)[naming.PRIMARY_RESOURCE]
         users = {
             "{namespace}/{name}".format(**other["metadata"])
-            for other in others
-            if (other.get("spec") or {}).get("schedulerConfig") == self._spec["schedulerConfig"]
+            for other in resources
+            if (other.get("spec") or {}).get("schedulerConfig") == name
         }
-        return {
-            "name": self._spec["schedulerConfig"],
-            "found": bool(found.resource_version),
-            "marked": marked == mine,
-            # It can tell of one resource only.
-            "shared": marked != mine and marked in users,
-        }
+        return ConfigMap(name, bool(found.resource_version), marked == mine, marked != mine and marked in users)
 
 
-def _encoded(secret):
+def template_variables(inputs: Inputs) -> dict[str, Any]:
+    """The variable ``operand`` of the templates in roles/operand/templates, for a decision to apply something."""
+    decision, names = inputs.decision, naming.of(inputs.facts.resource)
+    watcher = inputs.load_watcher
+    return {
+        "names": names,
+        "labels": naming.labels(names),
+        "noticed": naming.noticed(names),
+        "owner": naming.owner(inputs.facts.resource),
+        "rollout": dict(decision.rollout, id=rollouts.identity(decision.rollout)),
+        "secret": _encoded(decision.secret),
+        "load_watcher": dict(watcher, secret=_encoded(watcher["secret"])) if watcher else None,
+        "replicas": decision.replicas,
+        "service_account": inputs.service_account,
+        "platform": inputs.platform,
+        "needs": inputs.needs,
+    }
+
+
+def _encoded(secret: dict[str, Any]) -> dict[str, Any]:
     """A decision's Secret as the API server takes it."""
     data = {key: base64.b64encode(text.encode()).decode() for key, text in secret["data"].items()}
     return {"name": secret["name"], "annotations": secret["annotations"], "data": data}
-
-
-def _about(resource):
-    """What other resources have to know of one."""
-    status = resource.get("status") or {}
-    metadata = {key: value for key, value in resource["metadata"].items() if key in ("name", "namespace", "deletionTimestamp")}
-    return {
-        "metadata": metadata,
-        "spec": {"managementState": (resource.get("spec") or {}).get("managementState")},
-        "status": {key: status[key] for key in ("schedulerNames", "conditions") if key in status},
-    }

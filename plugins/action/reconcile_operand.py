@@ -1,0 +1,59 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One reconcile of the operator in one task, in Ansible's own process. The module of that name documents it."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from ansible.utils.display import Display
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import message_of
+from ansible_collections.osso.scheduler.plugins.module_utils.operand import reconcile
+from ansible_collections.osso.scheduler.plugins.modules.reconcile_operand import OPTIONS, UNATTENDED
+from ansible_collections.osso.scheduler.plugins.plugin_utils import operand_templates
+from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork
+
+NODE_USER = "65532"
+
+
+class ActionModule(InFork):
+    TRANSFERS_FILES = False
+    _requests = None
+
+    def run(self, tmp=None, task_vars=None):
+        result = super().run(tmp, task_vars)
+        _validated, options = self.validate_argument_spec(OPTIONS)
+        if options["state"] == UNATTENDED:
+            return {**result, **self._execute_module(task_vars=task_vars)}
+        if self._task.check_mode:
+            return dict(result, skipped=True, msg="A reconcile writes what it found out, so it does not support check mode.")
+        # Plain data: what Ansible knows of the origin of each text is of no use here, and PyYAML takes no subclass of str.
+        resource = json.loads(json.dumps(options["resource"]))
+        try:
+            done, failure = self._reconcile(resource, options), None
+        except Exception as error:
+            done, failure = reconcile.Result(), message_of(error)
+        # Outside of the handler, since newer releases of ansible-core add the traceback of the exception that is being handled
+        if failure is None and done.failure and not done.look_again and options["state"] == "present":
+            failure = done.failure
+        told = {"changed": done.changed, "look_again": done.look_again, "failure": failure or done.failure, "requests": self._requests}
+        return {**result, **told, **({"failed": True, "msg": failure} if failure else {})}
+
+    def _reconcile(self, resource, options):
+        client = Client.connect(options, Display().warning)
+        self._requests = client.requests
+        # Empty: all
+        namespaces = [name for name in os.environ.get("WATCH_NAMESPACE", "").split(",") if name]
+        if options["state"] == "absent":
+            return reconcile.finalize(client, resource, options["cleanup_deadline"], namespaces, Display().warning)
+        return reconcile.reconcile(client, resource, _rendered, options["cleanup_deadline"], namespaces, Display().warning)
+
+
+def _rendered(operand):
+    # Where the platform chooses the user itself, as OpenShift does, none is named.
+    user = os.environ.get("SCHEDULER_USER") or ("" if operand["platform"]["openshift"] else NODE_USER)
+    return operand_templates.manifests(operand, user)

@@ -1,0 +1,128 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: reconcile_operand
+short_description: Reconcile a SecondaryScheduler, for the operator
+version_added: 1.0.0
+author:
+  - osso.scheduler contributors (@osso)
+description:
+  - Part of the operator, and of no use to playbooks of users. Its options and return values can change with every release.
+  - One reconcile is one task. It reads what the resource depends on, validates the configuration, decides which rollout is to be applied, if any,
+    renders the templates of the role P(osso.scheduler.operand#role), applies them, and reports by the status of the resource, events and metrics.
+  - No configuration and no token becomes a variable or a result of Ansible.
+  - A reconcile runs on the controller, in Ansible's own process; O(state=unattended) runs where modules run.
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - osso.scheduler.cluster
+  - osso.scheduler.attributes
+  - osso.scheduler.attributes.actiongroup_scheduler
+attributes:
+  check_mode:
+    support: partial
+    details:
+      - Of O(state=unattended) alone. Otherwise the task is skipped.
+  diff_mode:
+    support: partial
+    details:
+      - Of O(state=unattended) alone.
+  idempotent:
+    support: full
+    details:
+      - Where nothing has changed, nothing is written.
+options:
+  resource:
+    description: The whole C(SecondaryScheduler) as the API server returns it.
+    type: dict
+    required: true
+  state:
+    description:
+      - V(present) does what the resource asks for.
+      - V(absent) cleans up after a resource that is being deleted. A failure is tried again until O(cleanup_deadline).
+      - V(unattended) cleans up after a resource whose operator does not run, and removes the operator's finalizer from it.
+    type: str
+    choices: [present, absent, unattended]
+    default: present
+  cleanup_deadline:
+    description:
+      - Seconds after the deletion of the resource at which a clean-up that still fails is given up. An event on the resource reports what is left.
+      - With other values of O(state), seconds that the pods of the scheduler get to end.
+    type: int
+    default: 240
+"""
+
+EXAMPLES = r"""
+- name: Read the resource
+  kubernetes.core.k8s_info:
+    api_version: operator.openshift.io/v1
+    kind: SecondaryScheduler
+    namespace: openshift-secondary-scheduler-operator
+    name: batch
+  register: found
+
+- name: Clean up in the place of its operator, which was deleted before
+  osso.scheduler.reconcile_operand:
+    resource: "{{ found.resources[0] }}"
+    state: unattended
+"""
+
+RETURN = r"""
+look_again:
+  description:
+    - When the operator has to reconcile again by itself, empty if it learns of every change that matters.
+    - A state that lasts is checked ever more rarely.
+  returned: with O(state=present) and O(state=absent)
+  type: str
+  sample: 5s
+failure:
+  description: Why the reconcile has to be tried again, empty if it has not. The task fails where RV(look_again) is empty.
+  returned: with O(state=present) and O(state=absent)
+  type: str
+requests:
+  description: How many requests were sent, by C(read), C(write) and C(dry_run).
+  returned: with O(state=present) and O(state=absent)
+  type: dict
+objects:
+  description: RV(osso.scheduler.apply#module:objects) of what was deleted.
+  returned: with O(state=unattended)
+  type: list
+  elements: dict
+"""
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
+
+UNATTENDED = "unattended"
+OPTIONS = argument_spec(
+    resource=dict(type="dict", required=True),
+    state=dict(type="str", choices=["present", "absent", UNATTENDED], default="present"),
+    cleanup_deadline=dict(type="int", default=240),
+)
+
+
+def run(module):
+    try:
+        from ansible_collections.osso.scheduler.plugins.module_utils.operand.reconcile import clean_up_unattended
+    except ImportError as error:
+        raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
+
+    params = module.params
+    if params["state"] != UNATTENDED:
+        raise InputError(f"state is {params['state']}: that runs on the controller; call it as a task, so that its action plugin runs.")
+    client = Client.connect(params, module.warn)
+    result = clean_up_unattended(client, params["resource"], params["cleanup_deadline"], module.warn, module.check_mode, module._diff)
+    return {key: result[key] for key in ("changed", "objects", "diff") if key in result}
+
+
+def main():
+    cluster_module(run, argument_spec=OPTIONS, supports_check_mode=True)
+
+
+if __name__ == "__main__":
+    main()
