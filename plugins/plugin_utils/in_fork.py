@@ -46,7 +46,7 @@ PROFILE = "legacy"
 
 
 def ansible_packs_modules():
-    """False where somebody else sees to it, as the strategy plugin of the operator's image does, and mitogen."""
+    """False where another plugin does it, such as mitogen."""
     return action.modify_module is module_common.modify_module
 
 

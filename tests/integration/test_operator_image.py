@@ -250,25 +250,6 @@ def test_a_killed_parent_is_started_again(inside):
     assert inside.python(ZOMBIES) == []
 
 
-def test_modules_in_process_answer_as_packed_ones(inside):
-    """Success with a warning, failure by the module, failure by its arguments; alone and in a loop."""
-    tasks = [
-        {"name": "fails", "osso.scheduler.apply": {"manifests": MANIFEST, **NO_SERVER}},
-        {"name": "wrong option", "osso.scheduler.apply": {"manifests": MANIFEST, "no_such_option": 1}},
-        {"name": "environment", "osso.scheduler.apply": {"manifests": MANIFEST, "api_key": "unused", "retry_seconds": 0},
-         "environment": {"K8S_AUTH_HOST": "http://127.0.0.1:8"}},
-        {"name": "loop", "osso.scheduler.apply": {"manifests": MANIFEST, **NO_SERVER, "host": "http://127.0.0.1:{{ item }}"}, "loop": [6, 7]},
-    ]  # fmt: skip
-    own = inside.play(tasks)
-    packed = inside.play(tasks, ANSIBLE_STRATEGY="linear")
-    assert own == packed
-    assert own["fails"]["failed"]
-    assert "127.0.0.1:9" in own["fails"]["msg"]
-    assert "no_such_option" in own["wrong option"]["msg"]
-    assert "127.0.0.1:8" in own["environment"]["msg"]
-    assert ["127.0.0.1:6" in own["loop"]["results"][0]["msg"], "127.0.0.1:7" in own["loop"]["results"][1]["msg"]] == [True, True]
-
-
 def test_requeue_after(inside):
     results = inside.play(
         [
