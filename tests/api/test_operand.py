@@ -94,6 +94,20 @@ def test_an_unusable_configuration_does_not_hold_the_deletion_up(scheduler):
     assert outside(scheduler) == {}
 
 
+@pytest.mark.parametrize("length", [44, 63])
+def test_a_name_that_is_too_long_is_reported_and_deleted_at_once(kubectl, namespace, length):
+    """63 characters fit into the resource's name, but with a prefix into no label."""
+    scheduler = Scheduler(kubectl, "n" * length, namespace=namespace)
+    scheduler.write_config()
+    scheduler.write()
+    run = reconcile(scheduler.resource)
+    assert run.failures == []
+    status, reason, message = scheduler.condition("Degraded")
+    assert (status, reason) == ("True", "NameUnusable"), message
+    assert "at most 43" in message
+    assert reconcile(scheduler.resource, state="absent").failures == []
+
+
 def test_a_failing_clean_up_is_tried_again_in_time_and_then_given_up(scheduler, kubectl):
     """What is in the namespace is deleted with its owner. What is outside would stay."""
 

@@ -175,8 +175,8 @@ def _unusable(facts, spec):
     name = facts.resource["metadata"]["name"]
     if not naming.is_usable(name):
         message = (
-            f"metadata.name is {name}; it must be at most 43 lower-case letters, digits and hyphens, to fit into the names of what is made "
-            "for it. Create it anew under another name."
+            f"metadata.name is {name}; it must be at most 43 lower-case letters, digits and hyphens, to fit into the names of what is "
+            "created for it. Recreate it under another name."
         )
         return "NameUnusable", message
     for field, what in (

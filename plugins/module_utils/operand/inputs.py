@@ -249,7 +249,9 @@ class Reader:
         )
 
     def _secrets(self):
-        """Those with configurations of the scheduler."""
+        """Those with configurations of the scheduler. None for a name that is too long: nothing was ever made for it, and it fits into no label."""
+        if not naming.is_usable(self._names["name"]):
+            return []
         selector = ",".join(f"{key}={value}" for key, value in naming.labels(self._names).items())
         return self._client.list(self._client.resource("v1", "Secret"), self._names["namespace"], label_selector=selector)
 
