@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.apply import Options, Run
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import in_status
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import in_status, of_status
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.report import Report
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import events, leftovers, metrics, uniqueness
@@ -98,7 +98,7 @@ class Reporting:
         """After a reconcile that could not even read what it depends on: all other conditions are what they were."""
         before = self._resource.get("status") or {}
         degraded = dated(made("Degraded", "True", "ReadFailed", error), before, self._now)
-        others = [entry for entry in before.get("conditions") or [] if entry["type"] in metrics.TYPES and entry["type"] != "Degraded"]
+        others = [entry for entry in of_status(before) if entry["type"] in metrics.TYPES and entry["type"] != "Degraded"]
         status = {
             **{key: before[key] for key in ("observedGeneration", "readyReplicas", "schedulerNames", "generations") if key in before},
             "conditions": [*others, degraded],

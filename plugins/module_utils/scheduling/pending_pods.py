@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
+
 PATIENCE = 30
 """Seconds after which a pod is reported that its scheduler has not looked at."""
 
@@ -100,9 +102,8 @@ def _lacks(pod: Mapping[str, Any], entry: Mapping[str, Any], claims: Claims) -> 
 
 def _reported(pod: Mapping[str, Any]) -> str:
     """What a scheduler has reported of a pod, empty if none has."""
-    conditions = (pod.get("status") or {}).get("conditions") or []
-    found = next((condition for condition in conditions if condition["type"] == "PodScheduled"), None)
-    if found is None or found.get("reason") == _GATED:
+    found = conditions.find(pod, "PodScheduled")
+    if not found or found.get("reason") == _GATED:
         return ""
     return ": ".join(filter(None, [found.get("reason"), found.get("message")])) or "PodScheduled is False"
 
