@@ -198,7 +198,9 @@ def convert(
     more = _about_image(image, target, cluster_version)
     if target.unknown:
         return _validated(text, target, check(text, None), more), {"source": source, "complete": False, "steps": []}
-    assert target.kubernetes is not None  # it is known
+    # It is known
+    if target.kubernetes is None:
+        raise AssertionError("target.kubernetes")
     try:
         conversion = convert_text(text, source, target.kubernetes, target.plugins, tuple(flags))
     except UnknownTarget as error:
