@@ -70,7 +70,7 @@ def parse(text: str | bytes, minor: int | None = None) -> tuple[Node | None, lis
         message = f"this is a template, not a configuration: {error.finding.message}"
         render = "render it first, for example: helm template CHART | kube-scheduler-config -"
         hint = "; else ".join(filter(None, [render, error.finding.hint]))
-        raise not_yaml(error.finding.code, message, (line, column), hint) from None
+        raise not_yaml(error.finding.code, message, (line, column), hint, error.finding.path) from None
 
 
 def _parse(text: str, minor: int | None) -> tuple[Node | None, list[Finding]]:
