@@ -75,6 +75,8 @@ class Pod:
     def start(self, name, *arguments, **options) -> subprocess.Popen:
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
         options["env"] = {**self.environment, **options.get("env", {})}
+        # A shell without job control has its background jobs, such as these tests in .ci/run, ignore SIGINT.
+        options["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
         return subprocess.Popen([self._programs / name, *arguments], text=True, **options)
 
     def run(self, *arguments, name="ansible-playbook", stdin="", **options) -> subprocess.CompletedProcess:
