@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.diff import difference
@@ -21,7 +20,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outl
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import configured
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import needs, prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import APPLY, decide
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.configuration import validate
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import validation
 from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import manifest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -63,24 +62,22 @@ DIALECTS = {
 
 def validated(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):
     """What the operator gets of its ConfigMap."""
-    options = dict.fromkeys(("config", "preset", "src", "config_map", "image", "convert_to", "ask_namespace"))
-    options.update(content=text, kubernetes_version=kubernetes, plugins=plugins, flags=list(flags), fail_on="never")
-    options.update(placeholders=prometheus.PLACEHOLDERS, ask_image=False, compare_cluster=False)
-    return validate(SimpleNamespace(params=options, check_mode=False))
+    target = validation.resolve_target(None, kubernetes, plugins, flags, lambda: "", strict=False)
+    return validation.validate(text, target, flags, prometheus.PLACEHOLDERS)
 
 
 def consume(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):
     """Everything that works with the text of a configuration, or with its tree."""
     config = validated(text, kubernetes, plugins, flags)
-    assert config["valid"]
-    tree = config["tree"]
+    assert config.valid
+    tree = config.tree
     decide(facts(config=config))
     configured.asked(tree)
     configured.watched_by(tree, "http://watcher:2020")
     configured.holds_token(tree)
     configured.too_many(tree)
     needs.kinds(named_plugins(tree))
-    prometheus.data(config["text"], prometheus.Source(url="https://a", token="b", watcher_url="http://c"))
+    prometheus.data(config.text, prometheus.Source(url="https://a", token="b", watcher_url="http://c"))
     secret_texts(tree)
     config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"config.yaml": text}}
     difference(config_map, None)
@@ -96,7 +93,7 @@ def consume(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):
 def test_every_dialect_of_a_load_aware_configuration(text):
     consume(text)
     config = validated(text)
-    asked = configured.asked(config["tree"])
+    asked = configured.asked(config.tree)
     assert (asked.address, asked.token, asked.plugins) == ("https://prometheus:9091", "planted-credential", ["TargetLoadPacking"])
     decision = decide(facts(config=config))
     assert decision.action == APPLY
@@ -172,13 +169,13 @@ def test_what_is_no_configuration_is_a_finding(odd):
     text = f"kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/v1\ntoken: planted\n{odd}\n"
     for broken in (odd, text, odd + text):
         found = validated(broken)
-        assert found["valid"] is False
-        assert found["findings"]
+        assert found.valid is False
+        assert found.findings
         decide(facts(config=found))
         assert "planted" not in "".join(masked(broken, broken))
         assert "planted" not in json.dumps(Masking().cleaned({"kind": "ConfigMap", "metadata": {}, "data": {"config.yaml": broken}}))
-        configured.holds_token(found["tree"])
-        named_plugins(found["tree"])
+        configured.holds_token(found.tree)
+        named_plugins(found.tree)
         assert "planted" not in refusal(broken)
         with pytest.raises(InputError):
             manifest.read(broken, "kube-scheduler.yaml")
@@ -203,7 +200,7 @@ def test_a_credential_that_the_reader_passes_over_is_not_shown(text):
 )
 def test_hostile_descriptions_of_plugins(plugins):
     """... as an annotation can hold them."""
-    assert validated(LAUGHS, plugins=plugins)["target"]["unknown"]
+    assert validated(LAUGHS, plugins=plugins).target.unknown
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.preflight import examine, parameters
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.preflight import Options, examine
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import (
     CertificateError,
     Prometheus,
@@ -256,9 +256,9 @@ def test_without_a_token_load_watcher_verifies_whatever_is_said(authority, token
     with serving(authority.context("127.0.0.1")) as server:
         server.answers += [(200, VECTOR)] * 9
         options = {"url": server.url, "token": token, "insecure_skip_verify": True, "prometheus_ca": None, "plugins": [], "timeout": 5}
-        module = SimpleNamespace(params=parameters(**options), no_log=True, no_log_values=set())
         result = examine(
-            module, lambda: SimpleNamespace(resource=lambda *_kind: None, list=lambda *_args, **_options: [], get=lambda *_args: None)
+            Options(**options),
+            lambda: SimpleNamespace(resource=lambda *_kind: None, list=lambda *_args, **_options: [], get=lambda *_args: None),
         )
     found = {finding["severity"] for finding in result["findings"] if finding["code"] == "certificate-not-verified"}
     assert found == {"error" if usable is False else "warning"}, result["findings"]
