@@ -80,7 +80,7 @@ def main() -> None:
 
 def load() -> dict[str, str]:
     """Import what a reconcile needs. Returns the environment that Ansible was imported in."""
-    import ansible_runner.__main__  # noqa: F401
+    import ansible_runner.__main__  # noqa: F401 - children use it
     from ansible_runner import RunnerConfig
 
     with tempfile.TemporaryDirectory() as folder:

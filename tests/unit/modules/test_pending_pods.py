@@ -15,29 +15,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_
     why_pending,
     why_unserved,
 )
+from support.running_schedulers import SCHEDULERS, scheduler
 
-
-def scheduler(name, serving, place="d", ready=1, elects=True, lease=None) -> dict:
-    return {
-        "scheduler_names": [name],
-        "kind": "Deployment",
-        "namespace": "n",
-        "name": place,
-        "ready": ready,
-        "serving": serving,
-        "message": "broken",
-        "elects": elects,
-        "leader": {"namespace": "n", "lease": lease} if lease else None,
-    }
-
-
-SCHEDULERS = [
-    scheduler("good", True),
-    scheduler("bad", False),
-    scheduler("twice", False),
-    scheduler("twice", True),
-    scheduler("dim", None),
-]
 GATED = "SchedulingGated"
 CLAIMS = Claims(frozenset({("n", "there"), ("n", "going")}), frozenset({("n", "going")}))
 

@@ -14,6 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources i
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_pods import conflicts
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey, is_operand
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import Election
+from support.running_schedulers import SCHEDULERS
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 ELECTED = Election(True, "n", "lease")
@@ -53,27 +54,6 @@ def test_a_lease_that_may_not_be_read_proves_nothing():
     survey.unknown.append("Lease n/lease: leases is forbidden")
     assert survey._serves(1, ELECTED, None, "s-")[0] is True
     assert survey._serves(None, ELECTED, None, "s-")[0] is None
-
-
-def scheduler(name, serving) -> dict:
-    return {
-        "scheduler_names": [name],
-        "kind": "Deployment",
-        "namespace": "n",
-        "name": "d",
-        "serving": serving,
-        "message": "broken",
-        "leader": None,
-    }
-
-
-SCHEDULERS = [
-    scheduler("good", True),
-    scheduler("bad", False),
-    scheduler("twice", False),
-    scheduler("twice", True),
-    scheduler("dim", None),
-]
 
 
 def pod(name, looked_at=False, **spec) -> dict:
