@@ -17,11 +17,35 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
-from support import ansible_runs
-from support.cluster import Audit, Kubectl
 from xdist.scheduler import LoadFileScheduling
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def clusters() -> int:
+    """How many throwaway clusters there are."""
+    return int(os.environ.get("CLUSTERS") or 1)
+
+
+def set_environment():
+    """Give plain `pytest` the same environment as `make`, and each worker of pytest-xdist its cluster, as far as CLUSTERS go."""
+    environment = dict(os.environ)
+    number = int(environment.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) + 1
+    if 1 < number <= clusters():
+        environment["CLUSTER_DIR"] += f"-{number}"
+        for name in ("KUBECONFIG", "REGISTRY"):
+            environment.pop(name, None)
+    wanted = subprocess.run([ROOT / "tests/tools/env", "env", "-0"], env=environment, capture_output=True, text=True, check=True).stdout
+    os.environ.clear()
+    os.environ.update(entry.split("=", 1) for entry in wanted.split("\0") if entry)
+
+
+# The Python library kubernetes, which these modules import, reads KUBECONFIG when it is imported.
+set_environment()
+
+from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION  # noqa: E402
+from support import ansible_runs  # noqa: E402
+from support.cluster import Audit, Kubectl  # noqa: E402
 
 # The tests of these folders stay together: they change their cluster for good. So they come after all tests that want it as it was,
 # see `all-on-clusters` in the Makefile.
@@ -50,25 +74,6 @@ LONGEST = (
 
 def pytest_addoption(parser):
     parser.addoption("--parts", metavar="FILE", help="times of the other parts of the tests, printed at the end")
-
-
-def pytest_configure(config):
-    """Give plain `pytest` the same environment as `make`, and each worker of pytest-xdist its cluster, as far as CLUSTERS go."""
-    environment = dict(os.environ)
-    if hasattr(config, "workerinput"):
-        number = int(config.workerinput["workerid"].removeprefix("gw")) + 1
-        if 1 < number <= clusters():
-            environment["CLUSTER_DIR"] += f"-{number}"
-            for name in ("KUBECONFIG", "REGISTRY"):
-                environment.pop(name, None)
-    wanted = subprocess.run([ROOT / "tests/tools/env", "env", "-0"], env=environment, capture_output=True, text=True, check=True).stdout
-    os.environ.clear()
-    os.environ.update(entry.split("=", 1) for entry in wanted.split("\0") if entry)
-
-
-def clusters() -> int:
-    """How many throwaway clusters there are."""
-    return int(os.environ.get("CLUSTERS") or 1)
 
 
 def is_own(kubeconfig: Path) -> bool:
@@ -150,6 +155,7 @@ def run_module():
 def kubeconfig() -> Path:
     """Path of the kubeconfig, of a cluster that answers."""
     path = Path(os.environ["KUBECONFIG"])
+    assert str(path) == KUBE_CONFIG_DEFAULT_LOCATION, "modules without the option kubeconfig would go to another cluster"
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if workers > clusters():
         pytest.fail(f"{workers} workers of pytest need as many clusters: see CLUSTERS in the Makefile.", pytrace=False)
