@@ -12,7 +12,8 @@ class ModuleDocFragment:
 options:
   scheduler_name:
     description:
-      - Looks for the scheduler that serves this name, as M(osso.scheduler.scheduler_info) does, and takes the instance that leads.
+      - The C(schedulerName) of the scheduler. The module finds the scheduler in the same way as M(osso.scheduler.scheduler_info), and uses its
+        leading instance.
       - Either this or O(pod) is required.
     type: str
   namespaces:
@@ -21,7 +22,7 @@ options:
     elements: str
     default: []
   pod:
-    description: The pod that runs the scheduler, in place of looking for one.
+    description: The pod that runs the scheduler. No search takes place then.
     type: dict
     suboptions:
       namespace:
@@ -33,6 +34,6 @@ options:
         type: str
         required: true
       container:
-        description: Name of the container, needed where none of several starts C(kube-scheduler).
+        description: Name of the container. Required if the pod has several containers and none of them starts C(kube-scheduler).
         type: str
 """

@@ -12,12 +12,12 @@ class ModuleDocFragment:
 options:
   metrics_account:
     description:
-      - ServiceAccount with whose token metrics are read, if they are to be gathered. It needs a ClusterRole for C(GET /metrics). A token of
-        it is requested that lives for ten minutes.
-      - Without it the client certificate of the user is shown, where the connection to the API server has one. The user's token is never
-        sent to a scheduler.
-      - The scheduler's certificate, which it signs itself as a rule, is not verified. The way to the pod is the API server's and the
-        kubelet's, both authenticated. So give an account that may do little else.
+      - ServiceAccount whose token is used to read metrics, if metrics are gathered. It requires a ClusterRole for C(GET /metrics). The module
+        requests a token for it that is valid for ten minutes.
+      - Without it, the module presents the client certificate of the user, if the connection to the API server has one. It never sends the user's
+        token to a scheduler.
+      - The scheduler's certificate is usually self-signed and is not verified. The connection to the pod goes through the API server and the kubelet,
+        which are both authenticated. Use an account with few other permissions.
     type: dict
     suboptions:
       namespace:

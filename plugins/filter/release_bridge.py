@@ -6,12 +6,12 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: release_bridge
-short_description: The pod that bridges the change of the leader when a secondary scheduler is released
+short_description: The pod that schedules pods while a secondary scheduler is handed over
 version_added: 1.0.0
 author: osso.scheduler contributors
 description:
-  - For the playbook C(osso.scheduler.release), this makes of a scheduler's running pod one that places pods without the Lease, for the time
-    until the scheduler of another operator has acquired it.
+  - For the playbook C(osso.scheduler.release). Creates the manifest of a pod from a scheduler's running pod. The new pod schedules pods without the
+    Lease until the scheduler of the other operator has acquired the Lease.
 positional: workload
 options:
   _input:

@@ -10,7 +10,7 @@ short_description: The blobs of a file-based catalog in an image
 version_added: 1.0.0
 author: osso.scheduler contributors (@osso)
 description:
-  - Reads what C(skopeo copy docker://IMAGE dir:FOLDER) wrote. Needs neither opm nor a container engine.
+  - Reads the folder that C(skopeo copy docker://IMAGE dir:FOLDER) wrote. Requires neither opm nor a container engine.
 options:
   _terms:
     description: Folders.
@@ -18,7 +18,7 @@ options:
     elements: path
     required: true
   below:
-    description: Where the catalog is in the image.
+    description: Path of the catalog in the image.
     type: str
     default: configs
 """

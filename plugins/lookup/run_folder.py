@@ -6,19 +6,19 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: run_folder
-short_description: The folder that goes with the run of Ansible
+short_description: A private folder that exists for the duration of the Ansible run
 version_added: 1.0.0
 author: osso.scheduler contributors (@osso-scheduler)
 description:
-  - A folder below Ansible's setting C(DEFAULT_LOCAL_TMP) that nobody else can read. Ansible removes it at the end of the run, also when the run was
-    interrupted by Ctrl-C, where C(always) of blocks is not run any more. A run that was killed leaves it.
-  - The lookup P(ansible.builtin.config#lookup) makes another one each time, which nobody removes.
+  - Returns a folder below Ansible's setting C(DEFAULT_LOCAL_TMP) that no other user can read. Ansible removes it at the end of the run. It also does
+    so after Ctrl-C, when C(always) sections of blocks are not run. A killed run leaves it behind.
+  - The lookup P(ansible.builtin.config#lookup) creates another folder at each call, and Ansible does not remove these.
 notes:
-  - It is on the machine where Ansible runs.
+  - The folder is on the Ansible controller.
 """
 
 EXAMPLES = r"""
-- name: Make a folder for what must not outlast the run
+- name: Create a folder for files that must not outlast the run
   ansible.builtin.tempfile:
     path: "{{ lookup('osso.scheduler.run_folder') }}"
     state: directory
@@ -27,7 +27,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _raw:
-  description: Its path, the one item.
+  description: The path of the folder, as the only item.
   type: list
   elements: path
 """

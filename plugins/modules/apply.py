@@ -7,21 +7,21 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: apply
-short_description: Bring a set of Kubernetes objects to a cluster, or remove it, in one task
+short_description: Apply or delete a set of Kubernetes objects in one task
 version_added: 1.0.0
 author:
   - osso.scheduler contributors (@osso)
 description:
-  - Applies any number of manifests in one task. They are sorted (namespaces, CustomResourceDefinitions, accounts and RBAC,
-    configuration, services, workloads, custom resources), applied by server-side apply, and waited for.
-  - An object that is as it should be costs one read and no write. That is decided by comparing it with the manifest and with the
-    fields that the server remembers as applied by us, so that removed fields and changes by others are noticed too.
-  - In check mode the server validates each object by a dry run. What cannot be validated, since its namespace or kind is created
-    by an earlier object, is predicted, so that check mode also works on a cluster which has none of it.
+  - Applies any number of manifests in one task. The module sorts them (namespaces, CustomResourceDefinitions, accounts and RBAC, configuration,
+    services, workloads, custom resources), uses server-side apply, and waits for them.
+  - An unchanged object costs one read and no write. The module compares the live object with the manifest and with the fields that the server records
+    for O(field_manager). So it also detects removed fields and changes by others.
+  - In check mode the server validates each object by a dry run. If an earlier object of the set creates its namespace or kind, the server cannot
+    validate it, and the module predicts the result. So check mode also works on an empty cluster.
   - With O(set_name) the module knows which objects it created. It changes no other object unless O(adopt), and deletes no other. With
     O(set_namespace) an inventory is kept in the cluster, too, so that objects which are no longer in the set can be pruned.
-  - Where more than one write is due, or one of an object with other field managers, all of them are sent as dry runs first.
-    So a conflict, an object that the server rejects and a missing permission end the task before its first write. An unchanged set sends none.
+  - If the task has several writes, or one write of an object with other field managers, the module first sends all of them as dry runs. So a
+    conflict, a rejected object or a missing permission ends the task before its first write. An unchanged set sends no dry run.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - osso.scheduler.cluster
@@ -31,13 +31,12 @@ attributes:
   check_mode:
     support: full
     details:
-      - Sends only reads and server-side dry runs; an unchanged set only reads. RV(unvalidated) lists what the server could not be
-        asked about.
+      - Sends only reads and server-side dry runs; an unchanged set only reads. RV(unvalidated) lists the objects that the server could not validate.
   diff_mode:
     support: full
     details:
-      - Values of Secrets are masked; only which of them change can be seen. So are the texts of O(mask), and credentials in a
-        C(KubeSchedulerConfiguration) in a ConfigMap.
+      - Values of Secrets are masked; the diff only shows which of them change. The texts in O(mask), and credentials in a
+        C(KubeSchedulerConfiguration) in a ConfigMap, are also masked.
   idempotent:
     support: full
     details:
@@ -47,30 +46,30 @@ options:
     description:
       - The objects, as a list of mappings, as one mapping, or as YAML text with any number of documents; a list may mix mappings
         and texts.
-      - Objects of a kind C(List) are opened. Nulls mean that a field is not set. Fields that only the server sets are ignored.
-      - The manifests are never logged; the task's C(invocation) shows which objects they are about and nothing else.
+      - Objects of a kind C(List) are split into their items. A null means that the field is not set. Fields that only the server sets are ignored.
+      - The manifests are never logged. The task's C(invocation) shows only the identities of their objects.
     type: raw
   templates:
     description:
-      - Paths of Jinja2 templates with further manifests. They are searched for as by M(ansible.builtin.template) and rendered on the
+      - Paths of Jinja2 templates with further manifests. The search is the same as in M(ansible.builtin.template). They are rendered on the
         controller with the variables of the task.
     type: list
     elements: str
   src:
     description:
-      - Paths of files with further manifests. They are searched for as by M(ansible.builtin.copy) and read on the controller, also
-        when they are encrypted with Ansible Vault.
+      - Paths of files with further manifests. The search is the same as in M(ansible.builtin.copy). They are read on the controller, and can be
+        encrypted with Ansible Vault.
     type: list
     elements: str
   state:
     description:
-      - V(present) applies the set. V(absent) deletes it in the opposite order, and waits until each object is really gone before it
-        deletes what that may need for its clean-up. Objects that do not exist are fine.
-      - With O(set_name), V(absent) deletes only what the set created. What it adopted is released. It stays as it is, without the labels of the
-        set, and our fields belong to the field manager that had the object before, so that its next apply puts back its own. Other objects
-        among the manifests stay; a warning names them.
-      - With O(set_namespace), V(absent) also deletes what the set's inventory names, and the inventory; manifests need not be given then.
-        A CustomResourceDefinition of which other objects exist stays, as they would be deleted with it; a warning says so.
+      - V(present) applies the set. V(absent) deletes it in the opposite order. It waits for the deletion of each object before it deletes others that
+        its clean-up may require. Objects that do not exist are ignored.
+      - With O(set_name), V(absent) deletes only objects that the set created, and releases the objects that it adopted. A released object stays as it
+        is, without the labels of the set. Its fields are assigned to the field manager that had the object before, whose next apply restores its own
+        values. Other objects among the manifests stay; a warning names them.
+      - With O(set_namespace), V(absent) also deletes the objects in the set's inventory, and the inventory; manifests are optional then. A
+        CustomResourceDefinition of which other objects exist stays, because they would be deleted with it; a warning names it.
       - Without O(set_name), V(absent) deletes the manifests, whoever created them.
       - A Namespace is deleted with everything in it, unless O(keep_inhabited).
     type: str
@@ -78,7 +77,7 @@ options:
     default: present
   all_of:
     description:
-      - With O(state=absent), also deletes every object of these kinds. A kind that the cluster does not know is fine.
+      - With O(state=absent), also deletes every object of these kinds. A kind that the cluster does not have is ignored.
       - With a O(all_of[].label_selector), an object that a set adopted is released instead.
     type: list
     elements: dict
@@ -99,33 +98,33 @@ options:
         type: str
   field_manager:
     description:
-      - The name under which the server remembers which fields were applied here. Whoever applies a set under another name shares
-        the objects but not the fields.
+      - The field manager, under whose name the server records the applied fields. A set that is applied under another name shares the objects but not
+        the fields.
     type: str
     default: osso.scheduler
   force_conflicts:
     description:
-      - What happens where another field manager has set a field of the manifests to another value, for instance with C(kubectl edit).
+      - Specifies what happens if another field manager has set a field of the manifests to another value, for instance with C(kubectl edit).
       - With V(true) the field gets the value of the manifest; a warning names object, field and manager, also in check mode.
-      - With V(false) the task fails before its first write, and names the same.
-      - It makes no difference for what others removed, which is put back, and for fields that the manifests do not have, which stay.
+      - With V(false) the task fails before its first write, and the error names the same.
+      - It has no effect on fields that others removed, which are restored, nor on fields that the manifests do not have, which stay.
     type: bool
     default: false
   takeover_field_managers:
     description:
-      - Field managers whose place is taken, such as an operator that wrote these objects before, or V(kubectl-client-side-apply). What they
-        own of an object becomes ours before it is applied. So fields that they have set and the manifests do not hold are removed, by
-        the same write that sets the others.
-      - With O(set_name), an object that one of them has fields of counts as created by the set, which takes the place of their installation.
-      - An object that they own nothing of is not touched by this. The rewriting of C(metadata.managedFields) is a write of its own and
-        changes nothing else, so a Deployment rolls out at most once.
-      - In check mode the removal is predicted, and the server is asked by a dry run what it makes of the outcome.
+      - Field managers to replace, such as an operator that wrote these objects before, or V(kubectl-client-side-apply). O(field_manager) takes over
+        the fields that they own, before it applies an object. So the write that sets the fields of the manifests also removes fields that they have
+        set and the manifests do not contain.
+      - With O(set_name), an object in which one of them owns fields counts as created by the set, which replaces their installation.
+      - This does not change an object in which they own no fields. Rewriting C(metadata.managedFields) is a separate write that changes nothing else,
+        so a Deployment rolls out at most once.
+      - In check mode the module predicts the removal, and the server validates the result by a dry run.
     type: list
     elements: str
     default: []
   revert_additions:
     description:
-      - Remove what others added to the pod template of a Deployment, DaemonSet or StatefulSet that was applied under O(field_manager), such as a
+      - Remove additions of others to the pod template of a Deployment, DaemonSet or StatefulSet that was applied under O(field_manager), such as a
         container, a variable or an annotation. Defaults of the server and the annotation C(kubectl.kubernetes.io/restartedAt) stay.
       - An addition is removed once for each pod template that is applied. One that returns within ten minutes stays, for example a
         sidecar that a mutating admission policy adds to every write; RV(additions) and a warning name it. The annotation
@@ -145,12 +144,12 @@ options:
     description:
       - Namespace in which the ConfigMap C(osso-set-<set_name>), the inventory, records the members of the set. The set itself may contain
         this namespace.
-      - Without it there is no inventory, and nothing is pruned; the members are known by their label.
+      - Without it, no inventory exists and nothing is pruned. The labels identify the members.
     type: str
   set_kinds:
     description:
-      - Kinds of which members of the set are found by their labels, too. List the kinds that the set may contain outside O(set_namespace), so
-        that O(state=absent) leaves nothing behind when the inventory was deleted, for example together with its namespace.
+      - Kinds whose objects are also found by the labels of the set. List the kinds that the set may contain outside O(set_namespace), so that
+        O(state=absent) deletes everything even if the inventory was deleted, for example together with its namespace.
       - O(state=absent) lists the objects of these kinds always, O(state=present) only if the inventory does not exist. An object whose labels
         O(field_manager) did not apply, such as a copy of a member, does not count as a member.
       - A kind that the cluster does not serve is ignored.
@@ -171,47 +170,47 @@ options:
         type: str
   adopt:
     description:
-      - Adopt objects that existed before the set. They become what the manifests say, also where others have set their fields, and are
-        released, not deleted, when they leave the set or the set is removed.
+      - Adopt objects that existed before the set. They get the values of the manifests, even if others have set these fields. When they leave the
+        set, or the set is removed, they are released, not deleted.
       - A warning names them, also in check mode. Their annotation C(osso.scheduler/adopted-from) names the field manager that had them before. They
-        get no reference to O(owner), as they would be deleted with it.
+        get no owner reference to O(owner), because they would be deleted with it.
       - An object of another set is never adopted.
     type: bool
     default: false
   keep_existing:
     description:
-      - Names of Namespaces and CustomResourceDefinitions in the manifests that are left as they are, where they were there before the set.
+      - Names of Namespaces and CustomResourceDefinitions in the manifests that stay unchanged if they existed before the set.
     type: list
     elements: str
     default: []
   take_ownership:
     description:
-      - Names of Namespaces and CustomResourceDefinitions in the manifests that become members of the set although they were there before
-        it, so that they are deleted with it. This is for what another way of installation leaves behind.
+      - Names of Namespaces and CustomResourceDefinitions in the manifests that become members of the set although they existed before it, so that
+        they are deleted with it. Use it for objects that another installation method left behind.
     type: list
     elements: str
     default: []
   orphan:
     description:
       - With O(prune), names of Namespaces and CustomResourceDefinitions that leave the set without being deleted when the manifests no longer
-        contain them. They lose the labels of the set and nothing else. This is for what another way of installation takes over.
+        contain them. They lose only the labels of the set. Use it for objects that another installation method takes over.
     type: list
     elements: str
     default: []
   prune:
     description:
-      - Delete what an earlier run applied under the same O(set_name) and the manifests no longer contain. Only objects in the
+      - Delete objects that an earlier run applied under the same O(set_name) and that the manifests no longer contain. Only objects in the
         inventory that still carry the labels of the set are deleted, and without an inventory those of O(set_kinds).
-      - A namespace, or a CustomResourceDefinition of which foreign objects exist, is never pruned, as that would delete what others
-        put there; a warning says so.
+      - A namespace, or a CustomResourceDefinition of which foreign objects exist, is never pruned, because objects of others would be deleted with
+        it; a warning names it.
       - Without it such objects stay in the cluster and in the inventory.
     type: bool
     default: false
   keep_inhabited:
     description:
-      - With O(state=absent), keep a Namespace in which others' objects live; a warning names them.
-      - What every namespace has, and what goes with an object that is deleted, does not count. To know the others, every kind is listed that
-        the cluster serves.
+      - With O(state=absent), keep a Namespace that contains objects of others; a warning names them.
+      - Objects that every namespace has, and objects that are deleted together with their owner, do not count. To find other objects, the module
+        lists every kind that the cluster serves.
     type: bool
     default: false
   owner:
@@ -254,7 +253,7 @@ options:
     default: false
   wait_for:
     description:
-      - What else to wait for. The objects need not be part of the set, nor exist yet. Nothing is waited for in check mode.
+      - Further objects to wait for. They do not have to be part of the set, nor exist yet. Check mode does not wait.
     type: list
     elements: dict
     default: []
@@ -295,7 +294,7 @@ options:
       fields:
         description:
           - Paths of fields in the object, such as C(status.generations[0].hash) or C(metadata.labels['app.kubernetes.io/name']), each with the
-            text that it must have. A condition or rollout in the same entry has to hold at the same time.
+            text that it must have. A condition or rollout in the same entry must be fulfilled at the same time.
         type: dict
       rollout:
         description: Wait until the workload has rolled out.
@@ -303,13 +302,14 @@ options:
         default: false
   wait_timeout:
     description:
-      - Seconds until waiting is given up. This is one limit for everything that the task waits for.
+      - Timeout in seconds, for everything that the task waits for together.
     type: int
     default: 300
   assume_deleted:
     description:
-      - For check mode, the RV(objects) of an earlier task that deletes some of the objects which this one applies. Those of them with the action V(deleted)
-        count as absent, together with what they own and what is in a namespace among them. What takes their place is validated under another name.
+      - For check mode, the RV(objects) of an earlier task that deletes some of the objects which this task applies. Entries with the action
+        V(deleted) count as absent, together with the objects that they own and the contents of a namespace among them. Their replacements are
+        validated under another name.
       - Outside of check mode this has no effect.
     type: list
     elements: dict
@@ -332,38 +332,38 @@ options:
         type: str
         required: true
       uid:
-        description: UID of the object, by which what it owns is found.
+        description: UID of the object, used to find the objects that it owns.
         type: str
       action:
-        description: What was done with it. Everything but V(deleted) is ignored; without it the object counts as deleted.
+        description: The action on the object. Values other than V(deleted) are ignored; without it the object counts as deleted.
         type: str
   return_removed:
     description:
-      - Return, in RV(removed), the manifests of what leaves the set by O(prune), for a later task that restores it.
+      - Return, in RV(removed), the manifests of the objects that leave the set by O(prune), for a later task that restores them.
     type: bool
     default: false
   mask:
     description:
-      - Texts that are shown as asterisks wherever they are in the objects, in the diff, in messages and in what is returned. They are what must
-        be in an object that is no Secret.
+      - Texts that are replaced by asterisks in the diff, in messages and in return values. Use it for credentials that an object other than a Secret
+        must contain.
     type: list
     elements: str
     default: []
   return_kinds:
     description:
-      - Kinds of which RV(resources) returns the objects as they are in the cluster at the end. V(Secret) is refused.
+      - Kinds whose objects RV(resources) returns in their final state in the cluster. V(Secret) is rejected.
     type: list
     elements: str
     default: []
 """
 
 EXAMPLES = r"""
-- name: Apply what a template renders, and wait until it runs
+- name: Apply a template, and wait for the rollout
   osso.scheduler.apply:
     templates: scheduler.yaml.j2
     wait: true
 
-- name: Keep exactly these objects, and remove what an earlier version of the set had
+- name: Apply exactly these objects, and delete other objects of an earlier version of the set
   osso.scheduler.apply:
     src: crd.yaml
     templates:
@@ -394,7 +394,7 @@ EXAMPLES = r"""
         condition:
           type: Available
 
-- name: Take the place of what was applied with kubectl, and remove what the manifests no longer hold
+- name: Take over an object from kubectl, and remove fields that the manifests do not contain
   osso.scheduler.apply:
     src: deployment.yaml
     takeover_field_managers:
@@ -417,7 +417,7 @@ changed:
   type: bool
 objects:
   description:
-    - One entry per object, in the order of processing, the set's inventory included. After a failure, the objects that were done.
+    - One entry per object, in the order of processing, including the set's inventory. After a failure, the objects that were processed.
   returned: always
   type: list
   elements: dict
@@ -440,7 +440,7 @@ objects:
     action:
       description:
         - V(created), V(adopted), V(updated) or V(unchanged) when it was applied.
-        - V(deleted) or V(released) when it was to be removed, V(absent) when it did not exist, and V(unchanged) when it is not the set's.
+        - V(deleted) or V(released) when it was removed, V(absent) when it did not exist, and V(unchanged) when it does not belong to the set.
       type: str
   sample:
     - apiVersion: v1
@@ -455,7 +455,7 @@ counts:
   type: dict
   sample: {"created": 0, "adopted": 0, "updated": 1, "deleted": 0, "released": 0, "unchanged": 12, "absent": 0}
 requests:
-  description: Number of requests sent, by what they do. Only a C(write) can change something.
+  description: Number of requests by type. Only C(write) requests can change something.
   returned: always
   type: dict
   sample: {"read": 13, "write": 1, "dry_run": 0}
@@ -466,8 +466,8 @@ resources:
   elements: dict
 additions:
   description:
-    - What others added to pod templates and what returned after it was removed, see O(revert_additions). C(field) is the path; C(manager) is
-      the field manager, empty for what admission adds.
+    - Additions of others to pod templates that were removed, or that returned after removal, see O(revert_additions). C(field) is the path;
+      C(manager) is the field manager, empty for additions by admission plugins.
   returned: always
   type: list
   elements: dict
@@ -480,13 +480,13 @@ additions:
       manager: ""
 removed:
   description:
-    - Manifests of what O(prune) deleted or O(orphan) gave up, with the fields that O(field_manager) had applied to them, also where the task failed
-      after the first of them. Secrets are left out.
+    - Manifests of the objects that O(prune) deleted or O(orphan) released, with the fields that O(field_manager) had applied to them. They are also
+      returned if the task failed after the first of them. Secrets are omitted.
   returned: with O(return_removed), when O(prune) was reached
   type: list
   elements: dict
 unvalidated:
-  description: In check mode, the objects that the server could not be asked about, each with a C(reason).
+  description: In check mode, the objects that the server could not validate, each with a C(reason).
   returned: always
   type: list
   elements: dict
@@ -497,7 +497,7 @@ unvalidated:
       name: settings
       reason: its namespace is created by this set
 status:
-  description: HTTP status with which the API server refused; V(0) when it did not answer.
+  description: HTTP status of the API server's rejection; V(0) if it did not answer.
   returned: when the API server refused
   type: int
 reason:

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: default_scheduler_info
-short_description: What OpenShift's default scheduler is told, runs with, and how far its operator is
+short_description: Read configuration, rollout and operator state of OpenShift's default scheduler
 version_added: 1.0.0
 author:
   - osso.scheduler contributors (@osso-scheduler)
 description:
-  - Reads the resources by which OpenShift's default scheduler is configured, the state of its operator, and the configuration that the
-    schedulers run with.
-  - Says which configuration the profile yields in this release of OpenShift, and whether that is what is there.
-  - Says how far the rollout of a revision is, over all nodes of the control plane, and waits for it.
-  - Works out what a change means, by O(wanted), without doing it.
+  - Reads the resources that configure OpenShift's default scheduler, the state of its operator, and the live configuration of the schedulers.
+  - Returns the configuration that the profile produces in this release of OpenShift, and whether the live configuration matches it.
+  - Returns the progress of a revision's rollout on all nodes of the control plane, and waits for it.
+  - With O(wanted), determines the effects of a change without making it.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - osso.scheduler.cluster
@@ -30,7 +29,7 @@ attributes:
   idempotent: {}
 options:
   wanted:
-    description: What is to be changed; what is not said is left out of RV(plan).
+    description: The requested changes. RV(plan) does not contain options that are not set.
     type: dict
     suboptions:
       profile:
@@ -48,7 +47,7 @@ options:
         description: C(spec.defaultNodeSelector) of the Scheduler.
         type: str
       clear_policy:
-        description: Whether a C(spec.policy.name), which stops the operator, is emptied.
+        description: Whether to empty a C(spec.policy.name), which stops the operator.
         type: bool
         default: false
       log_level:
@@ -60,7 +59,7 @@ options:
         type: str
         choices: [Normal, Debug, Trace, TraceAll]
       force_redeployment_reason:
-        description: C(spec.forceRedeploymentReason) of the KubeScheduler. A new text makes a new revision.
+        description: C(spec.forceRedeploymentReason) of the KubeScheduler. A new text causes a new revision.
         type: str
       failed_revision_limit:
         description: C(spec.failedRevisionLimit) of the KubeScheduler.
@@ -72,11 +71,11 @@ options:
         description: C(spec.unsupportedConfigOverrides) of the KubeScheduler.
         type: dict
       i_understand_unsupported_overrides:
-        description: Whether the one before is meant.
+        description: Confirms O(wanted.unsupported_config_overrides).
         type: bool
         default: false
   former:
-    description: What was there before a change, for RV(new_revision).
+    description: The state before a change, for RV(new_revision).
     type: dict
     suboptions:
       scheduler:
@@ -99,22 +98,22 @@ options:
     type: int
     default: 0
   after_revision:
-    description: A revision that does not count any more, since a change is expected to make a later one.
+    description: A revision that no longer counts, because a change is expected to cause a later one.
     type: int
     default: 0
   known_progress:
-    description: A former RV(rollout.message). The wait ends, too, as soon as there is another one.
+    description: A former RV(rollout.message). The wait also ends as soon as the message is different.
     type: str
 seealso:
   - module: osso.scheduler.scheduler_info
 """
 
 EXAMPLES = r"""
-- name: Look at the default scheduler
+- name: Read the state of the default scheduler
   osso.scheduler.default_scheduler_info:
   register: default_scheduler
 
-- name: Make sure that it runs what its profile says
+- name: Verify that the live configuration matches the profile
   ansible.builtin.assert:
     that: default_scheduler.configuration.matches
     fail_msg: "{{ default_scheduler.configuration.differences | join(', ') }}"
@@ -128,7 +127,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 openshift_version:
-  description: The release of OpenShift, empty if nobody knows.
+  description: The release of OpenShift, empty if unknown.
   returned: always
   type: str
   sample: 4.18.3
@@ -138,22 +137,22 @@ scheduler:
   type: dict
   sample: {"mastersSchedulable": false, "profile": "HighNodeUtilization"}
 kube_scheduler:
-  description: C(spec) of the KubeScheduler C(cluster), without what the operator observes itself.
+  description: C(spec) of the KubeScheduler C(cluster), without the configuration that the operator observes itself.
   returned: always
   type: dict
   sample: {"logLevel": "Normal", "managementState": "Managed"}
 new_revision:
-  description: Whether the operator makes a new revision of what is otherwise than O(former), so that all schedulers start anew.
+  description: Whether the differences from O(former) cause a new revision, so that all schedulers restart.
   returned: always
   type: bool
   sample: false
 profile:
-  description: The profile that counts, the default one included.
+  description: The effective profile, including the default one.
   returned: always
   type: str
   sample: LowNodeUtilization
 policy:
-  description: The dead C(spec.policy.name) of the Scheduler, empty as it should be.
+  description: The obsolete C(spec.policy.name) of the Scheduler, which should be empty.
   returned: always
   type: str
   sample: ""
@@ -163,19 +162,19 @@ configuration:
   type: dict
   contains:
     expected:
-      description: What the profile yields in this release, null if the release is not known.
+      description: The configuration that the profile produces in this release, null if the release is unknown.
       type: dict
       sample: {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
     live:
-      description: What is in the ConfigMap C(openshift-kube-scheduler/config), null if there is none.
+      description: The configuration in the ConfigMap C(openshift-kube-scheduler/config), null if it does not exist.
       type: raw
       sample: {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
     matches:
-      description: Whether both are the same, null if that cannot be said.
+      description: Whether both are the same, null if unknown.
       type: bool
       sample: true
     differences:
-      description: What is different, one text a field.
+      description: The differences, one text for each field.
       type: list
       elements: str
       sample: ["leaderElection.retryPeriod: expected '26s', is '2s'"]
@@ -184,7 +183,7 @@ configuration:
       type: str
       sample: ""
 rollout:
-  description: How far the latest revision is.
+  description: The progress of the latest revision.
   returned: always
   type: dict
   contains:
@@ -195,11 +194,11 @@ rollout:
       type: bool
       sample: false
     message:
-      description: How far it is, in one line.
+      description: The progress, in one line.
       type: str
       sample: revision 7 is on 1 of 3 nodes, node-2 is getting 7 after 6; Progressing is True
     failing:
-      description: Why it will not come to an end by waiting, empty if it may.
+      description: The reason if the rollout cannot complete without a change, else empty.
       type: str
       sample: ""
     revision:
@@ -217,13 +216,13 @@ conditions:
   type: dict
   sample: {"Available": "True", "Progressing": "False", "Degraded": "False"}
 degraded_reasons:
-  description: What they complain about.
+  description: The messages of the Degraded conditions of both.
   returned: always
   type: list
   elements: str
   sample: []
 unmanaged:
-  description: What of the operator the cluster-version operator is told to leave alone.
+  description: The components of the operator that C(spec.overrides) of the ClusterVersion excludes from the cluster-version operator.
   returned: always
   type: list
   elements: str
@@ -234,15 +233,15 @@ debug_logging:
   type: dict
   contains:
     active:
-      description: Whether it has, its end is in the future, and the Job is there that lowers it then.
+      description: Whether the level is raised, its end is in the future, and the Job exists that restores the level then.
       type: bool
       sample: false
     noted:
-      description: Whether what it has noted is there, C(level), C(back_to) and C(until), also after the end or without the Job.
+      description: Whether the recorded values C(level), C(back_to) and C(until) exist, also after the end or without the Job.
       type: bool
       sample: false
     name:
-      description: Name of the ClusterRole that owns what lowers it again.
+      description: Name of the ClusterRole that owns the objects that restore the level.
       type: str
       sample: osso-scheduler-debug-logging
     level:
@@ -250,15 +249,15 @@ debug_logging:
       type: str
       sample: Debug
     back_to:
-      description: The level it goes back to.
+      description: The level that is restored.
       type: str
       sample: Normal
     until:
-      description: When it does.
+      description: When the level is restored.
       type: str
       sample: "2026-01-01T12:00:00Z"
 events:
-  description: The operator's latest events, the newest last, out of C(openshift-kube-scheduler-operator).
+  description: The operator's latest events in C(openshift-kube-scheduler-operator), the newest last.
   returned: always
   type: list
   elements: dict
@@ -280,27 +279,27 @@ events:
       type: str
       sample: Updated node "node-1" from revision 6 to 7 because static pod is ready
 plan:
-  description: What O(wanted) means.
+  description: The effects of O(wanted).
   returned: always
   type: dict
   contains:
     manifests:
-      description: What M(osso.scheduler.apply) is to be given for it.
+      description: The manifests for M(osso.scheduler.apply).
       type: list
       elements: dict
       sample: [{"apiVersion": "config.openshift.io/v1", "kind": "Scheduler", "metadata": {"name": "cluster"}, "spec": {"profile": "NoScoring"}}]
     refusals:
-      description: What speaks against it.
+      description: Reasons why the change is rejected.
       type: list
       elements: str
       sample: []
     warnings:
-      description: What should be known of it.
+      description: Warnings about the change.
       type: list
       elements: str
       sample: []
     new_revision:
-      description: Whether the operator makes a new revision of it, so that all schedulers start anew.
+      description: Whether the change causes a new revision, so that all schedulers restart.
       type: bool
       sample: true
 """

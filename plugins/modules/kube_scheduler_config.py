@@ -7,18 +7,18 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: kube_scheduler_config
-short_description: Check a KubeSchedulerConfiguration before a scheduler has to read it
+short_description: Validate a KubeSchedulerConfiguration before a scheduler reads it
 version_added: 1.0.0
 description:
-  - Says of a C(KubeSchedulerConfiguration), given as structure, text, file, ConfigMap or preset, what kube-scheduler of a given release
-    with given plugins would say, and where it is wrong, with line, column, field and remedy.
-  - Returns the text as it belongs into a ConfigMap, a hash that changes with its content, the names that pods put into C(schedulerName)
-    to be placed by this configuration, the completed configuration with all defaults, and which plugins run in which order.
-  - Converts older versions of the configuration, and the scheduling policies before them, to what a newer release reads.
-  - The image decides what is right. O(kubernetes_version) and O(plugins) say it first, then what is known of O(image) by its name
-    and tag. Without any of the three, it is the release of the connected cluster with the plugins that Kubernetes has itself.
-  - Where the image is not known, only what holds for every release is checked. RV(valid) is then V(false) or null, never V(true), and
-    O(ask_image) has the image itself answer.
+  - Validates a C(KubeSchedulerConfiguration) in the same way as kube-scheduler of a given release with given plugins. The input is a structure, text,
+    file, ConfigMap or preset. Each finding has line, column, field and remedy.
+  - Returns the text for a ConfigMap, a hash of its content, the names that pods set as C(schedulerName) to be scheduled by this configuration, the
+    completed configuration with all defaults, and the plugins that run, in their order.
+  - Converts older versions of the configuration, and the scheduling policies before them, to a version that a newer release reads.
+  - The image determines the rules. O(kubernetes_version) and O(plugins) have precedence. Otherwise name and tag of O(image) determine release and
+    plugins. Without any of the three, the release is that of the connected cluster, with the plugins of Kubernetes itself.
+  - If the image is unknown, only checks that apply to every release are made. RV(valid) is then V(false) or null, never V(true). With O(ask_image),
+    the image itself validates the configuration.
   - Changes nothing.
 author:
   - osso.scheduler contributors (@osso-scheduler)
@@ -37,7 +37,7 @@ options:
   config:
     description:
       - The configuration as a structure.
-      - Its findings name fields but no lines, because nobody wrote it as text.
+      - Its findings name fields but no lines, because it has no text.
     type: dict
   content:
     description: The configuration as YAML or JSON text.
@@ -47,7 +47,7 @@ options:
     type: path
   config_map:
     description:
-      - A ConfigMap in the cluster that holds the configuration.
+      - A ConfigMap in the cluster that contains the configuration.
     type: dict
     suboptions:
       name:
@@ -81,7 +81,7 @@ options:
       - no_scoring
   preset_parameters:
     description:
-      - What the preset is told, by name. Each preset has a parameter C(scheduler_name).
+      - Parameters of the preset, by name. Each preset has a parameter C(scheduler_name).
     type: dict
     default: {}
   kubernetes_version:
@@ -91,79 +91,81 @@ options:
     type: str
   image:
     description:
-      - The scheduler's image. Its name and tag tell release and plugins for the images of Kubernetes and of kubernetes-sigs/scheduler-plugins,
-        on any registry that keeps their names. Of any other image nothing is known.
-      - Registries that are frozen are warned of, and a release that the cluster's release does not support where the module talks to the cluster.
+      - The scheduler's image. Its name and tag determine release and plugins for the images of Kubernetes and of kubernetes-sigs/scheduler-plugins,
+        in any registry that keeps their names. Any other image is unknown.
+      - The module warns about frozen registries. If it connects to the cluster, it also warns about a release that the cluster's release does not
+        support.
     type: str
   plugins:
     description:
-      - What is compiled into the kube-scheduler. V(in-tree) is what Kubernetes has itself, V(scheduler-plugins) adds those of
-        kubernetes-sigs for that release.
+      - The plugins in the kube-scheduler binary. V(in-tree) are those of Kubernetes itself; V(scheduler-plugins) adds those of kubernetes-sigs for
+        that release.
       - Another image is described by a mapping, or its YAML text. C(base) is one of these two, C(extra) is a list of plugins with C(name),
         C(points) (such as C([filter, score])) and C(args) (C(opaque), or field names with types such as C(string), C(*int32), C([]string)).
-      - If not given, it is what is known of O(image), and without O(image) V(in-tree).
+      - If not given, they are determined from O(image), and without O(image) the value is V(in-tree).
     type: raw
   flags:
     description:
-      - The command line of the kube-scheduler, without its C(--config). Flags for leader election override the configuration, and
-        feature gates decide which plugins there are.
+      - The command line of the kube-scheduler, without its C(--config). Flags for leader election override the configuration, and feature gates
+        determine which plugins exist.
     type: list
     elements: str
     default: []
   placeholders:
     description:
-      - Texts that are filled in before a kube-scheduler reads the configuration, such as V(${PROM_TOKEN}) by the operator of this collection.
-        Of other placeholders there is a warning.
+      - Texts that are replaced before a kube-scheduler reads the configuration, such as V(${PROM_TOKEN}) by the operator of this collection. Other
+        placeholders cause a warning.
     type: list
     elements: str
     default: []
   convert_to:
     description:
-      - The release that is to read the configuration, such as V(1.31). It is brought to the newest version that this release reads, and all results
-        are about what came out.
-      - O(kubernetes_version) or O(image) say which release reads it today. If not given, it is the last one that knows its version.
+      - The release that will read the configuration, such as V(1.31). The module converts the configuration to the newest version that this release
+        reads. All results describe the converted configuration.
+      - O(kubernetes_version) or O(image) specify the release that reads it today. If not given, this is the last release that reads its version.
     type: str
   ask_image:
     description:
-      - Whether O(image) itself is asked. A Job in the cluster runs its kube-scheduler with O(flags) and C(--write-config-to), which reads, validates and
-        builds everything and ends. Its answer decides over RV(valid).
-      - Needs the right to create and delete Jobs and Secrets and to read pods and their logs in O(ask_namespace). Job, pod and Secret
-        are removed whatever happens.
+      - Whether O(image) itself validates the configuration. A Job in the cluster runs its kube-scheduler with O(flags) and C(--write-config-to),
+        which reads, validates and builds everything and exits. Its result determines RV(valid).
+      - Requires the permissions to create and delete Jobs and Secrets, and to read pods and their logs, in O(ask_namespace). Job, pod and Secret are
+        always deleted.
       - In check mode nothing is created, and RV(image_answer) is null.
     type: bool
     default: false
   ask_namespace:
     description:
-      - Where the Job runs. If not given, in the namespace of O(config_map), and without it in V(default).
+      - Namespace of the Job. If not given, the namespace of O(config_map), and without it V(default).
     type: str
   ask_service_account:
-    description: The ServiceAccount of the Job's pod, whose pull secrets are used. Some plugins ask the API server when they are built.
+    description: The ServiceAccount of the Job's pod, whose pull secrets are used. Some plugins send requests to the API server when they are built.
     type: str
     default: default
   ask_timeout:
-    description: Seconds that the image has for its answer, the time to pull it included.
+    description: Timeout of the Job in seconds, including the time to pull the image.
     type: int
     default: 120
   compare_cluster:
     description:
-      - Whether the release of the image is compared with that of the cluster. Kubernetes supports a scheduler of the same release or of the one before.
-      - Done anyway where the module talks to the cluster for another reason.
+      - Whether to compare the release of the image with the release of the cluster. Kubernetes supports a scheduler of the same release or of the
+        previous one.
+      - The module always does this if it connects to the cluster for another reason.
     type: bool
     default: false
   fail_on:
     description:
-      - When the task fails. V(error) is when kube-scheduler would refuse the configuration or not start with it, or when its ConfigMap or key does
-        not exist. V(warning) is also when something is surely not meant.
-      - The message has one line for each finding. With V(never) the result says it in RV(valid), RV(starts), RV(findings) and RV(reason);
-        warnings are then not displayed.
+      - When the task fails. V(error) is when kube-scheduler would reject the configuration or not start with it, or when its ConfigMap or key does
+        not exist. With V(warning) it also fails on likely mistakes.
+      - The message has one line for each finding. With V(never) the outcome is in RV(valid), RV(starts), RV(findings) and RV(reason); warnings are
+        then not displayed.
     type: str
     choices: [error, warning, never]
     default: error
 notes:
-  - Talks to a cluster only for O(config_map), O(ask_image), O(compare_cluster), and when neither O(kubernetes_version) nor O(image) nor O(convert_to)
-    is given.
-  - A configuration can hold a credential, such as the token for Prometheus in a plugin's arguments. Findings never quote from
-    those, but the return values RV(text) and RV(completed) are the whole configuration. Set C(no_log=true) on the task if yours holds one.
+  - Connects to a cluster only for O(config_map), O(ask_image), O(compare_cluster), and when neither O(kubernetes_version) nor O(image) nor
+    O(convert_to) is given.
+  - A configuration can contain a credential, such as the token for Prometheus in a plugin's arguments. Findings never quote these values, but the
+    return values RV(text) and RV(completed) are the whole configuration. Set C(no_log=true) on the task if the configuration contains a credential.
 seealso:
   - name: Scheduler Configuration
     description: The Kubernetes documentation about KubeSchedulerConfiguration.
@@ -171,7 +173,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Check a configuration for an image and keep its text
+- name: Validate a configuration for an image and register its text
   osso.scheduler.kube_scheduler_config:
     image: registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7
     config:
@@ -181,7 +183,7 @@ EXAMPLES = r"""
         - schedulerName: secondary-scheduler
   register: scheduler_config
 
-- name: Make a configuration that packs pods by the load that Prometheus measures
+- name: Create a configuration that packs pods by the load that Prometheus measures
   osso.scheduler.kube_scheduler_config:
     image: registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7
     preset: trimaran_target_load_packing
@@ -190,19 +192,19 @@ EXAMPLES = r"""
       target_utilization: 60
   register: scheduler_config
 
-- name: Check a file of the controller for OpenShift
+- name: Validate a file on the controller for OpenShift
   osso.scheduler.kube_scheduler_config:
     src: "{{ playbook_dir }}/files/config.yaml"
     kubernetes_version: openshift-4.18
   delegate_to: localhost
 
-- name: Bring an old file to what Kubernetes 1.31 reads
+- name: Convert an old file to the version that Kubernetes 1.31 reads
   osso.scheduler.kube_scheduler_config:
     src: "{{ playbook_dir }}/files/old.yaml"
     convert_to: "1.31"
   register: converted
 
-- name: Check for an image with a plugin of one's own
+- name: Validate a configuration for an image with a private plugin
   osso.scheduler.kube_scheduler_config:
     src: "{{ playbook_dir }}/files/config.yaml"
     kubernetes_version: "1.31"
@@ -213,13 +215,13 @@ EXAMPLES = r"""
           points: [filter, score]
           args: {rackLabel: string, weightOfEmpty: "*int32"}
 
-- name: Have the image itself answer
+- name: Let the image itself validate the configuration
   osso.scheduler.kube_scheduler_config:
     src: "{{ playbook_dir }}/files/config.yaml"
     image: registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7
     ask_image: true
 
-- name: Look at what a scheduler in the cluster would read, without failing
+- name: Validate a configuration in the cluster, without failing
   osso.scheduler.kube_scheduler_config:
     config_map:
       name: secondary-scheduler-config
@@ -233,25 +235,25 @@ RETURN = r"""
 valid:
   description:
     - Whether kube-scheduler accepts the configuration. V(false) too if the ConfigMap or its key does not exist.
-    - Null if nothing wrong was found, but nobody could say which kube-scheduler it is for, see RV(target.unknown).
+    - Null if no error was found, but the release of the kube-scheduler is unknown, see RV(target.unknown).
   returned: always
   type: bool
   sample: true
 starts:
   description:
-    - Whether kube-scheduler also begins to work with it and with O(flags). What is valid can still fail at leader election.
-    - Null if nobody could say.
+    - Whether kube-scheduler also starts with it and with O(flags). A valid configuration can still fail at leader election.
+    - Null if unknown.
   returned: always
   type: bool
   sample: true
 findings:
-  description: What is wrong, or surely not meant.
+  description: Errors and likely mistakes.
   returned: always
   type: list
   elements: dict
   contains:
     severity:
-      description: V(error) or V(warning). A warning is accepted by kube-scheduler and leaves RV(valid) as it is.
+      description: V(error) or V(warning). kube-scheduler accepts a configuration with warnings, and they do not change RV(valid).
       type: str
       sample: error
     code:
@@ -263,11 +265,11 @@ findings:
       type: str
       sample: profiles[1].schedulerName
     line:
-      description: Line in the text, counted from 1. Null if no place is meant, or O(config) or O(preset) was given.
+      description: Line in the text, counted from 1. Null if the finding has no position, or O(config) or O(preset) was given.
       type: int
       sample: 5
     column:
-      description: Column in the text, counted from 1. Null if no place is meant, or O(config) or O(preset) was given.
+      description: Column in the text, counted from 1. Null if the finding has no position, or O(config) or O(preset) was given.
       type: int
       sample: 18
     message:
@@ -275,17 +277,17 @@ findings:
       type: str
       sample: there is no such field
     hint:
-      description: What to do about it, empty if nothing can be said.
+      description: The remedy, empty if unknown.
       type: str
       sample: did you mean schedulerName?
     stage:
       description:
-        - Where kube-scheduler refuses it. V(decode), V(validate), V(build) and V(run) are its stages. V(advice) is for warnings.
-          Empty for a text that is no document, and where no release is known.
+        - The stage at which kube-scheduler rejects it. V(decode), V(validate), V(build) and V(run) are its stages. V(advice) is for warnings. Empty
+          for a text that is no document, and if the release is unknown.
       type: str
       sample: decode
 target:
-  description: Which kube-scheduler this is about.
+  description: The kube-scheduler that the results are for.
   returned: always
   type: dict
   contains:
@@ -306,7 +308,7 @@ target:
       type: str
       sample: image
     unknown:
-      description: Why nobody could say which one it is, empty otherwise.
+      description: Why release or plugins are unknown, empty otherwise.
       type: str
       sample: ""
 scheduler_names:
@@ -322,9 +324,9 @@ api_version:
   sample: kubescheduler.config.k8s.io/v1
 text:
   description:
-    - The configuration as it belongs into a ConfigMap. Null if none was found, and when the task fails.
-    - From O(config) and O(preset) it is YAML in block style with the keys in their order. A text stays as it is written, apart from a byte order
-      mark, line ends and empty lines at the end.
+    - The configuration for a ConfigMap. Null if none was found, and when the task fails.
+    - From O(config) and O(preset) it is YAML in block style with the keys in their order. A text is returned unchanged, except for a byte order mark,
+      line ends and empty lines at the end.
   returned: always
   type: str
   sample: |
@@ -343,39 +345,40 @@ completed:
   type: dict
   sample: {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "parallelism": 16}
 effective:
-  description: By scheduler name and extension point the plugins that run, in their order, each with its weight. Empty if not valid or unknown.
+  description: The plugins that run, by scheduler name and extension point, in their order, each with its weight. Empty if not valid or unknown.
   returned: always
   type: dict
   sample: {"secondary-scheduler": {"queueSort": [["PrioritySort", 0]], "score": [["NodeResourcesFit", 5]]}}
 asks_prometheus:
   description:
-    - The enabled plugins that ask Prometheus for the nodes' load, as O(osso.scheduler.prometheus_info#module:plugins) takes them. Empty if the configuration
-      is no mapping.
+    - The enabled plugins that query Prometheus for the nodes' load, in the form of O(osso.scheduler.prometheus_info#module:plugins). Empty if the
+      configuration is no mapping.
   returned: always
   type: list
   elements: str
   sample: [TargetLoadPacking]
 conversion:
-  description: What O(convert_to) did, else null.
+  description: The result of O(convert_to), null without it.
   returned: always
   type: dict
   contains:
     source:
-      description: The release by whose rules the given text was read.
+      description: The release whose rules applied to the given text.
       type: str
       sample: "1.22"
     complete:
-      description: Whether the text can be used as it is.
+      description: Whether the converted text can be used unchanged.
       type: bool
       sample: true
     steps:
       description:
-        - What was done, or could not be. C(kind) is V(exact), V(approximate) or V(impossible), C(path) the field, C(message) what happened to it.
+        - The conversions that were made, or that are impossible. C(kind) is V(exact), V(approximate) or V(impossible), C(path) the field, C(message)
+          the change to it.
       type: list
       elements: dict
       sample: [{"kind": "exact", "path": "apiVersion", "message": "v1beta3 becomes v1"}]
 image_answer:
-  description: What O(image) said itself, null if it was not asked.
+  description: The result from O(image) itself, null if it did not run.
   returned: always
   type: dict
   contains:
@@ -384,7 +387,7 @@ image_answer:
       type: bool
       sample: false
     error:
-      description: Its words if it does not. The value of anything that looks like a credential is left out.
+      description: Its error message if it does not. The values of possible credentials are omitted.
       type: str
       sample: 'strict decoding error: unknown field "profiels"'
 found:

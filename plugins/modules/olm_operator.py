@@ -12,13 +12,13 @@ version_added: 1.0.0
 author:
   - osso.scheduler contributors (@osso)
 description:
-  - Brings an operator in one task from "not there" to a ClusterServiceVersion (CSV) that has succeeded, with namespace, OperatorGroup,
-    Subscription, and on request the CatalogSource and the approval of one InstallPlan.
-  - Before the Subscription is written, the catalog must serve, and hold package and channel; the error names what it holds.
-    That is read from C(PackageManifests); where the cluster does not serve them, it is left to OLM.
-  - It waits by watching Subscription, InstallPlans, CSVs, Deployments and CatalogSource together. When it gives up it says which of them
-    is stuck, with OLM's own reason and what the pods say.
-  - It is for OLM's first generation, with C(Subscription) resources, as OpenShift 4 has it. Where OLM is not installed it fails.
+  - Installs an operator in one task, up to a ClusterServiceVersion (CSV) in the phase C(Succeeded). Creates namespace, OperatorGroup and
+    Subscription, and on request the CatalogSource. On request, it approves one InstallPlan.
+  - Before the Subscription is written, the catalog must be available, and contain package and channel; the error names its contents. The module reads
+    this from C(PackageManifests). If the cluster does not serve them, OLM makes these checks.
+  - It waits by watching Subscription, InstallPlans, CSVs, Deployments and CatalogSource together. After the timeout, the error names the resource
+    that makes no progress, with OLM's reason and the messages of the pods.
+  - The module supports OLM v0, with C(Subscription) resources, as on OpenShift 4. It fails if OLM is not installed.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - osso.scheduler.cluster
@@ -28,8 +28,8 @@ attributes:
   check_mode:
     support: full
     details:
-      - Sends only reads and dry runs. What OLM would do with the objects is not predicted. A catalog that the task itself would make or change
-        cannot be queried. A warning then says that package, channel, version and bundle are not verified.
+      - Sends only reads and dry runs. It does not predict the actions of OLM. A catalog that the task itself would create or change cannot be
+        queried. A warning then reports that package, channel, version and bundle are not verified.
   diff_mode:
     support: full
   idempotent:
@@ -39,13 +39,13 @@ attributes:
 options:
   state:
     description:
-      - V(present) installs or upgrades. V(absent) deletes the Subscription, the CSV and what it owns, and what else an InstallPlan of the package
-        created. The OperatorGroup, the CatalogSource and the namespace are deleted if this module made them and nobody else uses them; the namespace only
-        when nothing else is in it. A warning says what stays.
-      - V(prepared) does what V(present) does up to an InstallPlan that waits for approval, and approves nothing, so nothing of the operator is in the
-        cluster yet. That proves catalog, package, channel, version and dependencies, and that the bundle can be pulled and unpacked. Then the
-        CustomResourceDefinitions in the bundle are compared with those of the cluster, and with the objects that exist. If one of these fails, what the
-        task has written is removed again. V(present) with the same options goes on from there.
+      - V(present) installs or upgrades. V(absent) deletes the Subscription, the CSV and the objects that it owns, and other objects that an
+        InstallPlan of the package created. It deletes the OperatorGroup, the CatalogSource and the namespace if this module created them and they are
+        not otherwise in use; the namespace only if it contains nothing else. A warning names the objects that stay.
+      - V(prepared) does the same as V(present) up to an InstallPlan that waits for approval. It approves nothing, so no part of the operator is in
+        the cluster yet. This verifies catalog, package, channel, version and dependencies, and that the bundle can be pulled and unpacked. Then the
+        CustomResourceDefinitions in the bundle are compared with those of the cluster, and with the objects that exist. If one of these checks fails,
+        the module reverts its writes. V(present) with the same options continues from there.
     type: str
     choices: [present, prepared, absent]
     default: present
@@ -55,7 +55,7 @@ options:
     required: true
   namespace:
     description:
-      - Namespace of Subscription, OperatorGroup and CSV. It is created when missing.
+      - Namespace of Subscription, OperatorGroup and CSV. It is created if it does not exist.
     type: str
     required: true
   name:
@@ -71,7 +71,7 @@ options:
   source:
     description:
       - Name of the CatalogSource. Required unless the Subscription exists.
-      - A catalog that is ready, but was made or connected to less than a minute ago, or lists nothing, is given time to list the package.
+      - If a ready catalog was created or connected less than a minute ago, or lists nothing, the module waits until it lists the package.
     type: str
   source_namespace:
     description:
@@ -80,7 +80,7 @@ options:
     type: str
   catalog:
     description:
-      - Makes or updates the CatalogSource O(source). Without it the CatalogSource has to exist.
+      - Creates or updates the CatalogSource O(source). Without it the CatalogSource must exist.
     type: dict
     suboptions:
       image:
@@ -88,13 +88,13 @@ options:
         type: str
         required: true
       display_name:
-        description: Name for people.
+        description: Display name.
         type: str
       publisher:
-        description: Who publishes it.
+        description: Name of the publisher.
         type: str
       description:
-        description: What it is, for people.
+        description: Description of the catalog.
         type: str
       priority:
         description: Catalogs with a higher priority are preferred for dependencies.
@@ -111,7 +111,7 @@ options:
         description: Further fields of C(spec.grpcPodConfig), such as C(nodeSelector), C(tolerations) or C(memoryTarget).
         type: dict
       registry_poll_interval:
-        description: How often OLM looks whether the tag of the image means a newer image, such as V(30m).
+        description: How often OLM checks whether the tag refers to a newer image, such as V(30m).
         type: str
   starting_csv:
     description:
@@ -120,9 +120,9 @@ options:
   upgrade:
     description:
       - V(channel) follows what the channel offers.
-      - V(none) leaves what is installed as it is, although a newer version exists.
-      - V(version) brings exactly O(version) and goes no further. Versions in between that the channel leads through are installed on the way.
-      - With V(none) and V(version) the Subscription gets C(installPlanApproval) V(Manual), and this module approves what it takes.
+      - V(none) keeps the installed version, even if a newer version exists.
+      - V(version) installs exactly O(version). Intermediate versions that the channel requires are installed before it.
+      - With V(none) and V(version) the Subscription gets C(installPlanApproval) V(Manual), and this module approves the required InstallPlans.
     type: str
     choices: [none, channel, version]
     default: channel
@@ -131,71 +131,72 @@ options:
     type: str
   approval:
     description:
-      - Who approves InstallPlans. V(Automatic) is OLM, or this module where OLM must wait, as it does for every operator in a namespace that has one
-        Subscription with manual approval. V(Manual) approves nothing but O(approve).
-      - That an InstallPlan waits for approval with V(Manual) and without O(approve) is no failure; RV(msg) and a warning tell of it.
+      - Who approves InstallPlans. V(Automatic) is OLM, or this module if OLM must wait. OLM waits for every operator in a namespace if one of its
+        Subscriptions has manual approval. With V(Manual), only O(approve) is approved.
+      - With V(Manual) and without O(approve), an InstallPlan that waits for approval is no failure; RV(msg) and a warning report it.
     type: str
     choices: [Automatic, Manual]
     default: Automatic
   approve:
     description:
-      - The version (or the name of its CSV) whose InstallPlan is approved, with O(approval=Manual). No other is approved. Where that version or a newer
-        one is installed nothing is done.
+      - The version (or the name of its CSV) whose InstallPlan is approved, with O(approval=Manual). No other is approved. If that version or a newer
+        one is installed, nothing happens.
     type: str
   approve_others:
     description:
-      - Approve an InstallPlan also if it brings CSVs of other packages. Without it that is an error which names them.
+      - Approve an InstallPlan even if it installs CSVs of other packages. Without it, this is an error that names them.
     type: bool
     default: false
   watch_namespaces:
     description:
       - Namespaces that the operator watches, the OperatorGroup's C(targetNamespaces). An empty list means all. Default is O(namespace).
-      - An OperatorGroup that exists and is for exactly these is used as it is, and any other is an error. One of this module is changed, if no other operator
-        is in the namespace.
+      - An existing OperatorGroup for exactly these namespaces is used unchanged; any other is an error. An OperatorGroup of this module is changed if
+        no other operator is in the namespace.
     type: list
     elements: str
   config:
     description:
       - The Subscription's C(spec.config), such as C(env), C(envFrom), C(resources), C(nodeSelector), C(tolerations), C(volumes), C(volumeMounts),
-        C(affinity) or C(annotations), with the API's field names. It is not a place for secrets; name a Secret in C(envFrom).
+        C(affinity) or C(annotations), with the API's field names. Do not put secrets here; name a Secret in C(envFrom).
     type: dict
   labels:
-    description: Labels for the objects that the task makes.
+    description: Labels for the objects that the task creates.
     type: dict
     default: {}
   namespace_labels:
     description:
-      - Labels for the namespace alone, also where it exists, such as C(openshift.io/cluster-monitoring).
+      - Labels for the namespace only, even if it exists, such as C(openshift.io/cluster-monitoring).
     type: dict
     default: {}
   delete_crds:
     description:
-      - With O(state=absent), also delete the CustomResourceDefinitions that the CSV owns. One of which objects exist stays, and a warning says so, unless
-        O(force). One that belongs to an operator in another namespace too always stays.
+      - With O(state=absent), also delete the CustomResourceDefinitions that the CSV owns. A CRD of which objects exist stays, with a warning, unless
+        O(force) is set. A CRD that also belongs to an operator in another namespace always stays.
     type: bool
     default: false
   force:
     description:
-      - With O(state=absent) and O(delete_crds), also delete all objects of the operator's kinds, before the operator goes.
-      - With O(state=present), take over fields that another manager has set to another value. Without it such a field is an error.
+      - With O(state=absent) and O(delete_crds), also delete all objects of the operator's kinds, before the operator is deleted.
+      - With O(state=present), take over fields that another manager has set to another value. Without it, such a field is an error.
     type: bool
     default: false
   wait:
     description:
-      - Wait until the CSV has succeeded and its Deployments have rolled out with O(config). The catalog is always waited for, and so is deletion.
+      - Wait until the CSV has succeeded and its Deployments have rolled out with O(config). The module always waits for the catalog, and for
+        deletion.
     type: bool
     default: true
   wait_timeout:
-    description: Seconds until waiting is given up. This is one limit for everything that the task waits for.
+    description: Timeout in seconds, for everything that the task waits for together.
     type: int
     default: 300
 notes:
-  - What this module made carries the label C(osso.scheduler/olm), set by the field manager C(osso.scheduler.olm).
-  - To see all it needs to list Subscriptions in all namespaces; without that permission only those of O(namespace) are looked at.
+  - Objects of this module have the label C(osso.scheduler/olm), set by the field manager C(osso.scheduler.olm).
+  - For complete checks the user requires the permission to list Subscriptions in all namespaces; without it, only those in O(namespace) are checked.
 """
 
 EXAMPLES = r"""
-- name: Install an operator from a catalog of your own
+- name: Install an operator from a private catalog
   osso.scheduler.olm_operator:
     package: osso-scheduler-operator
     namespace: osso-scheduler-operator
@@ -208,7 +209,7 @@ EXAMPLES = r"""
         requests:
           memory: 128Mi
 
-- name: Prove that an operator can be installed, before what it replaces is removed
+- name: Verify that an operator can be installed, before its predecessor is removed
   osso.scheduler.olm_operator:
     package: osso-scheduler-operator
     namespace: osso-scheduler-operator
@@ -217,14 +218,14 @@ EXAMPLES = r"""
       image: registry.example.com/osso/scheduler-catalog:1.0.0
     state: prepared
 
-- name: What would removing it do?
+- name: Preview the removal
   osso.scheduler.olm_operator:
     package: osso-scheduler-operator
     namespace: osso-scheduler-operator
     state: absent
   check_mode: true
 
-- name: Install Red Hat's operator at one version and stay there
+- name: Install one version of Red Hat's operator, without upgrades
   osso.scheduler.olm_operator:
     package: openshift-secondary-scheduler-operator
     namespace: openshift-secondary-scheduler-operator
@@ -243,7 +244,7 @@ EXAMPLES = r"""
     approval: Manual
     approve: 1.6.0
 
-- name: Remove it, and its definitions unless someone still uses them
+- name: Remove the operator, and its CRDs unless they are in use
   osso.scheduler.olm_operator:
     package: openshift-secondary-scheduler-operator
     namespace: openshift-secondary-scheduler-operator
@@ -262,12 +263,12 @@ msg:
   type: str
   sample: my-operator.v1.0.0 is installed in namespace my-operator.
 csv:
-  description: The ClusterServiceVersion that is installed, else the one that is coming; nulls where there is none.
+  description: The installed ClusterServiceVersion, else the next one; nulls if there is none.
   returned: always, unless the options or the connection cannot be used
   type: dict
   sample: {name: my-operator.v1.0.0, version: 1.0.0, phase: Succeeded, reason: InstallSucceeded, message: install strategy completed with no errors}
 subscription:
-  description: The Subscription; nulls for what is not there. C(conditions) are those which are true.
+  description: The Subscription, with nulls for fields that do not exist. C(conditions) contains the true ones.
   returned: always, unless the options or the connection cannot be used
   type: dict
   sample:
@@ -284,7 +285,7 @@ subscription:
     installed_csv: my-operator.v1.0.0
     conditions: []
 install_plan:
-  description: The InstallPlan that this task approved, else the one that the Subscription refers to; nulls where there is none.
+  description: The InstallPlan that this task approved, else the one that the Subscription refers to; nulls if there is none.
   returned: always, unless the options or the connection cannot be used
   type: dict
   sample: {name: install-x7k2p, approved: true, csvs: [my-operator.v1.0.0], phase: Complete}
@@ -294,12 +295,12 @@ catalog:
   type: dict
   sample: {name: my-catalog, namespace: my-operator, state: READY, packages: [my-operator], channels: [candidate, stable]}
 upgrade:
-  description: The version that the channel offers, where it is newer than what is installed, else null.
+  description: The version that the channel offers, if it is newer than the installed one, else null.
   returned: always, unless the options or the connection cannot be used
   type: str
   sample: 1.1.0
 objects:
-  description: One entry per object that was written, deleted, or found to be as it should be, in the order of processing.
+  description: One entry per object that was written, deleted or unchanged, in the order of processing.
   returned: always, unless the options or the connection cannot be used
   type: list
   elements: dict
@@ -328,12 +329,12 @@ counts:
   type: dict
   sample: {"created": 3, "updated": 0, "unchanged": 1, "deleted": 0, "absent": 0}
 requests:
-  description: Number of requests sent, by what they do. Only a C(write) can change something.
+  description: Number of requests by type. Only C(write) requests can change something.
   returned: always, unless the options or the connection cannot be used
   type: dict
   sample: {"read": 20, "write": 4, "dry_run": 0}
 unvalidated:
-  description: In check mode, the objects that the server could not be asked about, each with a C(reason).
+  description: In check mode, the objects that the server could not validate, each with a C(reason).
   returned: always, unless the options or the connection cannot be used
   type: list
   elements: dict

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: prometheus_info
-short_description: Find Prometheus and tell whether a load-aware scheduler can go by it
+short_description: Find Prometheus and check whether a load-aware scheduler can use it
 version_added: 1.0.0
 description:
-  - Finds the Prometheus of a cluster, gets a token for it, and asks what a scheduler with plugins such as C(TargetLoadPacking) would ask.
-  - Such a scheduler starts without a word when it gets no metrics, and then places pods as if all nodes were alike. So each cause is a
-    finding here, with what to do about it. They are an address that leads nowhere, a certificate that cannot be verified, a token that is refused,
-    a missing permission, metrics that do not exist, are old, or name nodes otherwise than Kubernetes does.
-  - Changes nothing. A token is requested in check mode, too, for which the API server stores nothing.
+  - Finds the Prometheus of a cluster, gets a token for it, and sends the queries of a scheduler with plugins such as C(TargetLoadPacking).
+  - Without metrics, such a scheduler starts without an error message and treats all nodes as equal. So this module returns each cause as a finding
+    with its remedy. Causes are an unreachable address, a certificate that cannot be verified, a rejected token, a missing permission, and metrics
+    that do not exist, are old, or use other node names than Kubernetes.
+  - Changes nothing. Check mode requests a token, too; the API server stores nothing for it.
 author:
   - osso.scheduler contributors (@osso-scheduler)
 extends_documentation_fragment:
@@ -31,31 +31,31 @@ attributes:
 options:
   url:
     description:
-      - URL of Prometheus, or of Thanos. If not given, it is looked for in O(sources).
-      - A user and a password in it are sent, as a scheduler sends them, unless there is a token. No result shows them.
+      - URL of Prometheus, or of Thanos. If not given, the module searches O(sources).
+      - User and password in the URL are sent, as a scheduler does, unless a token is used. No result shows them.
     type: str
   sources:
     description:
-      - Where to look. The first that is there counts, in this order.
+      - Where to search. The first source that exists is used, in this order.
       - V(route) is a Route of OpenShift that a router has admitted.
       - V(service) is a Service. Its name resolves only in pods.
-      - V(prometheus) is a C(Prometheus) object of C(monitoring.coreos.com), wherever it is. What is asked then is the Service that its operator
-        makes for it.
+      - V(prometheus) is a C(Prometheus) object of C(monitoring.coreos.com), wherever it is. The module then queries the Service that its operator
+        creates for it.
     type: list
     elements: str
     choices: [route, service, prometheus]
     default: [route, service, prometheus]
   namespace:
-    description: Namespace of the Route or Service. A C(Prometheus) object there comes before others.
+    description: Namespace of the Route or Service. A C(Prometheus) object in it is preferred to others.
     type: str
     default: openshift-monitoring
   names:
-    description: Names that the Route or Service may have, the best first.
+    description: Possible names of the Route or Service, in order of preference.
     type: list
     elements: str
     default: [prometheus-k8s, thanos-querier]
   token:
-    description: A bearer token for Prometheus. One with a space, a line break or another character that no header can hold is a finding.
+    description: A bearer token for Prometheus. A token with a space, a line break or another character that a header cannot contain is a finding.
     type: str
   service_account:
     description:
@@ -71,12 +71,12 @@ options:
         type: str
         required: true
       audiences:
-        description: Whom the token is for. If empty, for the API server, which is what OpenShift's monitoring wants.
+        description: Audiences of the token. If empty, the API server, which OpenShift's monitoring requires.
         type: list
         elements: str
         default: []
       expiration_seconds:
-        description: How long it is to live. The API server gives 600 at least and may give less or more than is asked for.
+        description: Lifetime of the token in seconds. The minimum is 600. The API server can return a shorter or longer lifetime.
         type: int
         default: 3600
   token_secret:
@@ -93,24 +93,24 @@ options:
         required: true
   legacy_token_secret:
     description:
-      - Whether the token is taken from the Secret C(prometheus-k8s-token-*) in C(openshift-monitoring).
-      - OpenShift makes none since 4.16; those of older clusters survive an upgrade. The token may do more than read metrics.
+      - Whether to use the token in the Secret C(prometheus-k8s-token-*) in C(openshift-monitoring).
+      - OpenShift creates none since 4.16; those of older clusters survive an upgrade. The token has more permissions than reading metrics.
     type: bool
     default: false
   return_token:
     description:
-      - Whether the token is returned as RV(token). It is refused unless the task has C(no_log=true), because Ansible would print it.
+      - Whether to return the token as RV(token). This is rejected unless the task has C(no_log=true), because Ansible would print the token.
     type: bool
     default: false
   prometheus_ca:
     description:
-      - The certificate authority that signs the certificate of Prometheus, as path of a file on the host that the module runs on, or as PEM text.
-      - If not given, what that host trusts is tried, then the ConfigMaps in which OpenShift keeps its authorities.
+      - CA certificate for the certificate of Prometheus, as path of a file on the host that the module runs on, or as PEM text.
+      - If not given, the module tries the CAs that the host trusts, then the ConfigMaps with OpenShift's CAs.
     type: str
   insecure_skip_verify:
     description:
-      - Whether Prometheus is asked although its certificate cannot be verified. A finding then is a warning.
-      - Without a token it remains an error, since load-watcher in a scheduler then verifies the certificate all the same.
+      - Whether to query Prometheus even if its certificate cannot be verified. The finding is then a warning.
+      - Without a token it remains an error, because load-watcher in a scheduler then verifies the certificate anyway.
     type: bool
     default: false
   timeout:
@@ -118,24 +118,24 @@ options:
     type: int
     default: 10
   ask:
-    description: Whether Prometheus is asked, or only looked for.
+    description: Whether to query Prometheus. If V(false), the module only searches for it.
     type: bool
     default: true
   plugins:
     description:
-      - The plugins whose metrics are looked for. If none of this, O(config), O(content) and O(alerts) is given, all that go by the nodes' load.
+      - The plugins whose metrics are checked. If none of this, O(config), O(content) and O(alerts) is given, all load-aware plugins.
     type: list
     elements: str
   config:
-    description: A C(KubeSchedulerConfiguration), whose plugins count if they are told to ask Prometheus.
+    description: A C(KubeSchedulerConfiguration). Its plugins are checked if they are configured to query Prometheus.
     type: dict
   content:
     description: The same as YAML or JSON text.
     type: str
   alerts:
     description:
-      - Names of alerts that are looked up, such as V(KubeSchedulerDown). One that is pending or fires, or that no rule of Prometheus has, is a finding
-        of the severity V(warning).
+      - Names of alerts to check, such as V(KubeSchedulerDown). An alert that is pending or firing, or that has no rule in Prometheus, is a finding of
+        the severity V(warning).
     type: list
     elements: str
     default: []
@@ -144,29 +144,29 @@ options:
     type: int
     default: 120
   fail_on:
-    description: When the task fails. With V(never) it is the result that says what is wrong.
+    description: When the task fails. With V(never), only the result contains the findings.
     type: str
     choices: [error, warning, never]
     default: never
 notes:
-  - What reaches Prometheus is judged from where the module runs. A scheduler runs in a pod, with another network, other authorities and another proxy.
-  - The proxy of the environment variables E(HTTPS_PROXY), E(HTTP_PROXY) and E(NO_PROXY) is used, as by a scheduler.
-  - It needs the permission to get the Route or Service, to list nodes, and for OpenShift's authorities to get ConfigMaps in
-    C(openshift-config-managed) and C(openshift-monitoring). What is not allowed is a finding.
+  - The module tests the connection from the host that it runs on. A scheduler runs in a pod, where network, CAs and proxy can be different.
+  - The module uses the proxy of the environment variables E(HTTPS_PROXY), E(HTTP_PROXY) and E(NO_PROXY), as a scheduler does.
+  - Requires the permissions to get the Route or Service, to list nodes, and for OpenShift's CAs to get ConfigMaps in C(openshift-config-managed) and
+    C(openshift-monitoring). A missing permission is a finding.
 seealso:
   - module: osso.scheduler.kube_scheduler_config
 """
 
 EXAMPLES = r"""
-- name: See whether schedulers could go by the load of the nodes
+- name: Check whether schedulers can use the load of the nodes
   osso.scheduler.prometheus_info:
   register: monitoring
 
-- name: Show what stands in the way
+- name: Show the findings
   ansible.builtin.debug:
     msg: "{{ monitoring.findings | map(attribute='message') }}"
 
-- name: Look with a token that lives for ten minutes, for what one plugin needs
+- name: Check the metrics of one plugin, with a token that is valid for ten minutes
   osso.scheduler.prometheus_info:
     service_account:
       namespace: openshift-secondary-scheduler-operator
@@ -174,7 +174,7 @@ EXAMPLES = r"""
       expiration_seconds: 600
     plugins: [TargetLoadPacking]
 
-- name: Look for what a configuration needs
+- name: Check the metrics that a configuration requires
   osso.scheduler.prometheus_info:
     url: http://127.0.0.1:9090
     timeout: 2
@@ -194,14 +194,14 @@ EXAMPLES = r"""
                   type: Prometheus
                   address: http://127.0.0.1:9090
 
-- name: See whether OpenShift complains about its default scheduler
+- name: Check OpenShift's alerts for its default scheduler
   osso.scheduler.prometheus_info:
     service_account:
       namespace: openshift-secondary-scheduler-operator
       name: osso-scheduler-operator
     alerts: [KubeSchedulerDown, SchedulerLegacyPolicySet]
 
-- name: Get URL and token, without a word about the token
+- name: Get URL and token, without printing the token
   osso.scheduler.prometheus_info:
     service_account:
       namespace: openshift-secondary-scheduler-operator
@@ -214,7 +214,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 found:
-  description: Whether there is a Prometheus, or O(url) was given.
+  description: Whether a Prometheus was found, or O(url) was given.
   returned: always
   type: bool
   sample: true
@@ -224,7 +224,7 @@ url:
   type: str
   sample: https://prometheus-k8s-openshift-monitoring.apps.example.com
 source:
-  description: Where the URL is from, null if none was found.
+  description: Source of the URL, null if none was found.
   returned: always
   type: dict
   contains:
@@ -241,39 +241,39 @@ source:
       type: str
       sample: prometheus-k8s
 reachable:
-  description: Whether it answers at all. Null if it was not asked.
+  description: Whether it answers at all. Null if it was not queried.
   returned: always
   type: bool
   sample: true
 tls_verified:
-  description: Whether its certificate was verified. Null if it was not asked, or has none because the URL is not https.
+  description: Whether its certificate was verified. Null if it was not queried, or has none because the URL is not https.
   returned: always
   type: bool
   sample: true
 ca:
-  description: The certificates (PEM) of the authority that verified it. Null if it is one that the host of the module trusts anyway.
+  description: The CA certificates (PEM) that verified it. Null if the host of the module trusts the CA anyway.
   returned: always
   type: str
   sample: |
     -----BEGIN CERTIFICATE-----
     MII...
 ca_from:
-  description: Where that authority is from.
+  description: Source of the CA certificates.
   returned: always
   type: str
   sample: ConfigMap openshift-config-managed/default-ingress-cert
 authorized:
-  description: Whether the token may read metrics. Null if it was not asked.
+  description: Whether the token may read metrics. Null if Prometheus was not queried.
   returned: always
   type: bool
   sample: true
 token_from:
-  description: Where the token is from, null without one.
+  description: Source of the token, null without one.
   returned: always
   type: str
   sample: TokenRequest for ServiceAccount openshift-secondary-scheduler-operator/metrics-reader
 token_expires:
-  description: When the token expires, null if it never does or does not say.
+  description: When the token expires, null if it never expires or its expiration is unknown.
   returned: always
   type: str
   sample: "2026-11-20T18:00:00Z"
@@ -283,7 +283,7 @@ token:
   type: str
   sample: eyJhbGciOi...
 plugins:
-  description: The plugins whose metrics were looked for.
+  description: The plugins whose metrics were checked.
   returned: always
   type: list
   elements: str
@@ -295,7 +295,7 @@ needed:
   elements: str
   sample: ["instance:node_cpu:ratio"]
 metrics:
-  description: What there is of these metrics. Empty if Prometheus could not be asked.
+  description: The state of these metrics. Empty if Prometheus could not be queried.
   returned: always
   type: list
   elements: dict
@@ -305,26 +305,26 @@ metrics:
       type: str
       sample: instance:node_cpu:ratio
     exists:
-      description: Whether there is any series of it.
+      description: Whether any series of it exists.
       type: bool
       sample: true
     nodes:
       description: The nodes of the cluster, each with its C(name), with its C(value) (the average of the last 15 minutes, from 0 to 1) and with
-        C(age_seconds), the time since the newest sample. Both are null for a node without series, and where they are no finite number.
+        C(age_seconds), the time since the newest sample. Both are null for a node without series, and if they are no finite number.
       type: list
       elements: dict
       sample: [{name: node-1, value: 0.37, age_seconds: 12}]
     other_instances:
-      description: Values of the label C(instance) that are no node.
+      description: Values of the label C(instance) that are not the name of a node.
       type: list
       elements: str
       sample: []
     recorded_by_others:
-      description: Whether another recording rule than that of P(osso.scheduler.monitoring#role) makes it at present.
+      description: Whether a recording rule other than the one of P(osso.scheduler.monitoring#role) records it at present.
       type: bool
       sample: false
 alerts:
-  description: What there is of O(alerts). Empty if Prometheus could not be asked.
+  description: The state of O(alerts). Empty if Prometheus could not be queried.
   returned: always
   type: list
   elements: dict
@@ -334,16 +334,16 @@ alerts:
       type: str
       sample: KubeSchedulerDown
     state:
-      description: V(inactive), V(pending) or V(firing). Null if there is no rule of that name.
+      description: V(inactive), V(pending) or V(firing). Null if no rule has that name.
       type: str
       sample: firing
     active:
-      description: What it is pending or fires for, each with C(state), with C(since), with C(labels) and with C(message), a text of its annotations.
+      description: Its pending and firing instances, each with C(state), C(since), C(labels) and C(message), a text of its annotations.
       type: list
       elements: dict
       sample: [{state: firing, since: "2026-11-20T18:00:00.1Z", labels: {severity: critical}, message: KubeScheduler has disappeared from Prometheus.}]
 usable:
-  description: Whether there is no finding of the severity V(error). Null if it was not asked.
+  description: Whether no finding has the severity V(error). Null if Prometheus was not queried.
   returned: always
   type: bool
   sample: true
@@ -354,12 +354,12 @@ findings:
   elements: dict
   contains:
     severity:
-      description: V(error) where load-aware scheduling does not work, V(warning) where it does.
+      description: V(error) if load-aware scheduling does not work, V(warning) if it does.
       type: str
       sample: error
     code:
       description:
-        - What kind of finding it is.
+        - The kind of finding.
         - >-
           Of the search V(not-found), V(route-not-admitted), V(ambiguous), V(not-allowed). Of the token V(no-service-account),
           V(token-request-refused), V(no-token-secret), V(token-missing), V(token-malformed), V(token-expired), V(token-refused), V(token-over-http),
@@ -375,15 +375,15 @@ findings:
       type: str
       sample: Prometheus has no instance:node_cpu:ratio for node-3, which therefore get the lowest score
     hint:
-      description: What to do about it.
+      description: The remedy.
       type: str
       sample: see whether node-exporter runs there and Prometheus scrapes it
     metric:
-      description: The metric that it is about, empty if none.
+      description: The affected metric, empty if none.
       type: str
       sample: instance:node_cpu:ratio
     nodes:
-      description: The nodes that it is about.
+      description: The affected nodes.
       type: list
       elements: str
       sample: [node-3]

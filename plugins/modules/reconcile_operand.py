@@ -12,10 +12,10 @@ version_added: 1.0.0
 author:
   - osso.scheduler contributors (@osso)
 description:
-  - Part of the operator, and of no use to playbooks of users. Its options and return values can change with every release.
+  - Part of the operator, not for playbooks of users. Its options and return values can change with every release.
   - One reconcile is one task. It reads what the resource depends on, validates the configuration, decides which rollout is to be applied, if any,
     renders the templates of the role P(osso.scheduler.operand#role), applies them, and reports by the status of the resource, events and metrics.
-  - No configuration and no token becomes a variable or a result of Ansible.
+  - Configurations and tokens never become variables or results of Ansible.
   - A reconcile runs on the controller, in Ansible's own process; O(state=unattended) runs where modules run.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
@@ -42,7 +42,7 @@ options:
     required: true
   state:
     description:
-      - V(present) does what the resource asks for.
+      - V(present) does what the resource specifies.
       - V(absent) cleans up after a resource that is being deleted. A failure is tried again until O(cleanup_deadline).
       - V(unattended) cleans up after a resource whose operator does not run, and removes the operator's finalizer from it.
     type: str
@@ -65,7 +65,7 @@ EXAMPLES = r"""
     name: batch
   register: found
 
-- name: Clean up in the place of its operator, which was deleted before
+- name: Clean up in place of its operator, which was deleted before
   osso.scheduler.reconcile_operand:
     resource: "{{ found.resources[0] }}"
     state: unattended
@@ -74,13 +74,13 @@ EXAMPLES = r"""
 RETURN = r"""
 look_again:
   description:
-    - When the operator has to reconcile again by itself, empty if it learns of every change that matters.
-    - A state that lasts is checked ever more rarely.
+    - When the operator must reconcile again without an event, empty if events report every relevant change.
+    - A lasting state is checked less and less often.
   returned: with O(state=present) and O(state=absent)
   type: str
   sample: 5s
 failure:
-  description: Why the reconcile has to be tried again, empty if it has not. The task fails where RV(look_again) is empty.
+  description: Why the reconcile must be retried, empty if it succeeded. The task fails if RV(look_again) is empty.
   returned: with O(state=present) and O(state=absent)
   type: str
 requests:

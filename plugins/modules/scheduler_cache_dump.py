@@ -7,15 +7,15 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: scheduler_cache_dump
-short_description: Show what a scheduler believes of nodes and pods, and where that is not as the API server has it
+short_description: Dump a scheduler's cache and queue, and compare them with the API server
 version_added: 1.0.0
 description:
-  - Sends SIGUSR2 to a running kube-scheduler, which then writes its cache and its queue into its log, reads the log since then, and
-    returns it as structure.
-  - Compares it with the nodes and pods of the API server. These are read before the dump and after it, and only what they say both
-    times counts, so that a busy cluster is no difference.
-  - The scheduler goes on scheduling. Only a process that has a handler for the signal gets it.
-  - Kubernetes 1.28 to 1.36 write the same dump, which is the one that is understood.
+  - Sends SIGUSR2 to a running kube-scheduler, which then writes its cache and its queue to its log. Reads this part of the log and returns it as a
+    structure.
+  - Compares the dump with the nodes and pods of the API server, which the module reads before and after the dump. Only values that are the same both
+    times are compared, so changes in a busy cluster are not reported as differences.
+  - The scheduler continues to schedule pods. The module sends the signal only to a process that has a handler for it.
+  - The module supports the format of Kubernetes 1.28 to 1.36, which is the same in all of these releases.
 author:
   - osso.scheduler contributors (@osso-scheduler)
 extends_documentation_fragment:
@@ -29,12 +29,12 @@ attributes:
   check_mode:
     support: full
     details:
-      - Finds the scheduler and says in RV(msg) what would be done, but sends no signal and adds no container.
-      - Whether an image has a shell shows only when one is started. So with O(method=auto) a possible ephemeral container counts as change.
+      - Finds the scheduler and reports the planned steps in RV(msg), but sends no signal and adds no container.
+      - Only starting a shell shows whether an image has one. So with O(method=auto) a possible ephemeral container counts as a change.
   diff_mode:
     support: N/A
     details:
-      - The only thing that it may change is the list of a pod's ephemeral containers, which RV(leftover) names.
+      - The module can only change the list of a pod's ephemeral containers; RV(leftover) names it.
   idempotent:
     support: partial
     details:
@@ -42,20 +42,20 @@ attributes:
 options:
   method:
     description:
-      - How the signal gets to the process.
+      - How to send the signal to the process.
       - V(exec) runs a shell in the scheduler's container, for images that have one.
       - V(ephemeral_container) adds a container of O(debug_image) to the pod, which shares the scheduler's processes, sends the signal
-        and ends at once. Kubernetes cannot remove it; it stays listed in the pod. A static pod can't get one.
-      - V(host) signals a process of the host that the task runs on, so the task has to be delegated to the scheduler's node, with the
-        right to signal its processes. This is the way for static pods without a shell, and for schedulers that are in no pod.
-      - V(auto) is V(exec) and, where the image has no shell, V(ephemeral_container).
+        and ends at once. Kubernetes cannot remove it; it stays listed in the pod. Static pods do not support it.
+      - V(host) signals a process on the host that the task runs on. Delegate the task to the scheduler's node, with the permission to signal its
+        processes. Use it for static pods without a shell, and for schedulers outside of pods.
+      - V(auto) is V(exec) and, if the image has no shell, V(ephemeral_container).
     type: str
     choices: [auto, exec, ephemeral_container, host]
     default: auto
   debug_image:
     description:
-      - Image of the ephemeral container. It needs C(sh) and nothing else, and the node has to be able to pull it.
-      - It runs as the user that the pod or container says. Where they say none it gets the capability C(KILL).
+      - Image of the ephemeral container. It only requires C(sh), and the node must be able to pull it.
+      - It runs as the user that the pod or container specifies. If they specify none, it gets the capability C(KILL).
     type: str
     default: registry.k8s.io/e2e-test-images/busybox:1.29-4
   process:
@@ -63,46 +63,47 @@ options:
     type: str
     default: kube-scheduler
   pid:
-    description: With O(method=host), the process, where the host has several of the name O(process).
+    description: With O(method=host), the process ID. Required if the host has several processes with the name O(process).
     type: int
   log_path:
     description:
-      - With O(method=host), the file on the host into which a scheduler that is in no pod logs.
+      - With O(method=host), the log file of a scheduler outside of pods.
       - The documentation of the collection, C(docs/debugging.md), has tasks for static pods and for processes of a host.
     type: path
   timeout:
-    description: Seconds to wait for the ephemeral container to have run, and again for the dump to be in the log.
+    description: Seconds to wait for the end of the ephemeral container, and again for the dump in the log.
     type: int
     default: 60
   compare:
     description:
       - Whether to read all nodes and pods of the API server and compare the dump with them.
-      - With O(pod) or O(log_path), O(scheduler_name) says which name this scheduler serves. Pods that wait for it are then expected in its queue.
+      - With O(pod) or O(log_path), set O(scheduler_name) to the C(schedulerName) of this scheduler. The comparison then expects its pending pods in
+        its queue.
     type: bool
     default: true
 notes:
-  - A whole dump has to be in the log that the node keeps. With some thousand nodes it is larger than 10 MiB, at which a kubelet begins a
-    new log by default.
-  - Only the leading instance has a queue that moves. With C(delayCacheUntilActive), only that one has a cache.
-  - Needs the permission to get pods and C(pods/log), to get and create C(pods/exec) for V(exec), to patch C(pods/ephemeralcontainers) for
-    V(ephemeral_container), to list nodes and pods for O(compare), and what M(osso.scheduler.scheduler_info) needs for O(scheduler_name).
+  - The node's log must contain the whole dump. With some thousand nodes the dump is larger than 10 MiB, the default size at which a kubelet rotates a
+    log.
+  - Only the leading instance processes its queue. With C(delayCacheUntilActive), only the leading instance has a cache.
+  - Requires the permissions to get pods and C(pods/log), to get and create C(pods/exec) for V(exec), to patch C(pods/ephemeralcontainers) for
+    V(ephemeral_container), to list nodes and pods for O(compare), and the permissions for M(osso.scheduler.scheduler_info) with O(scheduler_name).
 seealso:
   - module: osso.scheduler.scheduler_info
   - module: osso.scheduler.scheduler_pprof
 """
 
 EXAMPLES = r"""
-- name: What does the scheduler believe?
+- name: Dump the cache of the scheduler
   osso.scheduler.scheduler_cache_dump:
     scheduler_name: secondary-scheduler
     debug_image: registry.example.com/busybox:1
   register: believes
 
-- name: Show where the API server says something else
+- name: Show the differences from the API server
   ansible.builtin.debug:
     msg: "{{ believes.comparison.differences | map(attribute='message') }}"
 
-- name: Look into the pod of another scheduler
+- name: Dump the cache of the scheduler in a pod
   osso.scheduler.scheduler_cache_dump:
     pod:
       namespace: "{{ believes.target.namespace }}"
@@ -113,7 +114,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 target:
-  description: The instance that was looked into, null for a process that is in no pod.
+  description: The instance that was examined, null for a process outside of pods.
   returned: success
   type: dict
   sample:
@@ -128,19 +129,19 @@ method:
   type: str
   sample: ephemeral_container
 leftover:
-  description: What stays in the cluster, in words; empty if nothing does.
+  description: What remains in the cluster, as a text; empty if nothing remains.
   returned: success
   type: str
   sample: >-
     The ephemeral container osso-dump-0c1d2e3f has ended; it stays listed in the pod
     openshift-secondary-scheduler-operator/secondary-scheduler-7c9b7f6d5-x2x7k until that is replaced.
 dump:
-  description: What the scheduler wrote. Null in check mode.
+  description: The dump of the scheduler. Null in check mode.
   returned: success
   type: dict
   contains:
     time:
-      description: When it was written, by the scheduler's clock, as the log has it.
+      description: When it was written, by the scheduler's clock, as in the log.
       type: str
       sample: "1122 05:26:55.123456"
     nodes:
@@ -153,46 +154,46 @@ dump:
           type: str
           sample: worker-1
         deleted:
-          description: Whether the node is gone and only its pods are left in the cache.
+          description: Whether the node was deleted and the cache only contains its pods.
           type: bool
           sample: false
         requested:
           description: >-
-            What its pods ask for together: C(cpu_millis), C(memory) and C(ephemeral_storage) in bytes, and C(scalar) with extended
-            resources and huge pages by name. C(pods) is always 0.
+            The sum of its pods' requests: C(cpu_millis), C(memory) and C(ephemeral_storage) in bytes, and C(scalar) with extended resources and huge
+            pages by name. C(pods) is always 0.
           type: dict
           sample: {cpu_millis: 150, memory: 52428800, ephemeral_storage: 0, pods: 0, scalar: {}}
         allocatable:
-          description: What the node has for pods, in the same form. C(pods) is how many it may have.
+          description: The allocatable resources of the node, in the same form. C(pods) is the maximum number of pods.
           type: dict
           sample: {cpu_millis: 2000, memory: 8326463488, ephemeral_storage: 47093746742, pods: 110, scalar: {}}
         pods:
-          description: The pods on it, those included that the scheduler has only decided to place there.
+          description: The pods on it, including those that the scheduler has assumed there but not yet bound.
           type: list
           elements: dict
           sample: [{namespace: default, name: web-0, uid: 5a0b6c4e-5d9d-4d39-8c68-7a8f9b1a2c3d, phase: Running, nominated_node: "", queue: ""}]
         nominated:
-          description: The pods that are to come when others have been evicted, in the same form.
+          description: The pods that are nominated for it after the eviction of others, in the same form.
           type: list
           elements: dict
           sample: []
     queues:
-      description: How many pods are in each queue.
+      description: Number of pods in each queue.
       type: dict
       sample: {active: 0, backoff: 1, unschedulable: 2}
     queue:
-      description: These pods. C(queue) says in which one each is.
+      description: These pods, each with the name of its C(queue).
       type: list
       elements: dict
       sample: [{namespace: default, name: web-1, uid: 0f7f3a52-4c1b-4a59-9d3e-0d7f6d1f5f11, phase: Pending, nominated_node: "", queue: unschedulable}]
     mismatches:
       description: >-
-        Where the scheduler itself found that its cache is not as what it hears from the API server: names of nodes and uids of pods,
-        C(missed) in the cache or C(redundant) there. RV(comparison.mismatches) says what they mean.
+        The differences between its cache and the API server that the scheduler itself found: names of nodes and uids of pods, C(missed) in the cache
+        or C(redundant) there. RV(comparison.mismatches) explains them.
       type: dict
       sample: {missed_nodes: [], redundant_nodes: [], missed_pods: [], redundant_pods: []}
 comparison:
-  description: The dump beside the API server. Null in check mode, and without O(compare).
+  description: The comparison of the dump with the API server. Null in check mode, and without O(compare).
   returned: success
   type: dict
   contains:
@@ -201,7 +202,7 @@ comparison:
       type: bool
       sample: false
     differences:
-      description: What the API server says before and after the dump, and the dump does not.
+      description: Differences of the dump from values that the API server returned before and after it.
       type: list
       elements: dict
       contains:
@@ -212,27 +213,27 @@ comparison:
           type: str
           sample: stale_pod
         message:
-          description: The difference in words.
+          description: The difference as a text.
           type: str
           sample: "pod default/web-0: the scheduler counts it on worker-1, but it has ended or is gone"
         node:
-          description: The node that it is about, empty if none.
+          description: The affected node, empty if none.
           type: str
           sample: worker-1
         namespace:
-          description: Namespace of the pod that it is about, empty if none.
+          description: Namespace of the affected pod, empty if none.
           type: str
           sample: default
         pod:
-          description: The pod that it is about, empty if none.
+          description: The affected pod, empty if none.
           type: str
           sample: web-0
     in_flux:
-      description: How many pods came, went or got a node meanwhile. Nothing is said of them.
+      description: Number of pods that were created, deleted or bound meanwhile. They are not compared.
       type: int
       sample: 0
     mismatches:
-      description: The entries of RV(dump.mismatches), each with what it means.
+      description: The entries of RV(dump.mismatches), each with its meaning.
       type: list
       elements: dict
       sample:

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: scheduler_gather
-short_description: Gather all that helps to find out what is wrong with schedulers into one file
+short_description: Write a support bundle with data about schedulers and their operators
 version_added: 1.0.0
 description:
-  - Reads what belongs to the schedulers of a cluster and to their operators and writes it into one C(.tar.gz), with an index that says what
-    is in it, where it is from, and what could not be read and why (C(index.json), and C(index.md) to read).
-  - From each namespace with a scheduler or an operator, and from O(namespaces), it takes pods, Deployments, ReplicaSets, ConfigMaps,
-    Secrets, Services, ServiceAccounts, events, Leases, roles, PodDisruptionBudgets and NetworkPolicies, and where they are served
+  - Reads the objects, logs and metrics of a cluster's schedulers and of their operators, and writes them to one C(.tar.gz). Its index (C(index.json),
+    and C(index.md) for readers) lists the contents, their sources, and data that could not be read, with the reasons.
+  - From each namespace with a scheduler or an operator, and from O(namespaces), it reads pods, Deployments, ReplicaSets, ConfigMaps,
+    Secrets, Services, ServiceAccounts, events, Leases, roles, PodDisruptionBudgets and NetworkPolicies, and, if the cluster serves them,
     ServiceMonitors, PrometheusRules and the objects of the Operator Lifecycle Manager.
-  - Besides it takes SecondaryScheduler resources, nodes, PriorityClasses, the events by which schedulers say that they found no node, on
-    OpenShift the objects of its own scheduler, the logs of schedulers and operators, also from before their last restart, their metrics
-    where they can be reached, and everything that M(osso.scheduler.scheduler_info) can tell.
-  - It reads only, unless O(cache_dumps) is set. What may not be read, or can't be, as from a node that does not answer, is noted and does not
-    stop the rest.
-  - Of Secrets the API server is asked for names and labels only. Of ConfigMaps only configurations of schedulers are shown, of all others the
-    keys and sizes, and of their annotations the keys. What is called like a credential is masked, in configurations, environment variables,
-    flags, the texts of shells and objects, and the same values wherever else they stand. Lines of logs and of messages end at the first word
-    after which a credential may follow.
+  - It also reads SecondaryScheduler resources, nodes, PriorityClasses, the events of schedulers that found no node, and on OpenShift the objects of
+    the default scheduler. The bundle contains the logs of schedulers and operators, also from before their last restart, their metrics if they are
+    reachable, and all results of M(osso.scheduler.scheduler_info).
+  - It only reads, unless O(cache_dumps) is set. If data cannot be read, for lack of permission or because a node does not answer, the index records
+    it and the module continues.
+  - For Secrets, it only requests names and labels. Of ConfigMaps it only shows configurations of schedulers; of others it shows keys and sizes, and
+    the keys of their annotations. Values with the name of a credential are masked in configurations, environment variables, flags, shell commands and
+    objects, and the same values are masked everywhere else. Lines of logs and of messages end at the first word that a credential can follow.
 author:
   - osso.scheduler contributors (@osso-scheduler)
 extends_documentation_fragment:
@@ -37,7 +36,7 @@ attributes:
   check_mode:
     support: full
     details:
-      - Reads all the same and returns what would be in the file, but writes none and sends no signal.
+      - Reads the same data and returns the contents of the file, but writes no file and sends no signal.
   diff_mode:
     support: N/A
     details:
@@ -45,48 +44,46 @@ attributes:
   idempotent:
     support: N/A
     details:
-      - Each run writes what there is then, so it always reports a change, of the file.
+      - Each run writes the current state, so it always reports a change of the file.
 options:
   path:
     description:
-      - The file to write, on the host that the task runs on. Its name ends in C(.tar.gz); the name before that is the folder in it.
+      - The file to write, on the host that the task runs on. Its name ends in C(.tar.gz); the rest of the name is the folder in the archive.
       - The directory must exist. A file of that name is replaced. Only its owner can read it.
     type: path
     required: true
   namespaces:
     description:
       - Namespaces in which Deployments are searched, besides those of SecondaryScheduler resources. All if the list is empty.
-      - Their objects are in the file also if there is no scheduler in them, those of C(kube-system) if the list is empty.
+      - The file contains their objects even if they contain no scheduler, and those of C(kube-system) if the list is empty.
     type: list
     elements: str
     default: []
   log_lines:
-    description: How many lines to take from the end of each log. V(0) takes no logs.
+    description: Number of lines to read from the end of each log. V(0) reads no logs.
     type: int
     default: 5000
   cache_dumps:
     description:
-      - Also has the leading instance of each scheduler dump what it believes of nodes and pods, as M(osso.scheduler.scheduler_cache_dump)
-        does with V(auto).
-      - This is the only thing that may leave something in the cluster, an ended container that stays listed in the scheduler's pod. The index
-        names it.
+      - Also dumps the cache and queue of the leading instance of each scheduler, as M(osso.scheduler.scheduler_cache_dump) does with V(auto).
+      - Only this option can leave a trace in the cluster, a terminated container that stays listed in the scheduler's pod. The index names it.
     type: bool
     default: false
   debug_image:
-    description: With O(cache_dumps), the image of that container. It needs C(sh) and nothing else, and the node has to be able to pull it.
+    description: With O(cache_dumps), the image of that container. It only requires C(sh), and the node must be able to pull it.
     type: str
 notes:
-  - Read it before you give it away. It names nodes, pods, images and addresses, and no list of what a credential is called is complete.
-  - It needs the permission to get and list what it takes, to get C(pods/log), and for metrics to get and create C(pods/portforward).
-    O(metrics_account) needs the permission to create C(serviceaccounts/token) besides, O(cache_dumps) to get and create C(pods/exec) and to
-    patch C(pods/ephemeralcontainers).
+  - Read the file before you share it. It names nodes, pods, images and addresses, and no list of credential names is complete.
+  - Requires the permissions to get and list the objects that it reads, to get C(pods/log), and for metrics to get and create C(pods/portforward).
+    O(metrics_account) also requires the permission to create C(serviceaccounts/token), O(cache_dumps) to get and create C(pods/exec) and to patch
+    C(pods/ephemeralcontainers).
 seealso:
   - module: osso.scheduler.scheduler_info
   - module: osso.scheduler.scheduler_cache_dump
 """
 
 EXAMPLES = r"""
-- name: Gather what helps to find out what is wrong
+- name: Write a support bundle
   osso.scheduler.scheduler_gather:
     path: "{{ private_folder }}/schedulers.tar.gz"
     namespaces:
@@ -112,7 +109,7 @@ size:
   type: int
   sample: 81920
 files:
-  description: What is in it, besides the index. Paths are within the one folder in it.
+  description: Its contents, without the index. Paths are relative to the folder in the archive.
   returned: success
   type: list
   elements: dict
@@ -122,15 +119,15 @@ files:
       type: str
       sample: namespaces/openshift-secondary-scheduler-operator/pods.json
     what:
-      description: What it is.
+      description: Description of the content.
       type: str
       sample: pods in openshift-secondary-scheduler-operator
     source:
-      description: Where it is from.
+      description: Source of the content.
       type: str
       sample: GET /api/v1/namespaces/openshift-secondary-scheduler-operator/pods
     objects:
-      description: How many objects are in it. Null for what is no list.
+      description: Number of objects in it. Null if it is no list.
       type: int
       sample: 2
     bytes:
@@ -138,7 +135,7 @@ files:
       type: int
       sample: 20480
 missing:
-  description: What could not be read, C(what) it is, its C(source), and C(why).
+  description: Data that could not be read, with its description C(what), its C(source), and the reason C(why).
   returned: success
   type: list
   elements: dict
@@ -147,7 +144,7 @@ missing:
       source: GET /api/v1/namespaces/batch/secrets
       why: 'secrets is forbidden: User "someone" cannot list resource "secrets" in API group "" in the namespace "batch" (HTTP 403)'
 notes:
-  description: What else there is to know, such as what stays in the cluster.
+  description: Further information, such as containers that stay listed in the cluster.
   returned: success
   type: list
   elements: str

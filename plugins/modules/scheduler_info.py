@@ -7,17 +7,17 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: scheduler_info
-short_description: Tell which schedulers serve which names, which operators there are, and which pods wait for nobody
+short_description: List schedulers and their names, operators, and pods that no scheduler handles
 version_added: 1.0.0
 description:
-  - Finds the schedulers of a cluster and says for each under which names it places pods, whether it does so now, and who leads.
-  - Finds the pods without a node that no scheduler looks after, with the reason.
+  - Finds the schedulers of a cluster. For each, returns the names under which it schedules pods, whether it does so now, and its leader.
+  - Finds the pods without a node that no scheduler handles, with the reason.
   - Finds the operators for C(SecondaryScheduler) resources and the namespaces that they watch.
-  - Four kinds of schedulers are found. First the cluster's own, by its Lease C(kube-scheduler) and its static pods in C(kube-system)
-    or C(openshift-kube-scheduler). Second C(SecondaryScheduler) resources in all namespaces, with the Deployment that an operator made
-    of them. Third Deployments that run C(kube-scheduler), such as that of OpenShift's NUMA Resources Operator. Fourth those that run Volcano,
-    YuniKorn or Koordinator.
-  - For a C(schedulerName) that pending pods have and none of these, a Deployment counts whose name, container or program is called so.
+  - The module finds four kinds of schedulers. The first is the cluster's default scheduler, by its Lease C(kube-scheduler) and its static pods in
+    C(kube-system) or C(openshift-kube-scheduler). The second are C(SecondaryScheduler) resources in all namespaces, with the Deployments that an
+    operator created for them. The third are Deployments that run C(kube-scheduler), such as the one of OpenShift's NUMA Resources Operator. The
+    fourth are Deployments of Volcano, YuniKorn or Koordinator.
+  - If pending pods use a C(schedulerName) of none of these, a Deployment counts as their scheduler if its name, container or program has that name.
 author:
   - osso.scheduler contributors (@osso-scheduler)
 extends_documentation_fragment:
@@ -36,58 +36,58 @@ options:
   namespaces:
     description:
       - Namespaces in which Deployments are searched, besides those of SecondaryScheduler resources. All if the list is empty.
-      - A user who may not list SecondaryScheduler resources, pods or Deployments in all namespaces sees those of these namespaces, or of
-        C(kube-system) if the list is empty.
+      - Without the permission to list SecondaryScheduler resources, pods or Deployments in all namespaces, the module lists those in these
+        namespaces, or in C(kube-system) if the list is empty.
     type: list
     elements: str
     default: []
   scheduler_name:
-    description: Only report schedulers that serve this name, and pods that ask for it.
+    description: Only report schedulers with this name, and pods that use it.
     type: str
   gather:
     description:
-      - What to look for. Less needs fewer requests.
+      - What to gather. Fewer values cause fewer requests.
       - V(schedulers) fills RV(schedulers) and RV(conflicts), V(pods) fills RV(unserved_pods), V(pending) fills RV(pending_pods) and
         RV(pending_groups), V(operators) fills RV(operators), V(platform) fills RV(openshift), RV(monitoring), RV(olm) and
         RV(kubernetes_version), V(cluster) fills RV(cluster).
-      - Three look into each of the RV(schedulers), and bring these with them. V(profiles) fills RV(schedulers[].profiles) and asks for
-        nothing more. V(instances) fills RV(schedulers[].instances), with one request for the pods of each scheduler and one or two for
-        the log of each pod. V(metrics) fills RV(schedulers[].metrics), with a connection to one pod of each scheduler.
+      - Three values add details to RV(schedulers), and include V(schedulers). V(profiles) fills RV(schedulers[].profiles) without further requests.
+        V(instances) fills RV(schedulers[].instances), with one request for the pods of each scheduler and one or two for the log of each pod.
+        V(metrics) fills RV(schedulers[].metrics), with a connection to one pod of each scheduler.
     type: list
     elements: str
     choices: [schedulers, pods, pending, operators, platform, cluster, profiles, instances, metrics]
     default: [schedulers, pods]
 notes:
-  - The names that a scheduler serves are read from the ConfigMap of its configuration. Those of the cluster's own scheduler can't be
-    read through the API, so it is taken to serve C(default-scheduler).
+  - The module reads the names of a scheduler from the ConfigMap of its configuration. It cannot read those of the default scheduler through the API,
+    and assumes C(default-scheduler).
   - The age of a Lease is measured with the clock of the host that the module runs on, with a tolerance of 10 seconds.
-  - To see everything it needs the permission to list SecondaryScheduler resources, Deployments and pods, and to get Leases and
-    ConfigMaps, in all namespaces. Where an instance is not ready it lists events, and for pods with ResourceClaims these.
-  - V(instances) in O(gather) needs the permission to get C(pods/log) besides, V(metrics) to get and create C(pods/portforward), and to create
+  - A complete result requires the permissions to list SecondaryScheduler resources, Deployments and pods, and to get Leases and ConfigMaps, in all
+    namespaces. If an instance is not ready, the module lists events, and for pods with ResourceClaims it lists the ResourceClaims.
+  - In O(gather), V(instances) also requires the permission to get C(pods/log), and V(metrics) to get and create C(pods/portforward), and to create
     C(serviceaccounts/token) for O(metrics_account).
-  - RV(schedulers[].profiles) goes by the configuration as it is in the ConfigMap now. A scheduler reads it when it starts.
-  - What can't be read for lack of permission, and a log that can't be read because the pod's node does not answer, is named in RV(unknown)
-    and is no failure.
+  - RV(schedulers[].profiles) describes the current configuration in the ConfigMap. A scheduler reads it when it starts.
+  - If something cannot be read for lack of permission, or a log because the pod's node does not answer, RV(unknown) names it and the task does not
+    fail.
 seealso:
   - module: osso.scheduler.scheduler_probe
 """
 
 EXAMPLES = r"""
-- name: Look at all schedulers
+- name: List all schedulers
   osso.scheduler.scheduler_info:
   register: info
 
-- name: Fail if pods wait for a scheduler that is not there
+- name: Fail if pods wait for a scheduler that does not exist
   ansible.builtin.assert:
     that: info.unserved_pods | length == 0
     fail_msg: "{{ info.unserved_pods }}"
 
-- name: See what all pods wait for, those first that nobody looks after
+- name: List the reasons of all pending pods, those without a scheduler first
   osso.scheduler.scheduler_info:
     gather: [pending]
   register: info
 
-- name: See which plugins run, how often each instance was restarted and what it complained of last
+- name: Read the plugins, and the restarts and the last error of each instance
   osso.scheduler.scheduler_info:
     gather: [profiles, instances]
   register: info
@@ -98,12 +98,12 @@ EXAMPLES = r"""
       {{ info.schedulers | map(attribute='profiles') | select | flatten | selectattr('scheduler_name', 'equalto', 'secondary-scheduler')
          | map(attribute='weights') }}
 
-- name: See how often and how fast they place pods
+- name: Read the number and duration of scheduling attempts
   osso.scheduler.scheduler_info:
     gather: [metrics]
   register: info
 
-- name: Find out who serves the name secondary-scheduler
+- name: Find the scheduler with the name secondary-scheduler
   osso.scheduler.scheduler_info:
     scheduler_name: secondary-scheduler
     namespaces:
@@ -125,14 +125,14 @@ schedulers:
   elements: dict
   contains:
     scheduler_names:
-      description: The names that it places pods under. Empty if its configuration can't be read.
+      description: The names under which it schedules pods. Empty if its configuration cannot be read.
       type: list
       elements: str
       sample: [secondary-scheduler]
     kind:
       description:
-        - V(SecondaryScheduler) or V(Deployment) for what it is made of. V(StaticPod) for the cluster's own scheduler, V(default) if only
-          its Lease can be seen.
+        - V(SecondaryScheduler) or V(Deployment) for the resource that defines it. V(StaticPod) for the default scheduler, V(default) if only its
+          Lease is visible.
       type: str
       sample: SecondaryScheduler
     namespace:
@@ -145,17 +145,17 @@ schedulers:
       sample: cluster
     software:
       description:
-        - V(kube-scheduler), or V(Volcano), V(YuniKorn) or V(Koordinator). V(unknown) for a Deployment that is called like the C(schedulerName) of
+        - V(kube-scheduler), or V(Volcano), V(YuniKorn) or V(Koordinator). V(unknown) for a Deployment with the name in the C(schedulerName) of
           pending pods, which only counts for RV(unserved_pods), RV(pending_pods) and RV(pending_groups).
-        - Whether another one than kube-scheduler places pods now is known by its readiness alone.
+        - For software other than kube-scheduler, only its readiness shows whether it schedules pods now.
       type: str
       sample: kube-scheduler
     workload:
-      description: The Deployment or pods that run it, null if none can be seen.
+      description: The Deployment or pods that run it, null if none are visible.
       type: str
       sample: Deployment/secondary-scheduler
     image:
-      description: The image of its container. For a SecondaryScheduler without Deployment the image that it asks for.
+      description: The image of its container. For a SecondaryScheduler without Deployment, the image in its spec.
       type: str
       sample: registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7
     version:
@@ -163,19 +163,19 @@ schedulers:
       type: str
       sample: v0.34.7
     replicas:
-      description: How many instances there shall be. Null if they can't be seen.
+      description: The desired number of instances. Null if they are not visible.
       type: int
       sample: 1
     ready:
-      description: How many instances are ready. Null if they can't be seen.
+      description: Number of ready instances. Null if they are not visible.
       type: int
       sample: 1
     serving:
-      description: Whether an instance is ready and, if leaders are elected, holds a Lease that it renews. Null if that can't be seen.
+      description: Whether an instance is ready and, with leader election, holds a Lease that it renews. Null if this is not visible.
       type: bool
       sample: true
     elects:
-      description: Whether its instances elect a leader. Null if that is not known.
+      description: Whether its instances elect a leader. Null if unknown.
       type: bool
       sample: true
     leader:
@@ -191,11 +191,11 @@ schedulers:
           type: str
           sample: secondary-scheduler
         holder:
-          description: Who holds it, that is the name of the pod or host and a number. Empty if nobody does.
+          description: The holder, that is the name of the pod or host and a number. Empty if the Lease has no holder.
           type: str
           sample: secondary-scheduler-7c9b7f6d5-x2x7k_0e0e8c8a-8f0e-4a6e-9e6b-4a3c7c9d2f10
         acquired_seconds:
-          description: For how long its holder has been the leader, in seconds. Null if nobody is.
+          description: For how long its holder has been the leader, in seconds. Null without a holder.
           type: int
           sample: 86400
         renewed_seconds:
@@ -203,34 +203,34 @@ schedulers:
           type: int
           sample: 2
         duration_seconds:
-          description: How long others wait since then before they take over, in seconds.
+          description: How long after the renewal others can take over, in seconds.
           type: int
           sample: 137
     conditions:
-      description: The status conditions of the SecondaryScheduler or Deployment, as they are.
+      description: The status conditions of the SecondaryScheduler or Deployment, unchanged.
       type: list
       elements: dict
       sample: [{type: Available, status: "True", reason: AsExpected}]
     message:
-      description: In words why it serves or does not. What a container said goes up to the first thing that may be a credential.
+      description: Why it schedules pods or does not. Messages of containers are cut before the first possible credential.
       type: str
       sample: 1 instance ready, secondary-scheduler-7c9b7f6d5-x2x7k_0e0e8c8a-8f0e-4a6e-9e6b-4a3c7c9d2f10 leads
     profiles:
       description:
-        - The profiles of its configuration and the plugins that run in each, defaults and flags included, as its release has them.
-        - Null if the configuration can't be read or is not valid. RV(schedulers[].profiles_message) says why.
+        - The profiles of its configuration and the plugins that run in each, including the defaults of its release and its flags.
+        - Null if the configuration cannot be read or is not valid. RV(schedulers[].profiles_message) contains the reason.
       returned: V(profiles) in O(gather)
       type: list
       elements: dict
       contains:
         scheduler_name:
-          description: The name that the profile places pods under.
+          description: The C(schedulerName) of the profile.
           type: str
           sample: secondary-scheduler
         plugins:
           description: >-
-            The plugins at each extension point, in the order in which they run. Null if the name of the image does not tell which release
-            and which plugins it holds.
+            The plugins at each extension point, in the order in which they run. Null if the name of the image does not identify its release and its
+            plugins.
           type: dict
           sample: {queueSort: [PrioritySort], filter: [NodeUnschedulable, NodeName], score: [TaintToleration, NodeAffinity], bind: [DefaultBinder]}
         weights:
@@ -238,12 +238,12 @@ schedulers:
           type: dict
           sample: {TaintToleration: 3, NodeAffinity: 2}
     profiles_message:
-      description: Why profiles or plugins are not known, empty if they are.
+      description: Why profiles or plugins are unknown, empty if they are known.
       returned: V(profiles) in O(gather)
       type: str
       sample: ""
     instances:
-      description: Its pods. Null if none can be seen.
+      description: Its pods. Null if none are visible.
       returned: V(instances) in O(gather)
       type: list
       elements: dict
@@ -261,7 +261,7 @@ schedulers:
           type: str
           sample: secondary-scheduler
         image_id:
-          description: The image that it runs, as the node names it. Empty as long as it does not run.
+          description: The image that it runs, as reported by the node. Empty while it does not run.
           type: str
           sample: registry.k8s.io/scheduler-plugins/kube-scheduler@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
         ready:
@@ -277,7 +277,7 @@ schedulers:
           type: int
           sample: 3600
         restarts:
-          description: How often the container was started again.
+          description: Number of restarts of the container.
           type: int
           sample: 1
         last_end:
@@ -286,9 +286,9 @@ schedulers:
           sample: {reason: Error, exit_code: 1, at: "2026-11-22T05:26:55Z"}
         last_error:
           description: >-
-            The last error in the last 1000 lines of its log or, where that has none, in the log from before its last restart. Null if there
-            is none. C(time) is the scheduler's, C(line) goes up to the first thing that may be a credential, C(previous) says whether it is
-            from before the restart.
+            The last error in the last 1000 lines of its log or, if that contains none, in the log from before its last restart. Null if neither
+            contains one. C(time) is the scheduler's, C(line) is cut before the first possible credential, and C(previous) is true if it is from
+            before the restart.
           type: dict
           sample:
             time: "1122 05:26:55.123456"
@@ -296,22 +296,22 @@ schedulers:
             previous: false
     metrics:
       description:
-        - What the leading instance has counted since its process began.
-        - Null if that can't be reached. RV(schedulers[].metrics_message) says why.
+        - Counters of the leading instance since its process started.
+        - Null if the instance is not reachable. RV(schedulers[].metrics_message) contains the reason.
       returned: V(metrics) in O(gather)
       type: dict
       contains:
         pod:
-          description: The pod that was asked.
+          description: The pod that returned the metrics.
           type: str
           sample: secondary-scheduler-7c9b7f6d5-x2x7k
         counted_seconds:
-          description: How long ago its process began, in seconds. Null if it does not say.
+          description: How long ago its process started, in seconds. Null if unknown.
           type: int
           sample: 3600
         profiles:
           description: >-
-            For each C(scheduler_name) that it has tried to place pods for, how many attempts had which result, and what they took in seconds. The
+            For each C(scheduler_name) with scheduling attempts, the number of attempts by result, and their duration in seconds. The
             quantiles are interpolated within the buckets of a histogram.
           type: list
           elements: dict
@@ -321,23 +321,23 @@ schedulers:
               attempt_seconds: {count: 123, p50: 0.001021, p90: 0.003405, p99: 0.007822}
         pod_seconds:
           description: >-
-            What pods took from when they came into its queue until they were bound, in the same form, over all profiles. Null if there was none.
+            The time of pods from entering its queue until binding, in the same form, over all profiles. Null if no pod was bound.
           type: dict
           sample: {count: 120, p50: 0.005, p90: 0.009, p99: 0.0198}
         pending:
-          description: How many pods are in each of its queues.
+          description: Number of pods in each of its queues.
           type: dict
           sample: {active: 0, backoff: 1, gated: 0, unschedulable: 2}
     metrics_message:
-      description: Why there are no metrics, empty if there are.
+      description: Why the metrics are missing, else empty.
       returned: V(metrics) in O(gather)
       type: str
       sample: ""
 conflicts:
   description:
-    - Names under which more than one process places pods, because two schedulers use them without a common Lease, or because several instances
-      of one elect no leader. Each of them takes resources for free that the other has given away.
-    - A name that the default scheduler uses, too, is among them.
+    - Names under which more than one process schedules pods, because two schedulers use them without a common Lease, or because several instances of
+      one scheduler elect no leader. Each process treats resources as free that the other has already assigned.
+    - This includes names that the default scheduler also uses.
   returned: success and V(schedulers) in O(gather)
   type: list
   elements: dict
@@ -352,18 +352,18 @@ conflicts:
       elements: str
       sample: [Deployment team-a/batch, SecondaryScheduler team-b/batch]
     message:
-      description: What happens and what to do.
+      description: The effect and the remedy.
       type: str
       sample: >-
         Deployment team-a/batch and SecondaryScheduler team-b/batch place the same pods and do not see each other's decisions: give each a
         schedulerName of its own
 unserved_pods:
   description:
-    - Pods without a node that no scheduler looks after, because none serves the name that they ask for, because the one that does is
-      not working, or because it has not looked at them for 30 seconds.
-    - A pod for which a scheduler found no node, one that waits at a scheduling gate, and one that waits for a ResourceClaim that does not
-      exist, is not among them. The condition C(PodScheduled) alone proves no scheduler, since it outlives the one that wrote it.
-    - Null, with a warning, if pods may be listed nowhere.
+    - Pods without a node that no scheduler handles, because no scheduler has the name that they use, because their scheduler is not available, or
+      because it has not processed them for 30 seconds.
+    - The list does not contain a pod for which a scheduler found no node, that waits at a scheduling gate, or that waits for a ResourceClaim that
+      does not exist. The condition C(PodScheduled) alone does not prove that a scheduler runs, because it outlives the scheduler that wrote it.
+    - Null, with a warning, if the user may not list pods in any namespace.
   returned: success and V(pods) in O(gather)
   type: list
   elements: dict
@@ -377,11 +377,11 @@ unserved_pods:
       type: str
       sample: web-0
     scheduler_name:
-      description: The name that the pod asks for.
+      description: The C(schedulerName) of the pod.
       type: str
       sample: old-scheduler
     owner:
-      description: Kind and name of what makes pods like this one. Empty for a pod that stands alone.
+      description: Kind and name of the owner that creates pods like this one. Empty for a pod without owner.
       type: str
       sample: Deployment/web
     pending_seconds:
@@ -389,19 +389,19 @@ unserved_pods:
       type: int
       sample: 3605
     reason:
-      description: Why nobody looks after it.
+      description: Why no scheduler handles it.
       type: str
       sample: no scheduler serves the name old-scheduler
 pending_pods:
   description:
     - All pods without a node, each with the reason. First those of RV(unserved_pods), then by C(scheduler_name), the oldest first.
-    - Null, with a warning, if pods may be listed nowhere.
+    - Null, with a warning, if the user may not list pods in any namespace.
   returned: success and V(pending) in O(gather)
   type: list
   elements: dict
   contains:
     scheduler_name:
-      description: The name that the pod asks for.
+      description: The C(schedulerName) of the pod.
       type: str
       sample: secondary-scheduler
     namespace:
@@ -413,7 +413,7 @@ pending_pods:
       type: str
       sample: web-0
     owner:
-      description: Kind and name of what makes pods like this one. Empty for a pod that stands alone.
+      description: Kind and name of the owner that creates pods like this one. Empty for a pod without owner.
       type: str
       sample: Deployment/web
     pending_seconds:
@@ -422,24 +422,24 @@ pending_pods:
       sample: 61
     served:
       description:
-        - Whether a scheduler looks after it.
-        - Null if one has looked at it once, and not all namespaces were searched, so that it is unknown whether it still runs.
+        - Whether a scheduler handles it.
+        - Null if a scheduler has handled it before, and not all namespaces were searched, so that it is unknown whether this scheduler still runs.
       type: bool
       sample: true
     reason:
-      description: Why it has no node, where a scheduler looks after it in that scheduler's words.
+      description: Why it has no node. If a scheduler handles it, this is the message of that scheduler.
       type: str
       sample: "Unschedulable: 0/3 nodes are available: 3 Insufficient cpu."
 pending_groups:
   description:
-    - The RV(pending_pods) in the same order, those of one namespace, owner, C(schedulerName) and reason in one entry.
-    - Null, with a warning, if pods may be listed nowhere.
+    - The RV(pending_pods) in the same order. Pods with the same namespace, owner, C(schedulerName) and reason are one entry.
+    - Null, with a warning, if the user may not list pods in any namespace.
   returned: success and V(pending) in O(gather)
   type: list
   elements: dict
   contains:
     scheduler_name:
-      description: The name that the pods ask for.
+      description: The C(schedulerName) of the pods.
       type: str
       sample: secondary-scheduler
     namespace:
@@ -447,7 +447,7 @@ pending_groups:
       type: str
       sample: default
     owner:
-      description: Kind and name of what makes them. Empty for a pod that stands alone.
+      description: Kind and name of the owner that creates them. Empty for a pod without owner.
       type: str
       sample: Deployment/web
     served:
@@ -459,7 +459,7 @@ pending_groups:
       type: str
       sample: "Unschedulable: 0/3 nodes are available: 3 Insufficient cpu."
     pods:
-      description: How many they are.
+      description: Number of pods.
       type: int
       sample: 500
     name:
@@ -472,15 +472,14 @@ pending_groups:
       sample: 61
 operators:
   description:
-    - The operators for SecondaryScheduler resources, which are found by the names that they are installed under. One of them alone
-      can watch a namespace.
-    - Null, with a warning, if Deployments may be listed nowhere.
+    - The operators for SecondaryScheduler resources, which are found by the names of their Deployments. Only one operator can watch a namespace.
+    - Null, with a warning, if the user may not list Deployments in any namespace.
   returned: success and V(operators) in O(gather)
   type: list
   elements: dict
   contains:
     kind:
-      description: What runs it, always V(Deployment).
+      description: The kind of its workload, always V(Deployment).
       type: str
       sample: Deployment
     namespace:
@@ -496,7 +495,7 @@ operators:
       type: str
       sample: osso
     watches:
-      description: The namespaces whose SecondaryScheduler resources it works on, V(*) alone for all.
+      description: The namespaces whose SecondaryScheduler resources it reconciles, V(*) alone for all.
       type: list
       elements: str
       sample: [openshift-secondary-scheduler-operator]
@@ -509,19 +508,19 @@ operators:
       type: str
       sample: 1.0.0
     method:
-      description: V(olm) where a ClusterServiceVersion of the Operator Lifecycle Manager owns the Deployment, else V(manifests).
+      description: V(olm) if a ClusterServiceVersion of the Operator Lifecycle Manager owns the Deployment, else V(manifests).
       type: str
       sample: manifests
     replicas:
-      description: How many instances there shall be.
+      description: The desired number of instances.
       type: int
       sample: 1
     ready:
-      description: How many instances are ready.
+      description: Number of ready instances.
       type: int
       sample: 1
 openshift:
-  description: Whether the cluster is OpenShift, that is whether it serves C(route.openshift.io).
+  description: Whether the cluster is OpenShift, that is, serves C(route.openshift.io).
   returned: success and V(platform) in O(gather)
   type: bool
   sample: false
@@ -541,22 +540,22 @@ kubernetes_version:
   type: str
   sample: "1.34"
 cluster:
-  description: Which cluster it is.
+  description: The identity of the cluster.
   returned: success and V(cluster) in O(gather)
   type: dict
   contains:
     uid:
-      description: The uid of its namespace C(kube-system), null if that must not be read.
+      description: The uid of its namespace C(kube-system), null if the user may not read it.
       type: str
       sample: 3c0d5a9e-0f1c-4c6e-9a57-2b1c6f0d8e11
     server:
-      description: URL of the API server that was asked.
+      description: URL of the API server.
       type: str
       sample: https://api.example.com:6443
 unknown:
   description: >-
-    What could not be read for lack of permission, so that schedulers or pods may be missing from the result, and logs that could not be read
-    because a node did not answer.
+    Resources that could not be read for lack of permission, so that the result can lack schedulers or pods, and logs that could not be read because a
+    node did not answer.
   returned: success
   type: list
   elements: str

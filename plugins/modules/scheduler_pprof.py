@@ -11,10 +11,9 @@ short_description: Fetch profiles of memory, CPU and goroutines from a running s
 version_added: 1.0.0
 description:
   - Fetches profiles from a kube-scheduler in a pod and saves them as files that C(go tool pprof) opens, for V(trace) C(go tool trace).
-  - The connection is a port-forward through the API server. The right to read profiles is that of a ServiceAccount which exists while the
-    task runs, may GET C(/debug/pprof/*) and nothing else, and has a token that lives for ten minutes. It is removed in every case, also when
-    the task fails or is ended by a signal. Only a module that is killed (SIGKILL) leaves it behind, with the label
-    C(osso.scheduler/profiling=true).
+  - The connection is a port-forward through the API server. The module reads profiles with a temporary ServiceAccount, which may only GET
+    C(/debug/pprof/*) and has a token that is valid for ten minutes. The module always deletes it, even if the task fails or a signal ends it. Only a
+    killed module (SIGKILL) leaves it behind, with the label C(osso.scheduler/profiling=true).
 author:
   - osso.scheduler contributors (@osso-scheduler)
 extends_documentation_fragment:
@@ -32,32 +31,32 @@ attributes:
   diff_mode:
     support: N/A
     details:
-      - Nothing that it creates in the cluster stays, and the files hold binary data.
+      - The module deletes all objects that it creates in the cluster, and the files contain binary data.
   idempotent:
     support: N/A
     details:
-      - Each run fetches new profiles, so it always reports a change, of the files.
+      - Each run fetches new profiles, so it always reports a change of the files.
 options:
   profiles:
     description:
       - What to fetch, one after the other.
-      - V(heap) is the memory in use, V(allocs) all that was allocated, V(goroutine) what each goroutine does, V(threadcreate) what began
-        threads, V(block) and V(mutex) where goroutines wait for each other, V(cpu) where computing time goes, and V(trace) what happened
-        in which order.
-      - V(block) is empty unless the scheduler's configuration has C(enableContentionProfiling). kube-scheduler never records V(mutex), so
-        that one is empty unless the image does.
+      - V(heap) is the memory in use, V(allocs) all allocations, V(goroutine) the stacks of all goroutines, V(threadcreate) the code that created
+        threads, V(block) and V(mutex) the places where goroutines wait for each other, V(cpu) the use of CPU time, and V(trace) the sequence of
+        events.
+      - V(block) is empty unless the scheduler's configuration has C(enableContentionProfiling). kube-scheduler never records V(mutex), so it is empty
+        unless the image records it.
     type: list
     elements: str
     choices: [heap, allocs, goroutine, threadcreate, block, mutex, cpu, trace]
     default: [heap, goroutine]
   seconds:
-    description: How long to watch for V(cpu) and for V(trace), 1 to 600.
+    description: Recording time in seconds for V(cpu) and for V(trace), 1 to 600.
     type: int
     default: 30
   dest:
     description:
       - Directory for the files, on the host that the task runs on. It must exist.
-      - They are called C(POD.PROFILE.pb.gz), or C(POD.trace.trace). A file of that name is replaced.
+      - Their names are C(POD.PROFILE.pb.gz), or C(POD.trace.trace). A file of that name is replaced.
     type: path
     required: true
   port:
@@ -65,40 +64,40 @@ options:
     type: int
   access:
     description:
-      - V(token) uses the ServiceAccount described above. The scheduler asks the API server about its token, for which the scheduler's own
-        account needs to create C(tokenreviews) and C(subjectaccessreviews); the ClusterRole C(system:kube-scheduler) allows that.
+      - V(token) uses the ServiceAccount described above. The scheduler sends its token to the API server for review. So the scheduler's account
+        requires the permission to create C(tokenreviews) and C(subjectaccessreviews), which the ClusterRole C(system:kube-scheduler) has.
       - V(anonymous) allows B(everybody) without credentials to read the profiles, of all schedulers and of whatever else serves
-        C(/debug/pprof) in the cluster, while the task runs. It is for schedulers that can't ask about tokens.
+        C(/debug/pprof) in the cluster, while the task runs. Use it for schedulers that cannot review tokens.
     type: str
     choices: [token, anonymous]
     default: token
   serving_ca:
     description:
-      - File with the CA certificates, in PEM, that the scheduler's certificate is verified with. It is read on the host that the task runs on.
-      - A kube-scheduler without a certificate of its own makes a self-signed one when it starts, which nothing can verify. So by default it is
-        not verified. The way to the pod is the API server's and the kubelet's, both authenticated; what could listen in
-        place of the scheduler is another process of its pod, or of its host where the pod is on the host's network.
+      - File with the CA certificates, in PEM, to verify the scheduler's certificate. It is read on the host that the task runs on.
+      - A kube-scheduler without a configured certificate creates a self-signed one at startup, which cannot be verified. So by default it is not
+        verified. The connection to the pod goes through the API server and the kubelet, which are both authenticated. Only another process of its pod
+        could listen in place of the scheduler, or a process of its host if the pod uses the host's network.
     type: path
   serving_name:
-    description: With O(serving_ca), the name that the certificate must be for. By default any.
+    description: With O(serving_ca), the name that the certificate must have. By default any.
     type: str
   certificate_sha256:
     description:
-      - SHA-256 fingerprint that the certificate must have, for example the RV(certificate.sha256) of an earlier run of the same container. With
-        another one the token is not sent.
+      - SHA-256 fingerprint that the certificate must have, for example the RV(certificate.sha256) of an earlier run of the same container. With a
+        different fingerprint, the module does not send the token.
     type: str
   binary:
     description:
-      - Also copies the scheduler's program out of its image, as C(POD.kube-scheduler). V({}) is enough.
-      - Profiles hold the names of functions, so most of C(go tool pprof) does without. It is needed to see instructions, with C(-disasm)
-        or C(-weblist), and is then named before the profile.
+      - Also copies the scheduler's binary from its image to C(POD.kube-scheduler). V({}) is sufficient.
+      - Profiles contain the names of functions, so most uses of C(go tool pprof) do not require it. It is required to see instructions, with
+        C(-disasm) or C(-weblist); name it before the profile then.
     type: dict
     suboptions:
       auth_file:
-        description: File with the credentials for the registry, as C(podman login) and C(skopeo login) write it. By default the one that they use.
+        description: File with the credentials for the registry, as C(podman login) and C(skopeo login) write it. By default, the file that they use.
         type: path
       validate_certs:
-        description: Whether the registry must show a certificate that is to be trusted.
+        description: Whether the registry must have a trusted certificate.
         type: bool
         default: true
       skopeo:
@@ -106,27 +105,27 @@ options:
         type: str
         default: skopeo
 notes:
-  - Needs the permission to get pods, to get and create C(pods/portforward), to create and delete ServiceAccounts in the pod's namespace and to
-    create C(serviceaccounts/token) there, and to create and delete ClusterRoles and ClusterRoleBindings. The API server lets a user grant only
-    what the user may do, so GET C(/debug/pprof/*) is needed, too.
-  - A scheduler that is not in a pod can't be reached by a port-forward.
+  - Requires the permissions to get pods, to get and create C(pods/portforward), to create and delete ServiceAccounts in the pod's namespace and to
+    create C(serviceaccounts/token) there, and to create and delete ClusterRoles and ClusterRoleBindings. A user can only grant permissions that the
+    user has, so GET C(/debug/pprof/*) is also required.
+  - A port-forward cannot reach a scheduler outside of pods.
 seealso:
   - module: osso.scheduler.scheduler_info
   - module: osso.scheduler.scheduler_cache_dump
 """
 
 EXAMPLES = r"""
-- name: Where does the scheduler's memory go?
+- name: Fetch the memory profile of a scheduler
   osso.scheduler.scheduler_pprof:
     scheduler_name: secondary-scheduler
     dest: /tmp
   register: profiles
 
-- name: Say how to look at it
+- name: Show the command that opens it
   ansible.builtin.debug:
     msg: "go tool pprof -top {{ profiles.files[0].path }}"
 
-- name: Watch what another scheduler computes, and where it waits, and take no other certificate than its own
+- name: Fetch CPU and block profiles from one pod, and verify its certificate
   osso.scheduler.scheduler_pprof:
     pod:
       namespace: "{{ profiles.target.namespace }}"
@@ -139,7 +138,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 target:
-  description: The instance that was asked.
+  description: The instance that returned the profiles.
   returned: success
   type: dict
   sample:
@@ -149,7 +148,7 @@ target:
     node: worker-1
     static: false
 files:
-  description: The files, in the order of O(profiles). After a failure those that were written.
+  description: The files, in the order of O(profiles). After a failure, the files that were written.
   returned: always but for wrong options
   type: list
   elements: dict
@@ -159,11 +158,11 @@ files:
       type: str
       sample: heap
     path:
-      description: Where it is.
+      description: Path of the file.
       type: str
       sample: /tmp/secondary-scheduler-7c9b7f6d5-x2x7k.heap.pb.gz
     size:
-      description: How many bytes it has. Null in check mode.
+      description: Size in bytes. Null in check mode.
       type: int
       sample: 73422
 certificate:
@@ -176,24 +175,24 @@ certificate:
       type: str
       sample: 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824
     verified:
-      description: Whether O(serving_ca) or O(certificate_sha256) vouches for it.
+      description: Whether it was verified with O(serving_ca) or O(certificate_sha256).
       type: bool
       sample: false
 binary:
-  description: The scheduler's program. Null unless O(binary) asks for it.
+  description: The scheduler's binary. Null without O(binary).
   returned: success
   type: dict
   contains:
     path:
-      description: Where it is.
+      description: Path of the file.
       type: str
       sample: /tmp/secondary-scheduler-7c9b7f6d5-x2x7k.kube-scheduler
     size:
-      description: How many bytes it has. Null in check mode.
+      description: Size in bytes. Null in check mode.
       type: int
       sample: 73422000
     image:
-      description: The image that it is from.
+      description: The image that contains it.
       type: str
       sample: registry.example.com/scheduler-plugins/kube-scheduler@sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824
 msg:

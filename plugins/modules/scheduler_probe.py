@@ -7,13 +7,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: scheduler_probe
-short_description: Place a pod with a scheduler and report who placed it
+short_description: Schedule a test pod and report which scheduler placed it
 version_added: 1.0.0
 description:
-  - Creates a pause pod that asks for a scheduler by name, waits until a scheduler has placed it, and reports which one did, on
-    which node and after what time, or why nobody did.
-  - The pod is deleted again in every case, also when the task fails, runs out of time or is ended by a signal. Only a module that is
-    killed (SIGKILL) leaves it behind, with the label C(app.kubernetes.io/name=scheduler-probe).
+  - Creates a pause pod with a C(schedulerName), waits until a scheduler has placed it, and reports which scheduler placed it, on which node, and how
+    long it took, or why no scheduler placed it.
+  - The module always deletes the pod, even if the task fails, reaches its timeout or is ended by a signal. Only a killed module (SIGKILL) leaves it
+    behind, with the label C(app.kubernetes.io/name=scheduler-probe).
   - The pod passes the Pod Security level C(restricted) and gets no token for the API.
 author:
   - osso.scheduler contributors (@osso-scheduler)
@@ -28,18 +28,18 @@ attributes:
     support: full
     details:
       - The API server checks the pod without storing it. No scheduler sees it, so RV(placed) is null.
-      - A namespace that does not exist is no failure in check mode, since an earlier task may create it.
+      - A missing namespace is no failure in check mode, because an earlier task may create it.
   diff_mode:
     support: N/A
     details:
-      - What a probe creates it deletes again.
+      - A probe deletes all objects that it creates.
   idempotent:
     support: full
     details:
-      - Nothing stays behind but the pod's events, which expire, so RV(ignore:changed) is always V(false). Every run places a pod.
+      - Only the pod's events remain, and they expire, so RV(ignore:changed) is always V(false). Every run schedules a pod.
 options:
   scheduler_name:
-    description: The C(schedulerName) that the pod asks for, that is the name of a scheduler's profile.
+    description: The C(schedulerName) of the pod, that is, the name of a scheduler's profile.
     type: str
     required: true
   namespace:
@@ -48,8 +48,8 @@ options:
     default: default
   image:
     description:
-      - Image of the pod. It must run without arguments, as a user that is not root, until it is ended.
-      - It is pulled only after the pod has been placed, so for a probe without O(running) it need not even exist.
+      - Image of the pod. It must run without arguments, as a user other than root, until it is stopped.
+      - It is pulled only after the pod has been placed, so a probe without O(running) also works with an image that does not exist.
     type: str
     default: registry.k8s.io/pause:3.10
   timeout:
@@ -62,14 +62,15 @@ options:
     default: false
   expect:
     description:
-      - What makes the task succeed.
-      - V(placed) needs the pod to be placed in time. A scheduler that finds no node is given the whole O(timeout), for nodes may come.
-      - V(unplaced) needs the opposite. It ends as soon as a scheduler has refused the pod, else after O(timeout).
+      - When the task succeeds.
+      - V(placed) requires that the pod is placed in time. If the scheduler finds no node, the module waits for the whole O(timeout), because nodes
+        can be added.
+      - V(unplaced) requires the opposite. It ends as soon as a scheduler has rejected the pod, else after O(timeout).
     type: str
     choices: [placed, unplaced]
     default: placed
   labels:
-    description: Labels of the pod, beside those that mark it as a probe.
+    description: Additional labels of the pod.
     type: dict
     default: {}
   node_selector:
@@ -84,8 +85,7 @@ options:
   resources:
     description:
       - Requests and limits as in C(resources) of a container.
-      - By default the pod asks for none, as far as the namespace's LimitRange adds none. A namespace with a ResourceQuota may require
-        some.
+      - By default the pod has none, unless the namespace's LimitRange adds some. A namespace with a ResourceQuota may require some.
     type: dict
     default: {}
   priority_class_name:
@@ -97,22 +97,22 @@ options:
     elements: str
     default: []
 notes:
-  - Needs the permission to create, delete, list and watch pods and to list events in the namespace.
+  - Requires the permissions to create, delete, list and watch pods and to list events in the namespace.
 seealso:
   - module: osso.scheduler.scheduler_info
 """
 
 EXAMPLES = r"""
-- name: Show that the secondary scheduler places pods
+- name: Verify that the secondary scheduler places pods
   osso.scheduler.scheduler_probe:
     scheduler_name: secondary-scheduler
   register: probe
 
-- name: Make sure that it was that scheduler and not another one
+- name: Fail if another scheduler placed the pod
   ansible.builtin.assert:
     that: probe.scheduler == 'secondary-scheduler'
 
-- name: Place a pod with requests on a node of the batch pool and wait until it runs
+- name: Schedule a pod with requests on a node of the batch pool and wait until it runs
   osso.scheduler.scheduler_probe:
     scheduler_name: batch
     namespace: jobs
@@ -128,7 +128,7 @@ EXAMPLES = r"""
       - key: batch
         operator: Exists
 
-- name: Make sure that nobody serves a name any more
+- name: Verify that no scheduler uses a name any more
   osso.scheduler.scheduler_probe:
     scheduler_name: old-scheduler
     expect: unplaced
@@ -143,9 +143,9 @@ placed:
   sample: true
 scheduler:
   description:
-    - Who placed the pod, or refused to, as the reporting component of its event says. For kube-scheduler that is the C(schedulerName)
-      of the profile.
-    - Null if nobody left an event, or if events can't be read.
+    - The scheduler that placed or rejected the pod, from the reporting component of its event. For kube-scheduler this is the C(schedulerName) of the
+      profile.
+    - Null if no event exists, or if events cannot be read.
   returned: when the API server accepted the pod
   type: str
   sample: secondary-scheduler
@@ -156,18 +156,18 @@ node:
   sample: worker-1
 seconds:
   description:
-    - Seconds from the request that created the pod to the news that it was placed, as measured by the module. Null if it was not
+    - Seconds from the request that created the pod to the notification that it was placed, as measured by the module. Null if it was not
       placed.
   returned: when the API server accepted the pod and not in check mode
   type: float
   sample: 0.034
 seconds_running:
-  description: Seconds from the request that created the pod to the news that it was running, null if it was not seen running.
+  description: Seconds from the request that created the pod to the notification that it was running, null if it was not running.
   returned: when the API server accepted the pod and not in check mode
   type: float
   sample: 1.214
 reasons:
-  description: Why the pod was not placed, or with O(running) why it does not run. Empty if nothing is missing.
+  description: Why the pod was not placed, or with O(running) why it does not run. Empty on success.
   returned: when the API server accepted the pod
   type: list
   elements: str
@@ -187,23 +187,23 @@ events:
       type: str
       sample: Normal
     reason:
-      description: What kind of event it is.
+      description: The reason of the event.
       type: str
       sample: Scheduled
     message:
-      description: The event in words.
+      description: The message of the event.
       type: str
       sample: Successfully assigned default/osso-probe-3c1f9a7be2 to worker-1
     component:
-      description: Who reports it, for a scheduler the C(schedulerName) of the profile.
+      description: The reporting component, for a scheduler the C(schedulerName) of the profile.
       type: str
       sample: secondary-scheduler
     instance:
-      description: Which instance of it, for a scheduler the name and its pod or host.
+      description: The reporting instance, for a scheduler the name and its pod or host.
       type: str
       sample: secondary-scheduler-secondary-scheduler-7c9b7f6d5-x2x7k
 pod:
-  description: The probe pod, which does not exist any more.
+  description: The probe pod, which no longer exists.
   returned: when a pod was created
   type: dict
   contains:

@@ -7,32 +7,33 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: static_pod_scheduler
-short_description: Configure the default scheduler of a control plane's host where it is a static pod
+short_description: Configure the default scheduler of a control plane host that runs it as a static pod
 version_added: 1.0.0
 author:
   - osso.scheduler contributors (@osso-scheduler)
 description:
-  - For clusters as kubeadm makes them. Runs on a host of the control plane, as root, and edits the manifest of kube-scheduler there; other fields of it
-    stay as they are.
-  - The configuration becomes a file outside of the folder of manifests, named by its content, so that replacing the manifest is the one step that counts.
-    Nothing else is ever in the folder of manifests, where kubelet takes every file for a pod.
-  - Waits until kubelet has started the new process and that is alive and ready for some seconds. If that does not happen in time, or kubelet has started it
-    three times and it ended each time, the manifest of before is put back and waited for, and the task fails. The same happens
-    when the task is asked to end meanwhile, by SIGINT, SIGTERM or SIGHUP.
-  - If the task is killed instead, by SIGKILL or for lack of memory, a guard on the host puts the files of before back at once. It is started before the first
-    file is written and waits until the task ends. With systemd it is a unit that also starts with the host, so a reboot in the middle of a change is rolled
-    back, too. Without systemd it is a detached process, which does not survive a reboot.
-  - A change that no run has confirmed or rolled back is recorded on the host, in a folder beside that of the manifests, which root alone can read
-    (C(/etc/kubernetes/.osso-kube-scheduler.yaml)). The next run finds the record. It starts from the last confirmed manifest, whatever its options are. If it
-    makes the same change, it confirms it where the scheduler is well, and else rolls it back and fails. It warns of the record, also in check mode.
-  - What somebody else has changed in the manifest since stays as it is, also for the guard.
-  - Where the file of the configuration is all that differs, because somebody edited it in its place, kubelet sees no change. The process is asked to end
-    by SIGTERM then, and kubelet starts it with the right file. The way back is the edited file then, as long as a process ran beside it.
-  - The same happens where the file is right, but was written after the process began, which may run with another text. Modification time and start are
-    compared to a tenth of a second. A file that was moved there with an older modification time is not noticed.
-  - Where nothing is to be changed, the process has to be well, too, or the task fails.
-  - Configurations that it has written and that the manifest does not name any more are deleted, and so are temporary files of killed runs, in each run.
-    Where that fails, a warning names them. A file that is not named by its content is somebody's own.
+  - For clusters that kubeadm created. Runs on a host of the control plane, as root, and edits the manifest of kube-scheduler there; other fields stay
+    unchanged.
+  - The configuration is written to a file outside of the manifest folder, with a name from its content, so that replacing the manifest is the only
+    step that takes effect. The module writes no other files to the manifest folder, where kubelet treats every file as a pod.
+  - Waits until kubelet has started the new process and the process has been live and ready for some seconds. If this does not happen in time, or the
+    process ended after each of three starts, the module restores the previous manifest, waits for its process, and the task fails. The same happens
+    if the task receives SIGINT, SIGTERM or SIGHUP meanwhile.
+  - If the task is killed instead, by SIGKILL or for lack of memory, a guard on the host restores the previous files at once. The guard starts before
+    the first file is written and waits until the task ends. With systemd it is a unit that also starts with the host, so a change that a reboot
+    interrupted is also rolled back. Without systemd it is a detached process, which does not survive a reboot.
+  - A change that no run has confirmed or rolled back is recorded on the host, in a folder next to the manifest folder, which only root can read
+    (C(/etc/kubernetes/.osso-kube-scheduler.yaml)). The next run finds the record. It starts from the last confirmed manifest, whatever its options
+    are. If it makes the same change, it confirms the change if the scheduler is healthy, and else rolls it back and fails. A warning reports the
+    record, also in check mode.
+  - Later changes by others in the manifest stay, also for the guard.
+  - If only the configuration file differs, because someone edited it in place, kubelet detects no change. The module then sends SIGTERM to the
+    process, and kubelet starts it with the correct file. A rollback then restores the edited file, if a process ran with it.
+  - The same happens if the file is correct, but was written after the start of the process, which may run with a different text. Modification time
+    and start are compared to a tenth of a second. A file that was moved there with an older modification time is not detected.
+  - If nothing has to change, the task still fails if the process is not healthy.
+  - Each run deletes configuration files of this module that the manifest no longer names, and temporary files of killed runs. If that fails, a
+    warning names them. Files that are not named by their content belong to others and stay.
   - One host at a time; run it with C(serial=1), so that another host's scheduler can take over meanwhile. While one run changes a manifest, another one fails.
 extends_documentation_fragment:
   - osso.scheduler.attributes
@@ -41,7 +42,7 @@ attributes:
     support: none
     membership: []
     details:
-      - It talks to no API server.
+      - The module does not connect to an API server.
   check_mode:
     support: full
   diff_mode:
@@ -52,33 +53,34 @@ attributes:
     support: full
 options:
   state:
-    description: V(absent) takes out of the manifest what this module has put there.
+    description: V(absent) removes the changes of this module from the manifest.
     type: str
     choices: [present, absent]
     default: present
   content:
     description:
-      - The C(KubeSchedulerConfiguration) as YAML text. If not given, the scheduler keeps none or the one that its manifest named before.
-      - The flag C(--kubeconfig) does not count beside a configuration. Unless this says C(clientConnection.kubeconfig), it gets the flag's value.
+      - The C(KubeSchedulerConfiguration) as YAML text. If not given, the scheduler uses the configuration that its manifest named before, if any.
+      - kube-scheduler ignores the flag C(--kubeconfig) if it has a configuration. So C(clientConnection.kubeconfig) gets the flag's value, unless the
+        configuration sets it.
     type: str
   flags:
     description:
-      - Flags of kube-scheduler by name, without hyphens, such as C(v). What is set here in one run and not in the next gets its former value back.
+      - Flags of kube-scheduler by name, without hyphens, such as C(v). A flag that is set in one run and not in the next gets its former value again.
     type: dict
     default: {}
   manifest:
-    description: The manifest.
+    description: Path of the manifest.
     type: path
     default: /etc/kubernetes/manifests/kube-scheduler.yaml
   config_folder:
-    description: Where the configuration is kept.
+    description: Folder of the configuration files.
     type: path
     default: /etc/kubernetes/kube-scheduler
   health_host:
-    description: Where the scheduler's health is asked. If not given, its C(--bind-address), or the host itself.
+    description: Address for the scheduler's health checks. If not given, its C(--bind-address), or the host itself.
     type: str
   wait_timeout:
-    description: Seconds until the process has to be well, and as long again for the way back.
+    description: Timeout in seconds until the process is healthy, and again for the rollback.
     type: int
     default: 120
 requirements:
@@ -102,7 +104,7 @@ EXAMPLES = r"""
       v: 4
   become: true
 
-- name: Go back to how it was
+- name: Restore the former configuration
   osso.scheduler.static_pod_scheduler:
     state: absent
   become: true
@@ -110,33 +112,33 @@ EXAMPLES = r"""
 
 RETURN = r"""
 config_path:
-  description: The file of the configuration, empty if there is none of ours.
+  description: The configuration file of this module, empty if there is none.
   returned: success
   type: str
   sample: /etc/kubernetes/kube-scheduler/kube-scheduler-3f1f5a9c07be.yaml
 seconds_until_ready:
-  description: Seconds from the replacement of the manifest until the new process was well for some seconds.
+  description: Seconds from the replacement of the manifest until the new process was healthy for some seconds.
   returned: when the scheduler was changed and not in check mode
   type: float
   sample: 14.2
 hostname:
-  description: The name that the host has for itself, with which its scheduler signs events.
+  description: The host name, with which its scheduler signs events.
   returned: success
   type: str
   sample: control-plane-1
 guard:
-  description: How the guard ran, V(systemd) as a unit, or V(process), which does not survive a reboot.
+  description: The form of the guard, V(systemd) for a unit, or V(process), which does not survive a reboot.
   returned: when the scheduler was changed and not in check mode
   type: str
   sample: systemd
 deleted_files:
-  description: Configurations that are not used any more, and what killed runs have left. In check mode, what would be deleted.
+  description: Deleted configuration files that are no longer in use, and temporary files of killed runs. In check mode, files that would be deleted.
   returned: success
   type: list
   elements: str
   sample: [/etc/kubernetes/kube-scheduler/kube-scheduler-3f1f5a9c07be.yaml]
 rolled_back:
-  description: Whether the manifest of before, or the edited configuration, is in its place again and its process well.
+  description: Whether the previous manifest, or the edited configuration, was restored and its process is healthy.
   returned: when the new process did not come up, or the task was asked to end
   type: bool
   sample: true
