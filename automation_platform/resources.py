@@ -192,7 +192,7 @@ def node(told: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def specification(template: Mapping[str, Any]) -> dict[str, Any]:
-    """The variables of a pattern's playbook, as patterns want them described."""
+    """The variables of a pattern's playbook, in the description format of patterns."""
     return {
         "short_description": template["name"],
         "description": template["description"],

@@ -103,7 +103,7 @@ def module_options(module: str) -> dict[str, dict]:
 
 
 def question(variable: str, option: str, spec: Mapping[str, Any], told: Mapping[str, Any]) -> Question:
-    """The question for one option: ``spec`` is its specification, ``told`` what the definition says besides."""
+    """The question for one option: ``spec`` is its specification, ``told`` its further properties in the definition."""
     way = told.get("as")
     if way and AS[way] != spec.get("type", "str"):
         raise ValueError(f"{variable}: as {way} is for the type {AS[way]}, and {option} is {spec.get('type', 'str')}")

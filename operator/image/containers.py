@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What building images takes: buildah or podman with a storage of its own, pushing by digest, and saying what is done."""
+"""Tools to build images: buildah or podman with a separate storage, pushing by digest, and progress messages."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def build(options: argparse.Namespace, folder: Path, image: str, *flags: str) ->
 def run_in(
     options: argparse.Namespace, image: str, user: str, command: Iterable[str], volumes: Iterable[str] = (), network: bool = False
 ) -> str:
-    """Run a command in a container of an image, which is gone afterwards, and return its output. The image's entrypoint is not run.
+    """Run a command in a temporary container of an image and return its output. The image's entrypoint is not run.
 
-    ``volumes`` are ``folder:folder in the container[:ro]``. Only with ``network`` is it promised the machine's network.
+    ``volumes`` are ``folder:folder in the container[:ro]``. Only with ``network`` does it certainly have the host's network.
     """
     mounts = [f"--volume={volume}" for volume in volumes]
     if options.engine == "podman":
@@ -113,10 +113,10 @@ def verified(options: argparse.Namespace, reference: str) -> bool:
 
 
 def engine(options: argparse.Namespace, arguments: list[str]) -> str:
-    """Run buildah or podman with a storage of its own and return its output.
+    """Run buildah or podman with a separate storage and return its output.
 
-    In a mount namespace of its own, in which /var/lib is ours: they keep what they know of registries there, whatever
-    storage they are told to use, and leave mounts behind.
+    They run in a separate mount namespace with its own /var/lib, because they cache data of registries there with any storage option, and leave
+    mounts behind.
     """
     var_lib = CACHE / "var-lib"
     temporary = CACHE / "tmp"

@@ -44,7 +44,7 @@ MMDEBSTRAP = [
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of all these images, beside those of `containers`."""
+    """The options of all these images, in addition to those of `containers`."""
     add = parser.add_argument
     add("--base-image", help=f"image with glibc and Python (default: Debian {DEBIAN}, made here)")
     add("--python", default="/usr/bin/python3", help="interpreter in the base image")
@@ -70,7 +70,7 @@ def check(options: argparse.Namespace) -> None:
 
 
 def base_flags(options: argparse.Namespace) -> list[str]:
-    """What tells the build which base image it is, and whether that is pulled."""
+    """The options that select the base image of the build, and whether it is pulled."""
     image = options.base_image or debian(options)
     return [
         f"--build-arg=BASE_IMAGE={image}",

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Bundle and catalog of the operator, out of what also makes its manifests.
+"""Bundle and catalog of the operator, from the same sources as its manifests.
 
-Deployment and permissions are those of roles/operator/templates, the definition of the resource is that of roles/operator/files, name
-and default channel of the package are in roles/operator/vars, and package.yaml says what only OLM wants to know. No copy is kept.
+Deployment and permissions are in roles/operator/templates, the CRD is in roles/operator/files, name and default channel of the package are in
+roles/operator/vars, and package.yaml contains the fields that only OLM uses. There are no copies.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Release(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """``told``: package.yaml; ``package``: what the role calls it; ``image``: the published one, if there is one; ``objects``: what the role's
-    templates say; ``definition``: the CRD.
+    """``told``: package.yaml; ``package``: its name in the role; ``image``: the published one, if any; ``objects``: from the role's templates;
+    ``definition``: the CRD.
     """
 
     told: dict
@@ -204,7 +204,7 @@ def _entries(src: Sources, versions: list[Release], channel: str) -> list[dict]:
 
 
 def catalog_bundle(src: Sources, release: Release) -> dict:
-    """What a catalog tells of a release, the same as `opm render` does."""
+    """The catalog entry of a release, equal to the output of `opm render`."""
     csv = service_version(src, release)
     spec = csv["spec"]
     shown = ("customresourcedefinitions", "description", "displayName", "installModes", "keywords", "links", "maintainers", "maturity")

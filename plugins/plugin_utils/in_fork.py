@@ -4,13 +4,13 @@
 
 """Modules of this collection in a fork of Ansible's worker process, where that is the machine and the Python that they are meant for.
 
-For a module task Ansible packs the module with all that it imports, starts a new Python, and imports everything once more: about 0.4 s of CPU time, most
-of what a task takes on a cluster where nothing changes. Here the module, with the Kubernetes client, is imported once in Ansible's main process, of which
-all workers are forks; a worker forks once more and calls it. What the module does to its process, from warnings to the environment, ends with that.
-Everything else, from the templating of arguments to the marking of results as unsafe, stays Ansible's.
+For a module task Ansible packs the module with all its imports, starts a new Python process, and imports everything again. This takes about 0.4 s of
+CPU time, most of the cost of a task without changes. Here the module, with the Kubernetes client, is imported once in Ansible's main process, of
+which all workers are forks. A worker forks again and calls the module. Changes of the module to its process, from warnings to the environment, end
+with that fork. Ansible does everything else, from the templating of arguments to the marking of results as unsafe.
 
-Tasks that run elsewhere (another connection, another Python, another user, asynchronously, with an environment of their own) are Ansible's as ever.
-docs/decisions/0017-modules-in-a-fork.md says why.
+Ansible runs tasks as usual if they have another connection, another Python, another user, ``async``, or their own environment.
+docs/decisions/0017-modules-in-a-fork.md contains the reasons.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def encoded(arguments):
 
 
 def cleaned(result):
-    """The result without what modules tell Ansible alone. Before ansible-core 2.21 it is a dict."""
+    """The result without the keys that modules return only for Ansible. Before ansible-core 2.21 it is a dict."""
     if isinstance(result, dict):
         from ansible.vars.clean import remove_internal_keys
 

@@ -42,7 +42,7 @@ def status_handler(runner_config, status):
 
 
 def sweep(own, before):
-    """Remove the folders of other resources beside `own` (.../KIND/NAMESPACE/NAME) whose last run began before that time."""
+    """Remove the folders of other resources (.../KIND/NAMESPACE/NAME, all but `own`) whose last run started before that time."""
     for folder in own.parents[1].glob("*/*"):
         try:
             # Written when a run begins.

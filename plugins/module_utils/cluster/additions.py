@@ -4,9 +4,9 @@
 
 """What others added to the pod template of a workload that we apply: fields that are neither ours nor a default of the server.
 
-Server-side apply leaves such fields alone, whoever added them. `judge` says which of them to remove, and `claim` how: they become ours, and
-the apply that follows removes them. Each is removed once for each template that we apply. One that returns at once is left, and is
-reported: somebody adds it to every write, as a mutating admission policy does, and no write would end that.
+Server-side apply does not change such fields, whoever added them. `judge` returns the fields to remove. `claim` assigns them to our field manager,
+and the next apply removes them. Each is removed once for each template that we apply. A field that returns at once stays and is reported: a mutating
+admission policy, for example, adds it to every write, and no write would end that.
 
 The record of what was removed is an annotation of the workload. It holds hashes: of the template that we apply, and of each field with its
 manager. A field without a manager was added by admission, see https://kubernetes.io/docs/reference/using-api/server-side-apply/.
@@ -81,7 +81,7 @@ _LIST_KEYS = {
 
 
 class Addition(NamedTuple):
-    """path: its keys in the form of fieldsV1. manager: who owns it, "" for nobody. time: when that one wrote last."""
+    """path: its keys in the form of fieldsV1. manager: its owner, "" without one. time: the owner's last write."""
 
     path: tuple[str, ...]
     manager: str

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Bring a set of manifests to the cluster, or remove it."""
+"""Apply or delete a set of manifests."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ class Run:
             self._wanted[identity] = without_set(self._wanted[identity])
 
     def _is_taken_over(self, live: Object) -> bool:
-        """Was it written by a manager whose place is taken, or by a run of ours that was interrupted while it took that place?"""
+        """Was it written by a replaced field manager, or by one of our runs that was interrupted during the takeover?"""
         options = self._options
         if not options.takeover_field_managers or membership.set_of(live) not in (None, self._set):
             return False
@@ -381,10 +381,10 @@ class Run:
     # Applying
 
     def _rehearse(self) -> None:
-        """Ask the server by dry runs what it makes of all that is to be written, so that what it rejects ends the run before the first write.
+        """Send all writes as dry runs first, so that an object that the server rejects ends the run before the first write.
 
-        What it cannot know yet, such as an object in a namespace of this set or in the place of one that is being deleted, is left to the
-        write. A single write that conflicts with nobody needs no rehearsal: the server rejects it or stores it.
+        Objects that the server cannot validate yet, such as one in a namespace of this set or in place of one that is being deleted, are only
+        written. A single write without conflicts requires no dry run: the server rejects it or stores it.
         """
         ordered = [identity for phase in order.phases(self._wanted) for identity in phase]
         pending = [
@@ -492,7 +492,7 @@ class Run:
     def _differs(self, wanted: Object, before: Object, after: Object) -> bool:
         """Did an apply change something: the content, or which fields of it are ours?
 
-        The resourceVersion alone does not tell, since others write meanwhile, to the status above all.
+        The resourceVersion alone is not sufficient, because others also write, especially to the status.
         """
         ours = (self._options.field_manager, self._options.subresource)
         with_status = "status" in wanted

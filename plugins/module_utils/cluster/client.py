@@ -397,10 +397,10 @@ class Client:
 
 
 def raise_if_gone(client: Client, error: ApiError) -> None:
-    """Raise `ApiError` where there is no API server or no user any more.
+    """Raise `ApiError` if the API server does not answer or the user is no longer valid.
 
-    ``error``: of a request that the server hands on to a node, such as one for a log. It looks the same (no answer, or 401) where only that
-    node does not answer or does not know the server.
+    ``error``: of a request that the server forwards to a node, such as one for a log. It is the same (no answer, or 401) if only that node does not
+    answer or does not trust the server.
     """
     if error.status in (0, 401):
         client.request("GET", "/version")
@@ -461,7 +461,7 @@ def _refuse_broken_headers(api_client: Any) -> None:
 
 
 def _in_a_pod() -> str:
-    """What else helps in a pod, which would be somebody in its cluster if it had its account's token."""
+    """A further remedy for a process in a pod, which could use its account's token if that were mounted."""
     if "KUBERNETES_SERVICE_HOST" not in os.environ:
         return ""
     return (

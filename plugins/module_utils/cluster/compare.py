@@ -6,9 +6,9 @@
 
 Server-side apply keeps, in ``metadata.managedFields``, the set of fields that each manager applied last (fieldsV1: ``f:name`` a field,
 ``k:{...}`` a list item by its keys, ``v:...`` an item of a set, ``.`` the value itself; no children means that the value is owned as
-a whole). When another writer changes a field, it leaves our set. So an apply would change nothing when our set is exactly what we want
-to apply and the live values are the wanted ones. Where this cannot be told, the answer is "not the same": an apply that changes
-nothing costs a request, a missed change would be wrong.
+a whole). When another writer changes a field, it leaves our set. So an apply changes nothing if our set is exactly the set to apply and the live
+values are the desired ones. If this is unknown, the result is "not the same": an apply without effect costs one request, a missed change would be
+wrong.
 
 See https://kubernetes.io/docs/reference/using-api/server-side-apply/ and sigs.k8s.io/structured-merge-diff.
 """

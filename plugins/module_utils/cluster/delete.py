@@ -45,7 +45,7 @@ class Doomed(NamedTuple):
 def delete(client: Client, doomed: list[Doomed], report: Report, deadline: Deadline, check: bool = False) -> None:
     """Delete each of ``doomed``, phase by phase: what others need for their own clean-up goes last.
 
-    Each phase waits until the one before it is gone. In check mode the server is asked whether it would.
+    Each phase waits until the previous one is deleted. Check mode sends the deletions as dry runs.
     """
     by_identity = {one.identity: one for one in doomed}
     for phase in reversed(order.phases(by_identity)):

@@ -46,7 +46,7 @@ def difference(before: Object | None, after: Object | None, with_status: bool = 
 
 
 def _mask_configurations(old: Object, new: Object) -> None:
-    """Without the kind nobody knows that a text is YAML, and what its keys mean."""
+    """Only the kind shows that a text is YAML, and the meaning of its keys."""
     for key in {**old, **new}:
         texts = [data[key] if isinstance(data.get(key), str) else "" for data in (old, new)]
         if any("KubeSchedulerConfiguration" in text for text in texts):

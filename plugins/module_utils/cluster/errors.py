@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Failures that a user can act on. Everything else that is raised is a bug of ours."""
+"""Failures that a user can correct. Every other exception is a bug of this collection."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ApiError(ClusterError):
     - ``message`` (str): the server's words
     - ``details`` (dict): ``Status.details``, with ``causes`` for conflicts and invalid fields
     - ``method``, ``path`` (str): the request
-    - ``never_sent`` (bool): whether the server surely has not seen it
+    - ``never_sent`` (bool): whether the server certainly has not received it
     """
 
     def __init__(
@@ -72,7 +72,7 @@ def stack_of(error: BaseException) -> str:
 
 
 def message_of(error: Exception) -> str:
-    """What a failure is told as. Of anything but a `ClusterError`, which is a bug, only type and places are shown."""
+    """The message for a failure. Anything but a `ClusterError` is a bug; only its type and places are shown."""
     if isinstance(error, ApiError):
         return error.in_words()
     if isinstance(error, ClusterError):

@@ -16,7 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources i
 
 
 class Forecast:
-    """Remembers, over one run, what would have been created and what is missing.
+    """Records, during one run, the objects that would have been created and the missing ones.
 
     ``own_kinds`` are the kinds that the set itself defines, as pairs of group and kind. ``warn`` is called with texts; without it a
     namespace or kind that neither exists nor is part of the set is an error instead, as it is for a write.
@@ -40,8 +40,8 @@ class Forecast:
     ) -> tuple[Object | None, Object, str | None]:
         """``(before, after, obstacle)`` of applying ``wanted``, where ``dry_run()`` sends the request.
 
-        ``taken``: a real run removes fields of others before it applies the object. ``obstacle`` says why the server could not be asked;
-        then the object counts as created the way the manifest has it.
+        ``taken``: a real run removes fields of others before it applies the object. ``obstacle``: why the server could not validate it; the object
+        then counts as created with the content of the manifest.
         """
         if live:
             self._redefined.update(lookup.defined_kinds(wanted))

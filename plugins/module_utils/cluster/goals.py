@@ -17,10 +17,10 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources i
 
 
 def goals(members: Collection[Identity], rollouts: bool, wait_for: Iterable[Mapping[str, Any]]) -> list[tuple[Identity, Judge]]:
-    """Pairs of an identity and a function that judges the live object (see `readiness`).
+    """Pairs of an identity and a function that evaluates the live object (see `readiness`).
 
-    With ``rollouts``, all workloads among ``members`` (identities); beside them what the entries of ``wait_for`` name. Raises
-    `InputError` for an entry that cannot be meant.
+    With ``rollouts``, all workloads among ``members`` (identities); also the objects that the entries of ``wait_for`` name. Raises `InputError` for
+    an invalid entry.
     """
     found: list[tuple[Identity, Judge]] = []
     if rollouts:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What lives in a namespace, beside what the cluster puts into every namespace and what goes with its owner."""
+"""Contents of a namespace, without the objects that every namespace has and those that are deleted with their owner."""
 
 from __future__ import annotations
 
@@ -108,6 +108,6 @@ def _is_given(obj: Object, outside: Collection[tuple[str, str]] = (), gone: Coll
 
 
 def _goes_with_its_owner(owners: list[Object], outside: Collection[tuple[str, str]], gone: Collection[Key]) -> bool:
-    """An owner in the namespace is found too, or gone. One that is in no namespace stays with all that it owns, unless it is gone."""
+    """An owner in the namespace is also listed, or was deleted. A cluster-scoped owner stays with all objects that it owns, unless it was deleted."""
     keys = [Identity(one["apiVersion"], one["kind"], None, one["name"]).key for one in owners]
     return bool(keys) and all(key[:2] not in outside or key in gone for key in keys)

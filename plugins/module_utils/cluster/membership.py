@@ -98,7 +98,7 @@ def _entries(live: Object, subresource: str | None = None) -> list[Object]:
 
 
 def _most_of(live: Object) -> str:
-    """Operation and name of the field manager that owns most of the fields; empty where nobody does."""
+    """Operation and name of the field manager that owns most of the fields; empty without an owner."""
     entries = [entry for entry in _entries(live) if entry.get("manager")]
     if not entries:
         return ""
@@ -107,7 +107,7 @@ def _most_of(live: Object) -> str:
 
 
 def _returned(entries: list[Object], manager: str, operation: str, former: str) -> list[Object]:
-    """managedFields in which the fields that ``manager`` applied belong to the former manager; to nobody where that is unknown."""
+    """managedFields in which the fields that ``manager`` applied belong to the former manager, or have no owner if that is unknown."""
     ours = [entry for entry in entries if _is(entry, manager, "Apply")]
     others = [entry for entry in entries if entry not in ours]
     if not ours or not former or operation not in ("Apply", "Update"):

@@ -22,7 +22,8 @@ def argument_spec(**own: Any) -> dict[str, Any]:
 
 
 class _Unlogged(AnsibleModule):  # type: ignore[misc]  # ansible-core has no types
-    """One whose arguments do not go to the system log of its host: manifests and configurations hold credentials, which no option's name tells."""
+    """A module whose arguments are not written to the system log of its host: manifests and configurations contain credentials that the names of
+    options do not reveal."""
 
     def _log_invocation(self) -> None:
         """In the place of what AnsibleModule does before a module can do anything."""

@@ -45,7 +45,7 @@ class Deleted:
 
 
 def kept(client: Client, doomed: list[Doomed], set_name: str | None, warn: Callable[[str], None]) -> list[Doomed]:
-    """Those which have to stay, since others' objects would be deleted with them; ``warn`` is told why."""
+    """Those that must stay, because objects of others would be deleted with them; ``warn`` is called with the reason."""
     inhabited = [one.identity for one in in_use(client, doomed)]
     staying = []
     for one in doomed:
@@ -61,7 +61,7 @@ def kept(client: Client, doomed: list[Doomed], set_name: str | None, warn: Calla
 
 
 def without_inhabited(client: Client, doomed: list[Doomed], going: Collection[Key], warn: Callable[[str], None]) -> list[Doomed]:
-    """``doomed`` without the namespaces in which anything lives that is neither doomed nor among the keys ``going``; ``warn`` is told of it."""
+    """``doomed`` without the namespaces that contain an object that is neither doomed nor among the keys ``going``; ``warn`` is called for each."""
     going = {one.identity.key for one in doomed}.union(going)
     left = []
     for one in doomed:

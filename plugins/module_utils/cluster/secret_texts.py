@@ -37,7 +37,7 @@ def scrub(text: str, secrets: Iterable[str]) -> str:
 
 
 def masked(before: str, after: str) -> tuple[str, str]:
-    """Two texts of YAML as a diff may show them: as they are without secrets in either, else written anew with masks that tell a change."""
+    """Two YAML texts for a diff: unchanged if neither contains secrets, else serialized again with masks that show whether a secret changed."""
     from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import NotYaml, hidden, parse
 
     texts, found = [before, after], []

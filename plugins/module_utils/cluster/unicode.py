@@ -32,7 +32,7 @@ def joined(value: Any, where: str) -> Any:
 
 
 def replaced(text: str) -> str:
-    """The text of somebody else, with U+FFFD for each half of a pair."""
+    """A text from outside, with U+FFFD for each unpaired surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:

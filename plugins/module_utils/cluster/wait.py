@@ -135,7 +135,7 @@ def _pod_problems(client: Client, workload: Object | None) -> list[str]:
 def until_gone(client: Client, targets: Iterable[tuple[Identity, Resource, str]], deadline: Deadline) -> None:
     """Wait until each of ``targets`` (pairs of identity, resource and uid) is deleted.
 
-    An object of the same name that was created since does not count. Raises one `ClusterError` that says what holds those which stay.
+    A later object with the same name does not count. Raises one `ClusterError` that names what blocks the remaining deletions.
     """
     held = []
     for identity, resource, uid in targets:
@@ -147,7 +147,7 @@ def until_gone(client: Client, targets: Iterable[tuple[Identity, Resource, str]]
 
 
 def _until_gone(client: Client, identity: Identity, resource: Resource, uid: str, deadline: Deadline) -> Object | None:
-    """None once the object is gone, else the object when the time is over."""
+    """None when the object is deleted, else the object at the timeout."""
     may_watch = True
     while True:
         obj = client.get(resource, identity.name, identity.namespace)

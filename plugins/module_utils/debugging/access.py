@@ -29,7 +29,7 @@ _GRANT_SECONDS = 15
 
 
 class Access:
-    """`open` makes the right and returns the token, empty for everybody's; `close` takes it back, whatever of it was made."""
+    """`open` grants the permission and returns the token, empty for anonymous access; `close` revokes it, even if it was only partly created."""
 
     def __init__(self, client: Client, namespace: str, kind: str) -> None:
         self._client = client

@@ -37,9 +37,9 @@ class Source:
 
 
 def image_of(target: Target) -> str:
-    """The image that the container runs, by digest where its runtime tells one.
+    """The image that the container runs, by digest if its runtime reports one.
 
-    Its repository is that of the pod's specification: ``imageID`` may name any other one in which the node has seen the same content.
+    Its repository is that of the pod's spec: ``imageID`` can name any other repository in which the node has seen the same content.
     """
     status = _of_container((target.pod.get("status") or {}).get("containerStatuses") or [], target)
     image: str = _of_container(target.pod["spec"]["containers"], target)["image"]

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A scheduler's dump beside what the API server has. Pure.
+"""Comparison of a scheduler's dump with the API server. Pure.
 
-The cluster goes on while it is looked at. So the API server is asked before the dump and after it, and only what it says both times
-and the dump does not counts as a difference.
+The cluster changes meanwhile. So the module reads from the API server before and after the dump. Only values that are the same both times and differ
+from the dump are differences.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def view(nodes: Iterable[Mapping[str, Any]], pods: Iterable[Mapping[str, Any]]) 
 def compare(dump: Dump, before: View, after: View, scheduler_names: Iterable[str] | None) -> dict[str, Any]:
     """``consistent``, the ``differences``, how many pods were ``in_flux``, and what the scheduler's own ``mismatches`` mean.
 
-    ``scheduler_names``: the names under which it places pods, None where they are not known; then the queue is not looked at for what is missing.
+    ``scheduler_names``: the names under which it places pods, None if unknown; then pods that are missing from the queue are not reported.
     """
     names = None if scheduler_names is None else set(scheduler_names)
     found = [*_nodes(dump, before, after), *_pods(dump, before, after), *_queue(dump, before, after, names)]

@@ -80,7 +80,8 @@ class Pod:
 
 @dataclass(frozen=True)
 class Node:
-    """deleted: whether it has pods only, for the node itself is gone. nominated: the pods that are to come when others have gone."""
+    """deleted: whether the node itself was deleted and only its pods remain. nominated: the pods that will be placed when others have been
+    evicted."""
 
     name: str
     deleted: bool

@@ -14,7 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 
 
 def save(path: str, body: bytes) -> None:
-    """Write a file that only its owner can read, in one step: nobody sees half of it. Raises ClusterError."""
+    """Write a file that only its owner can read, atomically: no reader gets a part of it. Raises ClusterError."""
     directory, name = os.path.split(path)
     temporary = ""
     try:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What scheduler_info tells of one scheduler beyond who it is: the plugins that run, its instances, its metrics. Reads only."""
+"""Details of one scheduler for scheduler_info: the plugins that run, its instances, its metrics. Reads only."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def _why_not(entry: Mapping[str, Any]) -> str:
 
 
 def in_effect(command: Command, text: str | None) -> dict[str, Any]:
-    """``profiles`` and ``profiles_message`` for what runs with this configuration: plugins are null where nobody knows what the image holds."""
+    """``profiles`` and ``profiles_message`` for this configuration: plugins are null if the contents of the image are unknown."""
     image = identify(command.image)
     if text is None and command.config_path:
         return {"profiles": None, "profiles_message": "its configuration can't be read through the API"}

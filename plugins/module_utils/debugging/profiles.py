@@ -85,7 +85,7 @@ class Options:
         return os.path.join(self.dest, f"{target.name}.{profile}.{KINDS[profile].suffix}")
 
     def program(self, target: Target, size: int | None = None) -> dict[str, Any] | None:
-        """What is told of the program; None where it is not asked for."""
+        """The part of the result about the binary; None if it was not requested."""
         if self.binary is None:
             return None
         return {"path": os.path.join(self.dest, f"{target.name}.{binary.PROGRAM}"), "size": size, "image": binary.image_of(target)}
@@ -145,7 +145,7 @@ def run(client: Client, options: Options, run_command: binary.RunCommand) -> dic
 def _program(
     client: Client, options: Options, target: Target, files: list[dict[str, Any]], run_command: binary.RunCommand
 ) -> dict[str, Any] | None:
-    """What is told of the program, once it is there. After a failure the profiles stay."""
+    """The part of the result about the binary, after copying it. After a failure the profiles stay."""
     told = options.program(target)
     if not told:
         return None

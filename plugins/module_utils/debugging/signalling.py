@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Ways to send SIGUSR2 to a kube-scheduler: from within its container, from an ephemeral container beside it, or on its host.
+"""Ways to send SIGUSR2 to a kube-scheduler: from within its container, from an ephemeral container in its pod, or on its host.
 
-Each finds the process by its name, and only signals one that has a handler for the signal, for one that has none would end.
+Each finds the process by its name, and signals it only if it has a handler for the signal, because a process without one would end.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _await_end(client: Client, target: Target, name: str, image: str, timeout: f
 
 
 def ephemeral_container(target: Target, name: str, process: str, image: str) -> dict[str, Any]:
-    """The container: of the same user as the scheduler where the pod says which, else with the capability to signal others."""
+    """The container: with the user of the scheduler if the pod specifies it, else with the capability to signal processes of others."""
     spec = target.pod["spec"]
     container = next(one for one in spec["containers"] if one["name"] == target.container)
     own, pod = container.get("securityContext") or {}, spec.get("securityContext") or {}

@@ -70,7 +70,7 @@ class Target:
 
     @property
     def secure_port(self) -> int:
-        """Raises ClusterError where its flag does not tell."""
+        """Raises ClusterError if its flag does not contain the port."""
         written = self.flags.get("secure-port") or str(SECURE_PORT)
         if not written.isdecimal():
             raise ClusterError(f"The flag --secure-port of the scheduler in {self} is {written}, which tells no port: give it as port.")

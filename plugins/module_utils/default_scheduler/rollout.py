@@ -16,7 +16,7 @@ def judge(cluster_operator: dict[str, Any] | None, kube_scheduler: dict[str, Any
     """``complete`` (bool), ``failing`` (text, empty if nothing is), ``message`` (one line), ``revision`` and ``nodes``.
 
     Complete is: the ClusterOperator is available, neither progressing nor degraded, every node runs the latest revision, and that is later
-    than ``after_revision``. Until the operator has made a revision of a change, everything else still says that all is well.
+    than ``after_revision``. Until the operator has created a revision for a change, all other values still report success.
     """
     status = kube_scheduler.get("status") or {}
     latest = status.get("latestAvailableRevision") or 0

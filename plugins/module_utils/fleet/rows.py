@@ -36,8 +36,8 @@ def row(
     """The row of a cluster.
 
     ``known``: ``job``, of which it is a row, ``id``, ``version``, ``variant``, ``csv``, ``image``, ``schedulers``, and whether a run changed them:
-    ``operator``, ``metrics``, ``schedulers_changed``. ``task`` is the name of the task that failed, ``result`` what that said, ``hidden`` whether nobody is
-    to see that. ``access`` is ``cluster_access``, whose credentials no row shows.
+    ``operator``, ``metrics``, ``schedulers_changed``. ``task`` is the name of the task that failed, ``result`` its result, ``hidden`` whether that
+    must not be shown. ``access`` is ``cluster_access``, whose credentials no row shows.
     """
     secrets = secret_texts(access or {})
     made = {
@@ -117,7 +117,7 @@ def _cells(one: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _operator(known: Mapping[str, Any]) -> str:
-    """Whose it is, and the version that its name or image tells."""
+    """Its variant, and the version in its name or image."""
     if not known.get("variant"):
         return ""
     image = known.get("image") or ""

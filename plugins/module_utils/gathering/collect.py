@@ -151,7 +151,7 @@ class _Collector:
                 self.bundle.miss("something of scheduler_info.json", "as scheduler_info", finding)
 
     def _summary(self, schedulers: list[dict[str, Any]], operators: list[dict[str, Any]]) -> None:
-        """What scheduler_info tells with all that it can gather."""
+        """The result of scheduler_info with all values of ``gather``."""
         for entry in schedulers:
             for name, find in FACTS.items():
                 where = f"{entry['kind']} {entry['namespace']}/{entry['name']}"
@@ -221,7 +221,7 @@ class _Collector:
                     self._log(pod, container["name"], previous)
 
     def _is_ours(self, pod: Mapping[str, Any]) -> bool:
-        """Whether a pod's log is worth having: a scheduler's, an operator's, and what the operator runs beside a scheduler."""
+        """Whether to collect a pod's log: pods of schedulers, of operators, and those that the operator runs for a scheduler."""
         workload = _workload(pod)
         return (
             find_command(pod["spec"]) is not None or workload in OPERATORS or (pod["metadata"]["namespace"], workload) in self._deployments
@@ -347,6 +347,6 @@ def _is_managed(obj: Mapping[str, Any]) -> bool:
 
 
 def _workload(pod: Mapping[str, Any]) -> str:
-    """The name of the Deployment that a pod is of, as its ReplicaSet's tells; empty if it is of none."""
+    """The name of the Deployment that a pod belongs to, from the name of its ReplicaSet; empty if it belongs to none."""
     owners = pod["metadata"].get("ownerReferences") or []
     return next((owner["name"].rpartition("-")[0] for owner in owners if owner["kind"] == "ReplicaSet"), "")

@@ -35,7 +35,7 @@ def files(folder: str, below: str, largest: int = 50_000_000) -> dict[str, bytes
 
 
 def _add(found: dict[str, bytes], archive: tarfile.TarFile, prefix: str, largest: int) -> None:
-    """What one more layer removes of those below it, and what it brings."""
+    """The files that one more layer removes from the layers below it, and the files that it adds."""
     brought = {}
     for member in archive:
         name = os.path.normpath("/" + member.name).lstrip("/")

@@ -36,7 +36,7 @@ class Reference(NamedTuple):
 
 
 def parse(text: str) -> Reference:
-    """A reference with all that is left out filled in: Docker Hub, tag ``latest``. Raises ValueError that says what is wrong with it."""
+    """A reference completed with the defaults: Docker Hub, tag ``latest``. Raises ValueError with the reason for an invalid one."""
     name, at, digest = text.partition("@")
     if at and not _DIGEST.fullmatch(digest):
         raise ValueError(f"{text!r} is no image reference: what follows @ has to be sha256: and 64 hexadecimal digits")

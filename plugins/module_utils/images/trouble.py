@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What podman, buildah, skopeo and opm say when a registry does not do as they want, in terms of what can be done about it."""
+"""Errors of podman, buildah, skopeo and opm about a registry, with their remedies."""
 
 from __future__ import annotations
 
@@ -66,12 +66,13 @@ def explain(output: str, reference: str, prefix: str) -> str:
 
 
 def about(output: str, reference: str) -> str:
-    """What all have in common that need not be told more than once."""
+    """The common part of all messages, to report it only once."""
     return reference.partition("/")[0] if _judge(output)[0] in _REGISTRY_WIDE else reference
 
 
 def may_be_missing(output: str) -> bool:
-    """Whether it says that there is no such image. Some registries rather deny those that they do not have, to all but who may make them."""
+    """Whether the error means that the image does not exist. Some registries instead deny access to a missing image, unless the user may create
+    it."""
     return _judge(output)[0] in ("unknown", "denied")
 
 

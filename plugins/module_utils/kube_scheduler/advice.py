@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Warnings: what kube-scheduler accepts and what is surely not meant.
+"""Warnings: settings that kube-scheduler accepts and that are likely mistakes.
 
-What depends on more than the document and its kube-scheduler (number of replicas, CRDs, RBAC, image, ConfigMap) is not said
-here. A configuration of defaults never gets a warning, and no message quotes an argument of a plugin.
+Checks that require more than the document and its kube-scheduler (number of replicas, CRDs, RBAC, image, ConfigMap) are elsewhere. A configuration of
+defaults never gets a warning, and no message quotes an argument of a plugin.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class _Case(NamedTuple):
 
 
 class _Profile(NamedTuple):
-    """written: the profile as it stands in the document; args: plugin -> its arguments, completed; runs: point -> {plugin: weight}."""
+    """written: the profile as written in the document; args: plugin -> its arguments, completed; runs: point -> {plugin: weight}."""
 
     index: int  # type: ignore[assignment]  # hides the method of tuples, which nobody calls
     path: Path
@@ -81,7 +81,7 @@ class _Profile(NamedTuple):
 def advise(
     config: dict[str, Any], root: Node, version: str, target: Target, built: Any, report: Report, placeholders: Sequence[str]
 ) -> None:
-    """Report warnings. Where errors were found, nothing is said of what runs: it may follow from them."""
+    """Report warnings. If errors were found, there are no warnings about the plugins that run, which can be a consequence of them."""
     names = [profile.get("schedulerName") for profile in config.get("profiles") or ()]
     election = config.get("leaderElection") or {}
     lease = (election.get("resourceNamespace"), election.get("resourceName"))

@@ -11,9 +11,9 @@ The package is pure Python: no Ansible, no Kubernetes client, no I/O; PyYAML is 
 
 The stages are those of the binary (cmd/kube-scheduler/app, in the order of its ``Setup``), a module each: ``document`` reads
 the YAML or JSON, ``decode`` finds the type of every field, ``defaults`` fills in what is absent, ``flags`` overrides,
-``validation`` checks the values, ``framework`` builds the profiles out of plugins, ``run`` is what is checked only when the
-process starts to work, and ``encode`` writes the completed configuration. ``advice`` warns of what is accepted and surely
-not meant. What releases differ in stands in ``tables``.
+``validation`` checks the values, ``framework`` builds the profiles from plugins, ``run`` contains the checks at the start of the process, and
+``encode`` writes the completed configuration. ``advice`` warns about accepted settings that are likely mistakes. ``tables`` contains the differences
+between releases.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ def check(
     flags: Sequence[str] = (),
     placeholders: Sequence[str] = (),
 ) -> Result:
-    """Read one configuration as a kube-scheduler would and say what it means and what is wrong with it.
+    """Read one configuration as a kube-scheduler would; return the result and its findings.
 
     text: the content of the file that kube-scheduler gets by ``--config``, YAML or JSON (bytes: see ``document.parse``).
-    kubernetes: the release of the kube-scheduler, ``1.31``, ``v1.31.4`` or ``openshift-4.18``. None if nobody knows: then
-    only what holds for every release is checked, and ``starts`` is None.
+    kubernetes: the release of the kube-scheduler, ``1.31``, ``v1.31.4`` or ``openshift-4.18``. None if unknown: then only checks that apply to every
+    release are made, and ``starts`` is None.
     plugins: what is compiled into it: ``in-tree``, ``scheduler-plugins`` (kubernetes-sigs, the release for that minor) or the
     description of a custom image (see ``plugins.make_target``).
     flags: its command line, ``--leader-elect=true`` and so on; they override the file and select feature gates.
-    placeholders: texts such as ``${PROM_URL}`` that somebody fills in before a kube-scheduler reads them. Of others there is a warning.
+    placeholders: texts such as ``${PROM_URL}`` that are replaced before a kube-scheduler reads them. Others cause a warning.
 
     Raises nothing for any content of ``text``; UnknownTarget for a release or plugins that no table describes.
     """

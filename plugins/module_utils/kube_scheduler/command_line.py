@@ -38,7 +38,7 @@ OK, WRONG, UNUSABLE = 0, 1, 2
 
 
 class Unusable(Exception):
-    """The command line or a file cannot be used; the text says why."""
+    """The command line or a file cannot be used; the text contains the reason."""
 
 
 class Judged(NamedTuple):
@@ -239,7 +239,7 @@ def _reader(name: str, found: Configuration, options: argparse.Namespace) -> Rea
 
 
 def _annotated(scheduler: Scheduler) -> Any:
-    """What the annotation of a SecondaryScheduler says of the plugins in its image, None if it has none."""
+    """The value of a SecondaryScheduler's annotation about the plugins in its image, None without the annotation."""
     from .document import tree
 
     text = scheduler.plugins

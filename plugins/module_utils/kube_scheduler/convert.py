@@ -64,8 +64,8 @@ class Conversion:
 
     api_version: of ``text``, for example ``kubescheduler.config.k8s.io/v1``.
     source: the release whose rules the given document was read by (``1.22``).
-    steps: everything that was done, or can't be. findings: what the target's kube-scheduler says of ``text``, warnings
-    included; where the given document is refused by its own release already, the errors of that.
+    steps: all conversions that were made or are impossible. findings: those of the target's kube-scheduler for ``text``, with warnings; if its own
+    release already rejects the given document, the errors of that release.
     """
 
     text: str
@@ -83,7 +83,7 @@ class Conversion:
 def convert(
     text: str | bytes, source: str | None, target: str, plugins: str | Mapping[str, Any] = IN_TREE, flags: tuple[str, ...] = ()
 ) -> Conversion:
-    """Bring a configuration, or a scheduling policy (kind Policy, up to 1.22), to a newer release.
+    """Convert a configuration, or a scheduling policy (kind Policy, up to 1.22), for a newer release.
 
     source: the release that reads ``text`` today (``1.22``); None: the last one that reads its version.
     target: the release that is to read the result, in the newest version that it serves.
@@ -129,7 +129,7 @@ def _convert_policy(text: str, root: Node, source: str | None, goal: Target, plu
 
 
 def _finish(text: str, root: Node, work: _Work, goal: Target, release: str) -> Conversion:
-    """Write the document, say what that loses, and ask the target for its verdict."""
+    """Write the document, report lost settings, and validate the result for the target."""
     steps = work.log.steps
     old = root.value["apiVersion"]
     if old != work.data["apiVersion"]:
@@ -195,7 +195,7 @@ class _Work:
             self.compare(wanted)
 
     def compare(self, wanted: Mapping[int, Running]) -> None:
-        """Repair what runs differently in the new version; say so if that is not enough."""
+        """Correct settings that have a different effect in the new version; report those that cannot be corrected."""
         result = self.check()
         if not result.valid:
             # Negative weights overflow in one order and not in another: the order is pinned by a list of all that scores.
@@ -230,7 +230,7 @@ class _Work:
 
 
 def _plain(value: Any, raw: bool = False) -> Any:
-    """A copy without what is null: absent, in a list an empty item. raw: inside of arguments, whose meaning nobody here knows."""
+    """A copy without nulls: they become absent, in a list an empty item. raw: inside of arguments of unknown meaning."""
     if isinstance(value, dict):
         return {key: _plain(item, raw or key == "args") for key, item in value.items() if item is not None or raw}
     if isinstance(value, list):

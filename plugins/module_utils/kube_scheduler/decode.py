@@ -115,8 +115,8 @@ def registered(plugin: str, version: str, target: Target) -> bool:
 def decode(root: Node, version: str, target: Target, report: Report) -> dict[str, Any]:
     """The document as typed values; what has the wrong type is reported and left out, like what is null.
 
-    Durations are ``values.Duration``, quantities ``values.Quantity``, bytes base64 text. The arguments of a plugin are typed
-    where ``registered`` says so.
+    Durations are ``values.Duration``, quantities ``values.Quantity``, bytes base64 text. The arguments of a plugin are typed if they are in
+    ``registered``.
     """
     return _Decoder(version, target, report).structure(root, ROOT, ())
 

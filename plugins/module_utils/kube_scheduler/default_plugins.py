@@ -69,7 +69,7 @@ def merge(written: PluginSets, version: str, target: Target) -> PluginSets:
 
 
 def defaults(version: str, target: Target) -> dict[str, list[Entry]]:
-    """Point -> the plugins that run there without being asked for; multiPoint is a point of its own."""
+    """Point -> the plugins that run there by default; multiPoint is a separate point."""
     on = feature_gates(target)
     gated = tuple(gate for gate in _GATES if on.get(gate.lstrip("!"), gate.startswith("!")) != gate.startswith("!"))
     return {

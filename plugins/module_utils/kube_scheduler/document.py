@@ -121,7 +121,7 @@ def duplicates(node: Node, path: str) -> list[Finding]:
 def unprintable(value: Any) -> tuple[str | int, ...] | None:
     """Where in plain data is a text with a character that YAML does not allow, if anywhere.
 
-    Escapes bring them into a document; line breaks and other control characters below U+0020 do no harm there.
+    Escapes can put them into a document; line breaks and other control characters below U+0020 are harmless there.
     """
     stack: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
     while stack:

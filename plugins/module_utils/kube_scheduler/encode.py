@@ -5,8 +5,8 @@
 """The completed configuration as ``kube-scheduler --write-config-to`` writes it.
 
 Source: LogOrWriteConfig (cmd/kube-scheduler/app/options/configfile.go) and the profiles that NewFramework captures
-(pkg/scheduler/framework/runtime/framework.go). What is written went through the internal types: where those cannot tell
-absent from empty, the empty value is written; what they lack is lost (``written`` in tables/types.py).
+(pkg/scheduler/framework/runtime/framework.go). The output went through the internal types: if these do not distinguish absent from empty, the empty
+value is written; fields that they lack are lost (``written`` in tables/types.py).
 """
 
 from __future__ import annotations

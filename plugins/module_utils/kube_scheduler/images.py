@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a scheduler's image tells by its name: release and plugins; and what is wrong with using it.
+"""Release and plugins from the name of a scheduler's image, and problems with using the image.
 
-Nothing is guessed: an image that no row of the table describes is unknown, and only the image itself can answer then.
+Nothing is guessed: an image without a row in the table is unknown, and only the image itself can validate a configuration then.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .target import UnknownTarget, parse_release
 
 
 class Image(NamedTuple):
-    """kubernetes: its release, ``1.31``; plugins: ``in-tree`` or ``scheduler-plugins``; both None if the name does not tell.
+    """kubernetes: its release, ``1.31``; plugins: ``in-tree`` or ``scheduler-plugins``; both None if the name does not identify them.
 
     reason: why it does not; empty if it does.
     """
@@ -30,7 +30,7 @@ class Image(NamedTuple):
 
 
 def identify(reference: str) -> Image:
-    """What the reference of an image, such as ``registry.k8s.io/kube-scheduler:v1.31.4``, tells."""
+    """Release and plugins from the reference of an image, such as ``registry.k8s.io/kube-scheduler:v1.31.4``."""
     repository, tag = split(reference)
     row = next((row for row in IMAGES if f"/{repository}".endswith(f"/{row.name}")), None)
     if row is None:
@@ -58,7 +58,7 @@ def split(reference: str) -> tuple[str, str]:
 def check_image(reference: str, kubernetes: str | None, cluster: str | None = None) -> tuple[Finding, ...]:
     """Warnings about an image.
 
-    kubernetes: its release, None if unknown. cluster: what the API server says of its own, such as ``v1.31.4``; None: not compared.
+    kubernetes: its release, None if unknown. cluster: the release of the API server, such as ``v1.31.4``; None: not compared.
     """
     found = []
     repository = split(reference)[0]

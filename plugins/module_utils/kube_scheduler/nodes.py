@@ -54,7 +54,7 @@ class Node:
 
 
 class NotYaml(Exception):
-    """The text can't be read; ``finding`` says where and why."""
+    """The text cannot be read; ``finding`` contains the position and the reason."""
 
     def __init__(self, finding: Finding):
         super().__init__(finding.message)

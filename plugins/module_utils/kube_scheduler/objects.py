@@ -41,7 +41,7 @@ _LITERAL = re.compile(r"(?:[&!]\S*[ \t]+)*\|([-+0-9]*)[ \t]*(?:#.*)?$")
 
 
 class Scheduler(NamedTuple):
-    """What a SecondaryScheduler tells of the kube-scheduler that reads a configuration. kubernetes, plugins: of its annotations."""
+    """Properties of a SecondaryScheduler for the kube-scheduler that reads its configuration. kubernetes, plugins: from its annotations."""
 
     object: str
     image: str

@@ -20,7 +20,7 @@ _VERSION = re.compile(r"(?:openshift-)?v?4\.(\d+)(?:[.+-].*)?\Z")
 
 
 class UnknownRelease(ValueError):
-    """No table describes this release of OpenShift, or it has no such profile; the message says what there is."""
+    """No table describes this release of OpenShift, or it has no such profile; the message names the known ones."""
 
 
 def minor_of(version: str) -> int:

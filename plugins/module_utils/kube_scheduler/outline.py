@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What can be said about a document without knowing which kube-scheduler will read it.
+"""Checks of a document that do not depend on the release of the kube-scheduler.
 
-That is the type of the document and the scheduler names of its profiles. Where the image of a scheduler tells nothing of
-its release, this is all that is checked.
+They cover the type of the document and the scheduler names of its profiles. If the release of the scheduler's image is unknown, these are the only
+checks.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def make_target(kubernetes: str, plugins: str | Mapping[str, Any] = IN_TREE, fla
 
 
 def parse_plugins(plugins: str | Mapping[str, Any], minor: int) -> tuple[str, tuple[CustomPlugin, ...]]:
-    """The plugins that the caller describes (see ``make_target``). Raises UnknownTarget, which says what to write instead."""
+    """The plugins that the caller describes (see ``make_target``). Raises UnknownTarget, which contains the correct form."""
     if isinstance(plugins, str):
         return _base(plugins, minor), ()
     if not isinstance(plugins, Mapping):

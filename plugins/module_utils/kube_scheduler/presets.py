@@ -48,7 +48,7 @@ def profile(name: str, given: Mapping[str, Any] | None = None) -> dict[str, Any]
 
 
 def parameters(name: str) -> dict[str, Parameter]:
-    """What can be said to a preset, by name."""
+    """The parameters of a preset, by name."""
     preset = PRESETS[name]
     return {**COMMON_PARAMETERS, **preset.parameters, **(LOAD_PARAMETERS if preset.load else {})}
 
@@ -140,7 +140,7 @@ def _filled(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _load(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that say where a plugin learns of the nodes' load."""
+    """The arguments that specify a plugin's source of the nodes' load."""
     provider = values["metric_provider"]
     if values["watcher_address"]:
         for name in ("address", "token"):

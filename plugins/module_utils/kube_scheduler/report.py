@@ -57,7 +57,7 @@ class Report:
             raise TooManyErrors
 
     def warning(self, code: str, path: Path, message: str, hint: str = "", at_key: bool = False) -> None:
-        """Something that kube-scheduler accepts and that is surely not meant."""
+        """A setting that kube-scheduler accepts and that is a likely mistake."""
         self._add(WARNING, ADVICE, code, path, message, hint, at_key)
 
     def has_error(self, path: Path | None = None) -> bool:

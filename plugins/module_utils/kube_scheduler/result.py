@@ -18,9 +18,9 @@ DECODE, VALIDATE, BUILD, RUN, ADVICE = "decode", "validate", "build", "run", "ad
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or surely not meant, in a configuration.
+    """One error, or likely mistake, in a configuration.
 
-    severity: ``error`` (kube-scheduler refuses the document) or ``warning`` (it accepts it).
+    severity: ``error`` (kube-scheduler rejects the document) or ``warning`` (it accepts it).
     code: stable identifier in kebab-case, for tests and filters.
     message: what is wrong; hint: what to do about it. Neither ever holds a value from a plugin's arguments.
     path: field, such as ``profiles[0].schedulerName``; empty for the document as a whole.
@@ -58,7 +58,7 @@ class Result:
     """What ``check`` found out about one document.
 
     config: the completed configuration as plain data, defaults filled in, in the document's own version, as the flag
-    ``--write-config-to`` writes it; None if the document is refused. Where no release was given, the document as it stands.
+    ``--write-config-to`` writes it; None if the document is rejected. Without a release, the unchanged document.
     api_version: as written, for example ``kubescheduler.config.k8s.io/v1``; empty if missing.
     scheduler_names: the names that pods put into ``spec.schedulerName`` to be placed by this configuration, in the order
     of the profiles.

@@ -4,9 +4,9 @@
 
 """What changes in a document from one version of the configuration, or one release, to the next.
 
-Every function edits the plain data of a document that its author wrote (no defaults in it) and tells what it did to a Log.
-What replaces what: KEP-785, the changelogs of 1.22, 1.23, 1.25 and 1.31, pkg/scheduler/apis/config/v*/default_plugins.go and
-the legacy plugins themselves (pkg/scheduler/framework/plugins of 1.22).
+Every function edits the plain data of a document that its author wrote (no defaults in it) and records its changes in a Log. Sources of the
+replacements: KEP-785, the changelogs of 1.22, 1.23, 1.25 and 1.31, pkg/scheduler/apis/config/v*/default_plugins.go and the legacy plugins themselves
+(pkg/scheduler/framework/plugins of 1.22).
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Profile:
         plugin_set[which].append(entry)
 
     def set(self, point: str, plugin_set: dict[str, Any] | None) -> None:
-        """Replace what is said of a point; None: say nothing of it."""
+        """Replace the entry of a point; None: remove the entry."""
         plugins = self.data.setdefault("plugins", {})
         plugins.pop(point, None)
         if plugin_set:
@@ -285,7 +285,7 @@ def rename_version(data: dict[str, Any], old: str, new: str, release: Target, lo
 
 
 def keep_addresses(data: dict[str, Any], completed: Mapping[str, Any]) -> None:
-    """v1beta1 fills in what is missing of an address, v1beta2 does not."""
+    """v1beta1 completes a partial address, v1beta2 does not."""
     for name in ("healthzBindAddress", "metricsBindAddress"):
         if name in data:
             data[name] = completed.get(name, data[name])

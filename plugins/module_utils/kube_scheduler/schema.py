@@ -4,8 +4,8 @@
 
 """JSON Schemas of a KubeSchedulerConfiguration, for completion and first hints in editors.
 
-They tell the shape: fields, types, ranges of integers, the plugins of each extension point, the arguments of each plugin. What
-depends on more than one field is decided by ``check`` alone.
+They describe the structure: fields, types, ranges of integers, the plugins of each extension point, the arguments of each plugin. Only ``check``
+makes checks across several fields.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _OPENSHIFT = re.compile(r"openshift-4\.(\d+)(?:\.\d+)?(?:[-+].*)?\Z")
 
 
 class UnknownTarget(ValueError):
-    """No table describes the kube-scheduler that was asked for; the message says what to give instead."""
+    """No table describes the requested kube-scheduler; the message names the valid values."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The text of a configuration: made from a structure, brought into its stored form, named by its content."""
+"""The text of a configuration: created from a structure, normalized, and named by its content."""
 
 from __future__ import annotations
 

@@ -263,7 +263,7 @@ class _Validator:
                 self._error((*where, "args"), "queue-sort", at(self.minor, rules.QUEUE_SORT_ARGS_WORDS), hint)
 
     def _plugin_set(self, plugins: Mapping[str, Any]) -> list[Any]:
-        """What has to be equal: names and weights in their order, and whether a list is there at all."""
+        """The values that must be equal: names and weights in their order, and whether a list exists at all."""
         lists = []
         for name in ("enabled", "disabled"):
             found = plugins.get(name)
@@ -323,7 +323,7 @@ def follows(report: Report, path: Path) -> bool:
 
 
 def is_broken(report: Report, path: Path) -> bool:
-    """Whether a structure, or one of its own fields, could not be read: then nothing is known about what it lacks."""
+    """Whether a structure, or one of its direct fields, could not be read: then its missing fields are unknown."""
     structure = render(path)
     for finding in report.findings:
         around, _dot, name = finding.path.rpartition(".")

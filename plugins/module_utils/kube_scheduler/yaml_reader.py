@@ -525,7 +525,7 @@ class _Reader:
         frame.node.value[name] = node.value
 
     def _number(self, value: float, place: Place) -> float | int:
-        """As it stands in the JSON that the decoder gets: without a fraction it is an integer."""
+        """Its form in the JSON for the decoder: without a fraction it is an integer."""
         if not math.isfinite(value):
             raise not_yaml("yaml-value", "infinity and not-a-number are no values of JSON", place, path=self._path())
         return int(value) if value == int(value) and abs(value) < 1e21 else value

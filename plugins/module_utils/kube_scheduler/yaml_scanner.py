@@ -178,7 +178,7 @@ class Scanner:
 
     @property
     def looked_at(self) -> int:
-        """How many characters were looked at: go-yaml wants to see four where a token begins, and one behind it."""
+        """Number of characters read ahead: go-yaml reads four at the start of a token, and one after it."""
         return max(self._token_start + 4, self.index + 1)
 
     # --- state ---

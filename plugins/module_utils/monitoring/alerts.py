@@ -16,7 +16,7 @@ _STATES = (INACTIVE, PENDING, FIRING)
 
 
 def judge(names: Iterable[str], rules: Iterable[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Finding]]:
-    """By name what is known of the alert, as the module returns it, and what is to be said of it.
+    """The state of each alert by name, as the module returns it, and its findings.
 
     rules: of Prometheus' ``/api/v1/rules``, all groups in one. Several rules of a name are one alert, in the state of the worst.
     """

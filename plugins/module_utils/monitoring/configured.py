@@ -60,9 +60,9 @@ def _asks_prometheus(args: Mapping[str, Any]) -> bool:
 
 
 def asking_prometheus(config: Mapping[str, Any]) -> list[str]:
-    """Names of the load-aware plugins that are enabled in a profile and told to ask Prometheus; each once.
+    """Names of the load-aware plugins that are enabled in a profile and configured to query Prometheus; each once.
 
-    Those that ask a load-watcher service or another provider are not among them.
+    Plugins that query a load-watcher service or another provider are not included.
     """
     return sorted({name for _profile, name, args in _instances(config) if _asks_prometheus(args)})
 

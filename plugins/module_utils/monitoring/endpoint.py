@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where a Prometheus answers, read from the objects that say so. No I/O.
+"""The address of a Prometheus, from the objects that define it. No I/O.
 
 Sources: route/v1 of openshift/api; the Services and the Routes that the cluster monitoring operator makes (openshift-monitoring);
 Prometheus of prometheus-operator (pkg/apis/monitoring/v1) and the Service ``prometheus-operated`` that it makes.
@@ -27,7 +27,7 @@ _SERVING_CERTIFICATE = ("service.beta.openshift.io/serving-cert-secret-name", "s
 class Endpoint(NamedTuple):
     """url: without a slash at the end. kind: ``Route``, ``Service``, ``Prometheus`` or ``url`` for one that was given.
 
-    authority: INGRESS or SERVICE, empty if nothing tells. ``object``: the kind, namespace and name of what said so.
+    authority: INGRESS or SERVICE, empty if unknown. ``object``: kind, namespace and name of its source.
     """
 
     url: str

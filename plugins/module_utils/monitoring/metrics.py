@@ -58,8 +58,8 @@ class Readers(NamedTuple):
     def failing(self, metric: str, value: float) -> list[str]:
         """The plugins that compute an invalid score from this average, after which the scheduler places no pod.
 
-        Source: pkg/trimaran of scheduler-plugins v0.34. LowRiskOverCommitment takes what is no number for the highest risk, and keeps others
-        within its limits. Peaks brings any score into the valid range. What is above 1 gets the lowest score from all.
+        Source: pkg/trimaran of scheduler-plugins v0.34. LowRiskOverCommitment treats a value that is no number as the highest risk, and keeps others
+        within its limits. Peaks normalizes any score into the valid range. All plugins give values above 1 the lowest score.
         """
         return [name for name in self.plugins if name in NEEDS and metric in NEEDS[name].metrics and self._fails(name, value)]
 
@@ -108,7 +108,7 @@ def recorders(metric: str) -> str:
 
 
 def by_others(answer: Sequence[Sample]) -> bool:
-    """Whether somebody else is among the recorders."""
+    """Whether another rule is among the recorders."""
     return any(sample.labels.get(RECORDED_BY) != US for sample in answer)
 
 

@@ -187,7 +187,7 @@ class _Survey:
         return said
 
     def _verified(self, connection: Prometheus, endpoint: Endpoint) -> dict[str, Any]:
-        """Connect, and say which authority stands for the certificate."""
+        """Connect, and return the CA that verified the certificate."""
         outcome = prometheus.first_that_verifies(connection.connect, self._authorities(endpoint))
         if not isinstance(outcome, CertificateError):
             return {"tls_verified": True, "ca_from": outcome[0], "ca": outcome[1]}
@@ -208,7 +208,7 @@ class _Survey:
         return {"tls_verified": False}
 
     def _authorities(self, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
-        """A given one alone; else what the machine trusts, then what the cluster says of its own."""
+        """Only the given CA; else the CAs that the host trusts, then the CAs of the cluster."""
         given = self._options.prometheus_ca
         if given:
             yield "prometheus_ca", given if "-----BEGIN" in given else _read(given)
@@ -268,7 +268,7 @@ class _Survey:
         return error("token-refused", f"Prometheus does not accept the token ({self.token.source})", hint)
 
     def _forbidden(self, connection: Prometheus, failure: PrometheusError) -> Finding:
-        """A finding that says which permission is missing."""
+        """A finding that names the missing permission."""
         account = _ACCOUNT.match(self.token.subject) if self.token else None
         who = f"ServiceAccount {account[1]}/{account[2]}" if account else (self.token.subject if self.token else "") or "user of the token"
         to_whom = f"-z {account[2]} -n {account[1]}" if account else "NAME"

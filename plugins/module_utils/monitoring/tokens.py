@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tokens for Prometheus: given, requested, or read from Secrets; and what a token says of itself. A token is never part of a message."""
+"""Tokens for Prometheus: given, requested, or read from Secrets; and the claims in a token. A token is never part of a message."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Token(NamedTuple):
 
 
 def given(value: str, source: str = "token") -> Token:
-    """The token for a value, with what the value itself tells if it is a JSON web token. Its signature is the server's concern."""
+    """The token for a value, with its claims if it is a JSON web token. Only the server verifies the signature."""
     claims = _claims(value)
     expires = claims.get("exp")
     moment = datetime.fromtimestamp(expires, timezone.utc) if isinstance(expires, (int, float)) else None

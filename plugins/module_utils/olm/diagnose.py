@@ -60,10 +60,10 @@ class Seen(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """``reached(csv_name)``: is that the CSV that the user wants, once it is installed?
+    """``reached(csv_name)``: is this CSV, when installed, the requested one?
 
-    ``short(csv_name)``: may it stay at that CSV, if OLM offers nothing newer? ``config`` is what the Subscription's config must have
-    brought to the Deployments. ``approves``: is the plan that waits one that the module approves itself?
+    ``short(csv_name)``: may it stay at that CSV, if OLM offers nothing newer? ``config``: the part of the Subscription's config that the Deployments
+    must have. ``approves``: does the module itself approve the waiting plan?
     """
 
     reached: Callable[[str], bool]
@@ -145,7 +145,7 @@ def _stuck(seen: Seen, goal: Goal) -> Verdict:
 
 
 def _unresolved(seen: Seen, found: Mapping[str, Object]) -> Verdict | None:
-    """The `Verdict` where OLM finds no way to what the Subscription asks for; None where it does not say so."""
+    """The `Verdict` if OLM cannot resolve the Subscription; None if OLM does not report this."""
     for kind, what in (("ResolutionFailed", "OLM cannot resolve it"), ("BundleUnpackFailed", "its bundle cannot be unpacked")):
         if _true(found, kind):
             text = f"{_subscription(seen)}: {what}: {_told(found[kind])}"
@@ -162,7 +162,7 @@ def _orphan(found: Mapping[str, Object]) -> str | None:
 
 
 def _follows_from_upgrade(seen: Seen, found: Mapping[str, Object]) -> bool:
-    """Is the CSV that no Subscription refers to the one which an upgrade of ours is replacing? Then what keeps the upgrade is the reason."""
+    """Is the CSV without a Subscription the one that our upgrade replaces? Then the reason is the obstacle to the upgrade."""
     name = _orphan(found)
     if not name or not _true(found, "ResolutionFailed"):
         return False
@@ -235,7 +235,7 @@ def deployments_of(csv: Object) -> list[str]:
 
 
 def carries(deployment: Object, config: Mapping[str, Any]) -> bool:
-    """Has OLM brought the Subscription's config to a Deployment? Of values, only those that it copies as they are are compared."""
+    """Does the Deployment have the Subscription's config? Only values that OLM copies unchanged are compared."""
     pod = deployment["spec"]["template"]["spec"]
     for container in pod.get("containers", []):
         # An empty value is none in what the API server tells.
@@ -295,6 +295,6 @@ def needs_unpack_pods(seen: Seen) -> bool:
 
 
 def bundle_cannot_be_pulled(seen: Seen) -> bool:
-    """Does OLM say so of a bundle that it is unpacking? The pods alone do not tell, which may be of other Subscriptions."""
+    """Does OLM report this for a bundle that it unpacks? The pods alone are not sufficient, because they can belong to other Subscriptions."""
     found = conditions(seen.subscription)
     return _true(found, "BundleUnpacking") and bool(_PULL_FAILED.search(found["BundleUnpacking"].get("message", "")))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""OperatorGroups: a namespace has exactly one, and it says which namespaces the operators in it watch."""
+"""OperatorGroups: a namespace has exactly one, which defines the namespaces that the operators in it watch."""
 
 from __future__ import annotations
 

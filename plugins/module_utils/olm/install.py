@@ -230,7 +230,7 @@ class Install:
         self._settle()
 
     def _withdraw(self, found: Survey, known: list[Doomed], error: ClusterError) -> None:
-        """Remove what a failed preparation has written, and apply again what it has changed; ``error`` is told of what stays.
+        """Delete the objects that a failed preparation created, and restore those that it changed; ``error`` gets the names of those that stay.
 
         ``known`` is OLM's record of the operator before, as a list.
         """
@@ -363,7 +363,7 @@ class Install:
         return True
 
     def _settle(self) -> None:
-        """Wait until OLM has brought what was asked for, approving what may be approved."""
+        """Wait until OLM has installed the requested version, and approve the permitted InstallPlans."""
         options, where = self._options, self._options.catalog_identity
         selections = {
             SUBSCRIPTION: Selection(self._resources[SUBSCRIPTION], options.namespace, options.name),
@@ -525,7 +525,7 @@ class Install:
     # Approval
 
     def _agrees(self, name: str) -> bool:
-        """Is the CSV of this name one that the user wants installed by a plan which waits for approval?"""
+        """Did the user request the CSV of this name in a plan that waits for approval?"""
         options, versions = self._options, self._versions
         installed = status(self._seen.subscription, "installedCSV")
         if installed and (name == installed or not self._is_newer(name, installed)):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The objects of the Operator Lifecycle Manager (OLM): which there are, how ours are made, and how they are told from others'."""
+"""The objects of the Operator Lifecycle Manager (OLM): their kinds, their creation, and how to distinguish ours from others."""
 
 from __future__ import annotations
 

@@ -107,8 +107,7 @@ def to_approve(
     """The InstallPlan that may be approved now, or None.
 
     ``wanted(name)`` says whether the CSV of that name, of our package, is one that the user agreed to. Of several such plans it is
-    the one that the Subscription refers to, else the newest. Raises `InputError` for one that brings other operators, unless
-    ``approve_others``.
+    the one that the Subscription refers to, else the newest. Raises `InputError` for a plan that installs other operators, unless ``approve_others``.
     """
     found = [plan for plan in plans if waits_for_approval(plan) and any(versions.is_ours(name) and wanted(name) for name in csvs_of(plan))]
     if not found:

@@ -127,7 +127,7 @@ class Removal:
         return [Doomed(Identity(*_CRD, None, name), resource, live) for name, live in sorted(found.items()) if live]
 
     def _kept(self, definitions: list[Doomed]) -> list[Doomed]:
-        """Those that stay although they are to be deleted, since someone else needs them; a warning says which."""
+        """Those that stay despite the deletion, because others use them; a warning names them."""
         if not self._options.delete_crds:
             return definitions
         elsewhere = self._owned_elsewhere() if definitions else ()
@@ -165,8 +165,8 @@ class Removal:
         return found
 
     def _left_by_plans(self, found: Survey) -> dict[Identity | None, bool]:
-        """What the package's InstallPlans have brought beside CSVs and definitions, cluster-scoped objects included: by identity, whether
-        it was created then, or perhaps was there before."""
+        """Objects that the package's InstallPlans created besides CSVs and CRDs, including cluster-scoped ones: by identity, whether it was created
+        then, or possibly existed before."""
         left: dict[tuple[str, str, str], bool] = {}
         for one in found.plans:
             for step in status(one, "plan", []):
@@ -189,7 +189,7 @@ class Removal:
         return Identity(version, kind, self._options.namespace if namespaced else None, name)
 
     def _read(self, identities: Mapping[Identity | None, bool]) -> list[Doomed]:
-        """What of these still exists; in check mode what OLM deletes with the CSV is not told apart, so nothing is predicted of it."""
+        """Those of these that still exist; check mode cannot identify the objects that OLM deletes with the CSV, so it does not predict them."""
         if self._check:
             self._gone.update(one.key for one in identities if one)
             return []

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The pod that places pods while two schedulers hand over their Lease.
+"""The pod that schedules pods while the Lease changes from one scheduler to another.
 
 The upstream operator's scheduler tries to acquire the Lease every 26 to 57 s. Without a bridge no pod is placed for that long after the former
 leader has released it.

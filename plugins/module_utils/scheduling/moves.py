@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Moving workloads to a scheduler and back: what has to be written, and who placed the pods then. Pure."""
+"""Moving workloads to a scheduler and back: the required writes, and the schedulers that then placed the pods. Pure."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _change(result: dict[str, Any], present: Object, where: str, scheduler_name:
 
 
 def _follow(result: dict[str, Any], present: Object, where: str, lists: Iterable[str]) -> None:
-    """Enter a workload into these lists of its pods, or say why they are not replaced."""
+    """Add a workload to these lists of its pods, or return why they are not replaced."""
     held = _held(present)
     if held:
         result["held"].append(f"{where}: {held}.")

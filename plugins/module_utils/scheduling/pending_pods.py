@@ -86,7 +86,7 @@ def why_queued(pod: Mapping[str, Any], claims: Claims | None = None) -> str:
 
 
 def _lacks(pod: Mapping[str, Any], entry: Mapping[str, Any], claims: Claims) -> str:
-    """What is missing of one of a pod's ``spec.resourceClaims``, empty if nothing is."""
+    """The missing part of one of a pod's ``spec.resourceClaims``, empty if it is complete."""
     made = {one["name"]: one.get("resourceClaimName") for one in (pod.get("status") or {}).get("resourceClaimStatuses") or []}
     name = entry.get("resourceClaimName") or made.get(entry["name"])
     if not name:

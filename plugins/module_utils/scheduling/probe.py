@@ -147,7 +147,7 @@ def manifest(options: Options, name: str) -> dict[str, Any]:
 
 
 def dry_run(client: Client, options: Options) -> dict[str, Any]:
-    """Let the server check the pod without storing it; nobody places it, so ``placed`` is None."""
+    """Let the server validate the pod without storing it; no scheduler places it, so ``placed`` is None."""
     pod = manifest(options, _unique_name())
     message = "The API server accepts the probe pod; check mode places none."
     try:

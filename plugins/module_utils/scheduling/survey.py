@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which schedulers and operators there are, and which pods wait for nobody: the work of the module scheduler_info."""
+"""Finds schedulers, operators, and pods that no scheduler handles, for the module scheduler_info."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ FALLBACK = ("kube-system",)
 
 
 class Running(NamedTuple):
-    """What runs a scheduler, beyond what is told of it. command: None where nothing does.
+    """The workload of a scheduler, for values that are not returned. command: None without a workload.
 
     config: the text of its configuration; None if it has none, or none that can be read. selector: the labels of its pods, empty where
     ``pods`` has them.
@@ -220,7 +220,7 @@ class Survey:
         return self._group(group) is not None
 
     def _group(self, group: str) -> dict[str, Any] | None:
-        """What the server says of a group or a version of it, None if it does not serve it."""
+        """The server's discovery document of a group or a version, None if it does not serve it."""
         try:
             return self._client.request("GET", f"/apis/{group}")
         except ApiError as error:

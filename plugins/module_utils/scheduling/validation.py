@@ -30,7 +30,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import c
 
 
 class Target(NamedTuple):
-    """The kube-scheduler that is meant; kubernetes and plugins are both None if the release is unknown, and ``unknown`` says why."""
+    """The target kube-scheduler; kubernetes and plugins are both None if the release is unknown, and ``unknown`` contains the reason."""
 
     kubernetes: str | None
     kubernetes_from: str | None
@@ -73,7 +73,7 @@ class ValidationResult:
     """What one configuration is to one kube-scheduler.
 
     text: normalized, as a ConfigMap holds it; bytes if it is no UTF-8. hash: of the text, None for bytes. tree: the document as it is written, {}
-    where it is no mapping. config: the completed configuration, or the document as it stands where the release is unknown; None if rejected.
+    where it is no mapping. config: the completed configuration, or the unchanged document if the release is unknown; None if rejected.
     valid: None where the release is unknown and nothing wrong was found. starts: would the process begin to work, too? findings, api_version,
     scheduler_names, effective: see ``kube_scheduler.result.Result``. image_answer: of the image, None if it was not run.
     """
@@ -116,9 +116,9 @@ def resolve_target(
     convert_to: str | None = None,
     strict: bool = True,
 ) -> Target:
-    """Release and plugins: those given, else what the image's name tells, else the cluster's release.
+    """Release and plugins: those given, else those of the image's name, else the cluster's release.
 
-    plugins: a name, a mapping, or its text, as annotations hold it. cluster_release: called only where nothing else tells the release.
+    plugins: a name, a mapping, or its text, as annotations contain it. cluster_release: called only if the release is otherwise unknown.
     Raises `InputError` for a release or plugins that were given and that no table describes, unless ``strict`` is false.
     """
     known = identify(image) if image else None

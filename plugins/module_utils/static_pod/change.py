@@ -196,7 +196,7 @@ def _result(step: _Step) -> dict[str, Any]:
 
 
 def _pending(path: str, current: str) -> tuple[rollback.Change | None, list[str]]:
-    """The change that a killed run left, and warnings. What somebody has changed since is not taken back."""
+    """The change that a killed run left, and warnings. Later changes by others are not reverted."""
     try:
         found = rollback.unconfirmed(path)
     except (OSError, ValueError) as error:
@@ -212,7 +212,7 @@ def _pending(path: str, current: str) -> tuple[rollback.Change | None, list[str]
 
 
 def _outdated(after: manifests.Manifest, current: str, config_path: str | None, text: str | None, found: str | None) -> list[int]:
-    """The processes that run already with the command line of ``after``, but not as it has to be."""
+    """The processes that already run with the command line of ``after``, but with outdated files."""
     running = rollback.processes(after.argv)
     if current != after.text or found != text:
         return running
@@ -254,7 +254,7 @@ def _switch(step: _Step, warnings: list[str]) -> dict[str, Any]:
 
 
 def _go(step: _Step) -> str:
-    """Bring configuration and manifest; what is wrong with the new process. Raises InputError while the manifest is as it was."""
+    """Write configuration and manifest; return the problem of the new process. Raises InputError before the manifest has changed."""
     config = step.record.config
     with _files():
         if config and step.text is not None and step.found != step.text:
@@ -275,7 +275,7 @@ def _go(step: _Step) -> str:
 
 
 def _go_back(step: _Step, failure: str) -> None:
-    """Put back what was there before, wait for its process, and raise ClusterError with all of that."""
+    """Restore the previous files, wait for their process, and raise ClusterError with the whole sequence."""
     words = step.words
     if step.after.text == step.before.text and step.record.found is None:
         _end(step)

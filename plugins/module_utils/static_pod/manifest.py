@@ -91,7 +91,7 @@ def edited(manifest: Manifest, config_path: str | None, flags: dict[str, str]) -
 
 
 def with_kubeconfig(text: str, kubeconfig: str | None) -> str:
-    """The configuration, told how to reach the API server where it does not say it: the flag does not count beside a file."""
+    """The configuration, with the flag's kubeconfig if it sets none: kube-scheduler ignores that flag if it has a configuration file."""
     try:
         config = document.read(text)
     except document.NotYaml as error:

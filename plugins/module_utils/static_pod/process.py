@@ -92,7 +92,7 @@ def await_one(
 
 
 class _Starts:
-    """The starts of a container from now on, by its logs: a process that ends at once is gone before it is seen."""
+    """The starts of a container from now on, by its logs: a process that ends at once is not visible otherwise."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
@@ -130,7 +130,7 @@ def last_words(pattern: str = LOGS) -> str:
 
 
 def _health(address: tuple[str, int]) -> str:
-    """Empty if it says that it lives and is ready, else what it says."""
+    """Empty if its health checks report live and ready, else their result."""
     answer: Any = None
     for paths in _PATHS:
         answers = [(path, _status(address, path)) for path in paths]

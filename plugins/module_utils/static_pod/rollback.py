@@ -45,7 +45,7 @@ class Change(NamedTuple):
     - ``manifest``: the file; ``before``: its last confirmed text; ``after``: digests of the texts that were written since
     - ``argv``: the command line in ``before``; ``running``: its processes before the change
     - ``folders``: of configurations; ``keep``: the configurations that ``before`` names
-    - ``config``: the file of the new configuration, with the digest ``config_after``; ``found``: the text in it before, if a process ran beside it
+    - ``config``: the file of the new configuration, with the digest ``config_after``; ``found``: the text in it before, if a process ran with it
     """
 
     manifest: str
@@ -66,7 +66,7 @@ class Change(NamedTuple):
 
 
 def state_folder(manifest: str) -> str:
-    """The folder of record and guard: beside the folder of manifests, so that a file can be renamed from here to there."""
+    """The folder of record and guard: next to the manifest folder, so that a file can be renamed from here to there."""
     folder, name = os.path.split(manifest)
     return os.path.join(os.path.dirname(folder), _PREFIX + name)
 
@@ -76,7 +76,7 @@ def digest(text: str) -> str:
 
 
 def config_name(text: str) -> str:
-    """A file of its own for each content: the manifest is the one switch between two of them."""
+    """A separate file for each content: only the manifest selects one of them."""
     return f"kube-scheduler-{digest(text)[:12]}.yaml"
 
 
@@ -161,7 +161,7 @@ def record(change: Change) -> None:
 
 
 def unconfirmed(manifest: str) -> Change | None:
-    """The change that no run has confirmed or rolled back. Raises ValueError where the record is none of ours."""
+    """The change that no run has confirmed or rolled back. Raises ValueError if the record is not from this module."""
     text = content_if_any(os.path.join(state_folder(manifest), RECORD))
     if text is None:
         return None
@@ -189,7 +189,7 @@ def forget(manifest: str, files: Collection[str] = ()) -> None:
 def restore(change: Change) -> tuple[bool, list[int]]:
     """Files as they were before the change: whether they are, and the processes that were asked to end for it.
 
-    They are not where somebody else has changed or removed the manifest since: that stays.
+    They are not if others have changed or removed the manifest since: their changes stay.
     """
     text = content_if_any(change.manifest)
     if text is None or digest(text) not in change.texts:
@@ -216,7 +216,8 @@ def restore_configuration(change: Change) -> bool:
 
 
 def unused(folders: Collection[str], keep: Collection[str]) -> list[str]:
-    """Configurations that were written here and are not to be kept, and temporary files of killed runs. Only under the lock: nobody writes meanwhile."""
+    """Configurations that were written here and are no longer kept, and temporary files of killed runs. Call it only under the lock, without other
+    writers."""
     kept = {os.path.realpath(path) for path in keep}
     found = [
         path for folder in sorted(set(folders)) for path in sorted(glob.glob(os.path.join(glob.escape(folder), "kube-scheduler-*.yaml")))
@@ -226,7 +227,7 @@ def unused(folders: Collection[str], keep: Collection[str]) -> list[str]:
 
 
 def _written_here(path: str) -> bool:
-    """Whether the file is named by its content: others are somebody's own."""
+    """Whether the file is named by its content: other files do not belong to this module."""
     if not _is_file(path):
         return False
     with open(path, "rb") as file:

@@ -2,12 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tell ansible-operator to play this resource again after some time.
+"""Make ansible-operator reconcile this resource again after some time.
 
 ansible-operator looks in the events for a task whose action is *written* ``requeue_after`` and takes ``period`` from its
-result. It leaves the run at that event: the task has to be the last one, and no failure before it is seen. A skipped task
-has a result without ``period``, on which ansible-operator panics; so put the condition on an ``include_tasks``, not on
-the task itself.
+result. It stops reading the run at that event: the task must be the last one, and earlier failures are not detected. A skipped task has a result
+without ``period``, which makes ansible-operator panic; so put the condition on an ``include_tasks``, not on the task itself.
 
     - name: Look again soon
       requeue_after:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Images that hold a kube-scheduler: what their names and tags tell of release and plugins.
+"""Images that contain a kube-scheduler: release and plugins by their names and tags.
 
 Sources: the promoted images of the Kubernetes project (kubernetes/k8s.io, registry.k8s.io/images), the compatibility matrix
 in the README of kubernetes-sigs/scheduler-plugins (tag v0.N.P holds Kubernetes 1.N), the tags of EKS Distro.

@@ -50,9 +50,10 @@ class Rule(NamedTuple):
 
 
 class Need(NamedTuple):
-    """What a plugin needs. controller: whether the project's controller keeps its objects. besides: what nobody here can bring.
+    """Requirements of a plugin. controller: whether the project's controller maintains its objects. besides: requirements that this collection cannot
+    install.
 
-    metrics: what it reads of each node where it goes by Prometheus, a series each with the node's name as label ``instance``.
+    metrics: the metrics that a load-aware plugin reads for each node, as series with the node's name in the label ``instance``.
     """
 
     kinds: tuple[Kind, ...] = ()
@@ -65,8 +66,8 @@ class Need(NamedTuple):
 class Controller(NamedTuple):
     """The project's controller. It watches all of its kinds, whichever plugin runs, and does not start where one is missing.
 
-    repository, image: the last components of the scheduler's and of its own image, which have the same tags. lease_namespace:
-    where it elects its leader, one for the whole cluster, so that those of several schedulers do not work side by side.
+    repository, image: the last components of the scheduler's image and of the controller's image, which have the same tags. lease_namespace:
+    the namespace of its leader election, one for the whole cluster, so that controllers of several schedulers do not run at the same time.
     """
 
     repository: str

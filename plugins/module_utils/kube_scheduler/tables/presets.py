@@ -35,8 +35,8 @@ class Parameter(NamedTuple):
 class Preset(NamedTuple):
     """plugins, args: as in a profile, ``args`` by plugin. since: the first minor of Kubernetes whose kube-scheduler can run it.
 
-    image: ``in-tree`` or ``scheduler-plugins``, what has to be compiled in. load: the plugin among ``args`` that is told by
-    ``LOAD_PARAMETERS`` where the nodes' load is measured; empty if none is.
+    image: ``in-tree`` or ``scheduler-plugins``, the required plugins of the image. load: the plugin among ``args`` whose source of the nodes' load
+    ``LOAD_PARAMETERS`` sets; empty if there is none.
     """
 
     description: str

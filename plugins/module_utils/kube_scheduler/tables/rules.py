@@ -4,7 +4,7 @@
 
 """What releases differ in when they check values: bounds, words, and which plugins and locks they still take.
 
-A table with minors as keys says what holds from that minor on. Sources, in each minor: pkg/scheduler/apis/config/validation of
+A table with minors as keys contains the rules that apply from that minor on. Sources, in each minor: pkg/scheduler/apis/config/validation of
 Kubernetes, config/validation of component-base, tools/leaderelection/resourcelock of client-go; apis/config/validation and the
 constructors (pkg/) of scheduler-plugins.
 """

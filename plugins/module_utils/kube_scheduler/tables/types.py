@@ -5,12 +5,12 @@
 """The fields of a KubeSchedulerConfiguration and of the arguments of plugins: names, types, defaults, since when.
 
 Sources: the Go types of k8s.io/kube-scheduler/config, k8s.io/component-base/config/v1alpha1, k8s.io/api/core/v1 and
-sigs.k8s.io/scheduler-plugins/apis/config (pkg/apis/config before 0.23) of each minor, with the defaults.go and the generated
-conversions beside them. To add a minor, compare those files with the minor before and add ``since`` or ``until``.
+sigs.k8s.io/scheduler-plugins/apis/config (pkg/apis/config before 0.23) of each minor, with the defaults.go and the generated conversions in the same
+folders. To add a minor, compare those files with the previous minor and add ``since`` or ``until``.
 
 Types are written as in Go: ``string bool int32 int64 float32 float64``, ``[]T``, ``map[string]T``, the name of a structure
 below, and ``*`` where absent differs from empty. ``duration`` is metav1.Duration, ``quantity`` resource.Quantity, ``bytes``
-[]byte (base64), ``args`` the arguments of the plugin that ``name`` beside it names.
+[]byte (base64), ``args`` the arguments of the plugin in the field ``name`` of the same object.
 """
 
 from __future__ import annotations
