@@ -209,7 +209,7 @@ def specification(template: Mapping[str, Any]) -> dict[str, Any]:
 
 def option(question: Question) -> dict[str, Any]:
     made = {
-        "description": question.description,
+        "description": f"{question.description} {question.format}".rstrip(),
         "type": question.spec.get("type", "str"),
         "required": question.required and question.default is None,
     }

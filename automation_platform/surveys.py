@@ -27,6 +27,9 @@ CHOICES = {"presets": list(PRESETS), "load_aware_presets": [name for name, prese
 # By the type of an option; with choices it is a choice, whatever the type.
 TYPES = {"str": "text", "path": "text", "int": "integer", "float": "float"}
 AS = {"textarea": "str", "yaml": "dict", "list": "list"}
+FORMATS = {"yaml": "As YAML, such as {a: 1}.", "list": "Comma-separated, without blanks."}
+# Characters of a question's help.
+HELP = 160
 
 
 @dataclass
@@ -37,6 +40,7 @@ class Question:
     label: str
     kind: str
     description: str
+    format: str
     required: bool
     default: Any
     choices: list[str]
@@ -46,7 +50,7 @@ class Question:
         """As the controller's API takes it, and with it infra.aap_configuration: a default has the type of its question."""
         question = {
             "question_name": self.label,
-            "question_description": self.description,
+            "question_description": self.help(self.format),
             "variable": self.variable,
             "type": self.kind,
             "required": self.required,
@@ -63,8 +67,17 @@ class Question:
         if self.kind in ("integer", "float") and self.default is not None:
             del question["default"]
             question["required"] = False
-            question["question_description"] += f" If not given, {self.default}."
+            question["question_description"] = self.help(f"If not given, {self.default}.")
         return question
+
+    def help(self, end: str) -> str:
+        """As many sentences of the description as fit into `HELP` characters, then ``end``. Raises ValueError if the first one does not fit."""
+        sentences = re.split(r"(?<=\.) ", self.description)
+        for count in range(len(sentences), 0, -1):
+            text = " ".join([*sentences[:count], end]).rstrip()
+            if len(text) <= HELP:
+                return text
+        raise ValueError(f"{self.variable}: a survey shows {HELP} characters of help, and these are {len(text)}: {text}")
 
 
 def questions(survey: list[Mapping[str, Any]]) -> list[Question]:
@@ -127,16 +140,12 @@ def question(variable: str, option: str, spec: Mapping[str, Any], told: Mapping[
     if kind == "multiplechoice" and default not in (None, *choices):
         raise ValueError(f"{variable}: the default {default} is none of the choices {', '.join(choices)}")
     words = option.replace("_", " ")
-    text = description(spec)
-    if way == "yaml":
-        text += " As YAML, such as {a: 1}."
-    elif way == "list":
-        text += " Several with commas between them and no blanks."
     return Question(
         variable=variable,
         label=words[0].upper() + words[1:],
         kind=kind,
-        description=text,
+        description=description(spec),
+        format=FORMATS.get(way, ""),
         required=bool(told.get("required") or spec.get("required") or default is not None),
         default=default,
         choices=choices,

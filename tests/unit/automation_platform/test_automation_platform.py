@@ -151,6 +151,21 @@ def test_help_is_plain_text(surveys):
     assert text == "a and b, see osso.scheduler.apply. c is d."
 
 
+def test_help_is_cut_after_a_sentence(surveys):
+    spec = {"type": "list", "default": [], "description": ["First. " + "b" * 150 + ".", "Third."]}
+    question = surveys.question("variable", "option", spec, {"as": "list"})
+    assert question.controller()["question_description"] == "First. Comma-separated, without blanks."
+    question = surveys.question("variable", "option", {"type": "int", "default": 3, "description": "One. " + "b" * 144 + ". Three."}, {})
+    assert question.controller()["question_description"] == "One. " + "b" * 144 + "." + " Three."
+    assert question.pattern()["question_description"] == "One. If not given, 3."
+
+
+def test_help_of_one_long_sentence_is_refused(surveys):
+    question = surveys.question("variable", "option", {"type": "str", "description": "b" * 161}, {})
+    with pytest.raises(ValueError, match="variable: a survey shows 160 characters of help, and these are 161: b"):
+        question.controller()
+
+
 @every_template
 def test_playbook_is_there_and_has_the_variables_of_the_survey(surveys, name):
     template = TEMPLATES[name]
@@ -231,7 +246,7 @@ def test_questions_are_as_the_controller_takes_them(name):
     for entry in CONTROLLER[name]["survey_spec"]["spec"]:
         assert isinstance(entry["required"], bool)
         assert entry["question_name"]
-        assert entry["question_description"]
+        assert 0 < len(entry["question_description"]) <= 160
         if "default" in entry:
             assert isinstance(entry["default"], ANSWERS[entry["type"]]), entry
         if entry["type"] == "multiplechoice":
