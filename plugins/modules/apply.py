@@ -193,7 +193,8 @@ options:
   orphan:
     description:
       - With O(prune), names of Namespaces and CustomResourceDefinitions that leave the set without being deleted when the manifests no longer
-        contain them. They lose only the labels of the set. Use it for objects that another installation method takes over.
+        contain them. With O(state=absent), names of those that stay when the set is deleted.
+      - They lose only the labels of the set. Use it for objects that another installation method takes over.
     type: list
     elements: str
     default: []
@@ -693,7 +694,7 @@ def _check(params, objects):
     for option, said in (("set_kinds", "given"), ("prune", "true")):
         if params[option] and not params["set_namespace"]:
             raise InputError(f"{option} is {said} but set_namespace is missing; name the namespace for the set's inventory.")
-    if params["orphan"] and not params["prune"]:
+    if params["orphan"] and present and not params["prune"]:
         raise InputError("orphan is given but prune is false; without prune nothing leaves the set. Set prune to true.")
     if present and params["all_of"]:
         raise InputError("all_of deletes every object of a kind; it goes with state: absent only.")

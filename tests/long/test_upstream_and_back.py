@@ -22,8 +22,8 @@ from support.site import NAMESPACE, remove, site
 pytestmark = pytest.mark.long
 
 CRD = Path(__file__).parents[2] / "roles/operator/files/secondaryschedulers.crd.yaml"
-# Seconds that a pod waits at most. Our scheduler tries to acquire the Lease every 2 to 4.4 s, upstream's every 26 to 57 s: then there is a bridge.
-OVER, BACK = 5, 3
+# Seconds that a pod waits at most. Our scheduler tries to acquire the Lease every 1 to 2.2 s, upstream's every 26 to 57 s: then there is a bridge.
+WITHIN = 3
 
 
 @pytest.fixture
@@ -61,9 +61,9 @@ def waits_for_the_other_operator(scheduler) -> bool:
 
 
 def bindings(scheduler) -> list[str]:
-    """What the operator makes for the scheduler outside its namespace."""
+    """Those of our operator and of its scheduler outside the namespace."""
     found = scheduler.kubectl("get", "clusterrolebindings,rolebindings", "--namespace=kube-system", "--output=name").stdout.split()
-    return [name for name in found if f"/{scheduler.cluster_name}" in name]
+    return [name for name in found if "/osso" in name]
 
 
 def test_pods_are_placed_all_the_time(scheduler, stand_in, kubectl, record_property):
@@ -82,7 +82,7 @@ def test_pods_are_placed_all_the_time(scheduler, stand_in, kubectl, record_prope
             scheduler.rest()
             eventually(lambda: stream.created > 5)
             middle, over = scheduler.rollouts(), stream.created
-            assert bindings(scheduler)
+            assert len(bindings(scheduler)) > 3
 
             handing_over = threading.Thread(target=release)
             handing_over.start()
@@ -101,8 +101,8 @@ def test_pods_are_placed_all_the_time(scheduler, stand_in, kubectl, record_prope
     record_property("seconds_that_a_pod_waited_when_moving_over", max(waits[:over]))
     record_property("seconds_that_a_pod_waited_when_moving_back", max(waits[over:]))
     assert (middle - first, last - middle) == (1, 1)
-    assert max(waits[:over]) <= OVER
-    assert max(waits[over:]) <= BACK
+    assert max(waits[:over]) <= WITHIN
+    assert max(waits[over:]) <= WITHIN
     assert bindings(scheduler) == []
     pods = kubectl.list("pod", NAMESPACE, f"app={scheduler.workload}")
     assert [pod["metadata"]["name"] for pod in pods] == [leader(scheduler)]

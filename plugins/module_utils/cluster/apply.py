@@ -146,7 +146,9 @@ class Run:
         self._locate(others)
         self._read(others)
         doomed, released = self._sorted_by_standing(members, others)
+        orphaned = self._orphaned(doomed)
         selected = {one.identity.key for one in doomed} | {one.identity.key for one in released}
+        doomed = [one for one in doomed if one not in orphaned]
         for selection in self._options.all_of:
             found = [one for one in self._all_of(selection) if one.identity.key not in selected]
             # Where labels select, they may be those of a set, and what it adopted is not to be deleted.
@@ -165,6 +167,8 @@ class Run:
             home = [one for one in doomed if one.identity.key == ("", "Namespace", None, self._options.set_namespace)]
             doomed = [one for one in doomed if one not in home]
         self._release(released)
+        for one in orphaned:
+            self._orphan(one)
         self._delete(doomed)
         if self._inventory and recorded:
             self._delete([self._doomed(self._inventory)])
@@ -628,9 +632,7 @@ class Run:
         self._read(stale)
         mine = [one for one in map(self._doomed, stale) if one.live and membership.set_of(one.live) == self._set]
         adopted = [one for one in mine if membership.former_manager(one.present) is not None]
-        orphaned = [
-            one for one in mine if one not in adopted and one.identity.kind in prune.HOLDERS and one.identity.name in self._options.orphan
-        ]
+        orphaned = self._orphaned(one for one in mine if one not in adopted)
         doomed = [one for one in mine if one not in adopted + orphaned]
         kept = prune.kept(self._client, doomed, self._options.set_name, self._warn)
         self._remember([one for one in mine if one not in kept])
@@ -644,6 +646,10 @@ class Run:
         """For a task that restores it: the manifests of what leaves the set."""
         if self._options.return_removed:
             self._report.removed = [applied(one.present, self._options.field_manager) for one in leaving if one.identity.kind != "Secret"]
+
+    def _orphaned(self, doomed: Iterable[Doomed]) -> list[Doomed]:
+        """Those which stay, because the options name them."""
+        return [one for one in doomed if one.live and one.identity.kind in prune.HOLDERS and one.identity.name in self._options.orphan]
 
     def _orphan(self, one: Doomed) -> None:
         """Take the set's labels off an object that others look after from now on; everything else of it stays."""

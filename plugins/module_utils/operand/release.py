@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Handing SecondarySchedulers to another operator: whom that concerns, and what of ours has no use any more once it is done.
+"""Handing SecondarySchedulers to another operator: whom that concerns, and which objects of ours have no use any more once it is done.
 
 An operator that runs cannot let go of one resource: whatever happens around it has its finalizer put on again. So every operator that
 looks after a released resource is stopped, and may not look after any other.
@@ -12,9 +12,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inventory
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inventory, prune
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names, rollout
+
+# Names of inventories: of a SecondaryScheduler's objects (without its name), and of an operator's
+_OPERAND = inventory.identity("operand-", "").name
+_INSTALLATION = inventory.identity("osso-scheduler-operator", "").name
 
 
 def plan(
@@ -70,6 +74,34 @@ def stale(resource: dict[str, Any], deployments: list[dict[str, Any]], inventori
     }
     gone = [one for one in inventory.members(recorded) if (one.kind, one.name) not in kept]
     return [_manifest(one) for one in [*gone, mine]]
+
+
+def installations(
+    plan: dict[str, list[dict[str, Any]]],
+    operators: list[dict[str, Any]],
+    deployments: list[dict[str, Any]],
+    inventories: list[dict[str, Any]],
+) -> list[dict[str, Any]]:
+    """The installations of our operator that are no longer in use: the operator is stopped, and no scheduler depends on its objects.
+
+    ``plan`` as `plan` returns it, ``operators`` as it takes them, the others as `stale` takes them. Returns for each installation the
+    ``namespace`` of its set, and with ``orphan`` the names of the members that others use too, Namespaces and CustomResourceDefinitions.
+    """
+    stopped = {_key(one["metadata"]) for one in plan["operators"]}
+    others = [one for one in operators if one["variant"] == "osso" and _key(one) not in stopped]
+    replaced = [Identity.of(one) for resource in plan["resources"] for one in stale(resource, deployments, inventories)]
+    for one in map(Identity.of, inventories):
+        is_in_use = one.name.startswith(_OPERAND) and one not in replaced
+        if is_in_use and not any(_watches(other, one.namespace) for other in others):
+            return []
+    return [
+        {
+            "namespace": one["metadata"]["namespace"],
+            "orphan": [member.name for member in inventory.members(one) if member.kind in prune.HOLDERS],
+        }
+        for one in inventories
+        if one["metadata"]["name"] == _INSTALLATION and one["metadata"]["namespace"] not in [other["namespace"] for other in others]
+    ]
 
 
 def _is_ours(deployment, known):

@@ -51,8 +51,8 @@ def flags(workload, namespace, log_level="", tls=(), extra=(), holds_token=False
     """The scheduler's command line without ``--config``; ``workload`` is the name of its Deployment, and of its Lease.
 
     The timing of the leader election overrides the configuration's. A leader may be cut off from the API server for as long as OpenShift
-    recommends for its components; but it is looked for as often as Kubernetes does by default, and not every 26 s: in each rollout nobody
-    places pods from the end of the old leader until the new one has found out.
+    recommends for its components. But a replica tries to acquire the Lease every 1 to 2.2 s instead of every 26 to 57 s: in each rollout,
+    no pod is placed from the end of the old leader until the next attempt, and no pod is to wait longer than 3 s.
     """
     verbosity = VERBOSITY[log_level or "Normal"]
     said = [f"-v={verbosity}"]
@@ -64,7 +64,7 @@ def flags(workload, namespace, log_level="", tls=(), extra=(), holds_token=False
         "--leader-elect=true",
         "--leader-elect-lease-duration=137s",
         "--leader-elect-renew-deadline=107s",
-        "--leader-elect-retry-period=2s",
+        "--leader-elect-retry-period=1s",
         "--leader-elect-resource-lock=leases",
         f"--leader-elect-resource-name={workload}",
         f"--leader-elect-resource-namespace={namespace}",

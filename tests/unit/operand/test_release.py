@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inventory
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.names import FINALIZER
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.release import plan, stale
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.release import installations, plan, stale
 
 
 def resource(namespace="one", name="cluster"):
@@ -124,3 +124,36 @@ def test_what_is_being_deleted_is_not_handed_over():
     found = plan([resource(), dying, held_by_others], [])
     assert named(found["resources"]) == named(found["manifests"]) == [("one", "cluster")]
     assert found["deleted"] == [dying]
+
+
+CRD = "CustomResourceDefinition"
+INSTALLATION = inventory.manifest(
+    "osso-scheduler-operator",
+    "one",
+    [
+        Identity("v1", "Namespace", None, "one"),
+        Identity("apiextensions.k8s.io/v1", CRD, None, "secondaryschedulers.operator.openshift.io"),
+        Identity(RBAC, "ClusterRoleBinding", None, "osso:one:operator"),
+    ],
+)
+UNUSED = [{"namespace": "one", "orphan": ["secondaryschedulers.operator.openshift.io", "one"]}]
+OF_ANOTHER = inventory.manifest("operand-batch", "two", GONE)
+
+
+@pytest.mark.parametrize(
+    ("operators", "deployments", "inventories", "unused"),
+    [
+        pytest.param([operator("one")], [deployment(THEIRS)], [INVENTORY, INSTALLATION], UNUSED, id="stopped in this run"),
+        pytest.param([], [deployment(THEIRS)], [INVENTORY, INSTALLATION], UNUSED, id="stopped before"),
+        pytest.param([], [], [INSTALLATION], UNUSED, id="all is done but this"),
+        pytest.param([], [deployment(OURS)], [INVENTORY, INSTALLATION], [], id="its pods still run"),
+        pytest.param([operator("three")], [], [INSTALLATION], [], id="it looks after others"),
+        pytest.param([], [], [OF_ANOTHER, INSTALLATION], [], id="a scheduler depends on it"),
+        pytest.param([operator("two", namespace="two")], [], [OF_ANOTHER, INSTALLATION], UNUSED, id="another operator has that scheduler"),
+        pytest.param([operator("one", variant="upstream")], [], [INSTALLATION], UNUSED, id="the operator is upstream's"),
+        pytest.param([], [], [], [], id="none"),
+    ],
+)
+def test_an_installation_goes_with_the_last_scheduler_that_depends_on_it(operators, deployments, inventories, unused):
+    released = plan([resource()], operators, [{"namespace": "one", "name": "cluster"}])
+    assert installations(released, operators, deployments, inventories) == unused

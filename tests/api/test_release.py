@@ -1,0 +1,71 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The playbook release when the other operator has replaced the pods: the objects of the operator's installation are deleted, too."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.rollout import is_complete
+from support.operand import reconcile
+from support.scheduler import Scheduler, eventually
+from support.site import NAMESPACE, RESOURCE, remove
+
+ROLE = [{"name": "Install", "ansible.builtin.import_role": {"name": "osso.scheduler.operator"}}]
+UPSTREAM = {"operator_variant": "upstream", "operator_image": "quay.io/openshift/secondary-scheduler-operator:4.20", "operator_wait": False}
+
+
+@pytest.fixture
+def scheduler(kubectl, play):
+    """A scheduler of our operator, as the operator has made it."""
+    remove()
+    play(ROLE, variables={"operator_image": "a/b:c", "operator_wait": False})
+    scheduler = Scheduler(kubectl, "cluster")
+    scheduler.write_config()
+    scheduler.write()
+    reconcile(scheduler.resource)
+    yield scheduler
+    play(ROLE, variables={**UPSTREAM, "operator_state": "absent"})
+    remove()
+
+
+def ours(kubectl) -> list[str]:
+    """Roles and bindings of our operator and of its schedulers, in the whole cluster, but for those that the upstream operator makes by the same name."""
+    kinds = "clusterroles,clusterrolebindings,roles,rolebindings"
+    found = kubectl("get", kinds, "--all-namespaces", "--selector=osso.scheduler/set", "--output=name").stdout.split()
+    return [name for name in found if not name.endswith("/prometheus-k8s")]
+
+
+def labels(kubectl, kind, name) -> dict:
+    return kubectl.json("get", kind, name)["metadata"].get("labels") or {}
+
+
+def test_the_installation_goes_with_the_last_scheduler(scheduler, kubectl, play, audit):
+    before = ours(kubectl)
+    assert f"clusterrolebinding.rbac.authorization.k8s.io/osso:{NAMESPACE}:operator" in before
+    assert "osso.scheduler/set" in labels(kubectl, "namespace", NAMESPACE)
+    play("osso.scheduler.release")
+    assert ours(kubectl) == before
+
+    # Without nodes, no pod replaces the former ones.
+    pod = {"volumes": None, "containers": [{"name": scheduler.workload, "volumeMounts": None}]}
+    patch = {"spec": {"replicas": 0, "template": {"spec": pod}}}
+    kubectl("patch", "deployment", scheduler.workload, f"--namespace={NAMESPACE}", f"--patch={json.dumps(patch)}")
+    eventually(lambda: is_complete(scheduler.deployment))
+    with audit:
+        predicted = play("osso.scheduler.release", check=True)
+    assert audit.writes() == []
+    assert ours(kubectl) == before
+    run = play("osso.scheduler.release")
+    assert run.changed == predicted.changed == ["Remove what nothing uses any more", "Remove the rest of the operator's installation"]
+    assert ours(kubectl) == []
+    assert not scheduler.get("serviceaccount", "osso-scheduler-operator")
+    assert not kubectl("get", "configmaps", f"--namespace={NAMESPACE}", "--selector=osso.scheduler/inventory", "--output=name").stdout
+    assert scheduler.resource
+    for kind, name in (("namespace", NAMESPACE), ("crd", RESOURCE), ("crd", "podgroups.scheduling.x-k8s.io")):
+        assert "osso.scheduler/set" not in labels(kubectl, kind, name)
+    assert play("osso.scheduler.release").changed == []
+    play(ROLE, variables=UPSTREAM)
