@@ -221,7 +221,7 @@ def compare(document: Document, answer: Answer, target: tuple[int, str]) -> Iter
     errors = [finding for finding in result.errors if finding.stage != "run"]
     ours = "; ".join(f"[{finding.stage}] {finding.path}: {finding.message}" for finding in result.errors[:4])
     if result.valid != answer.accepted:
-        said = f"{answer.stage}: {_shape(answer.error)}" if not answer.accepted else "accepted"
+        said = f"{answer.stage}: {shape(answer.error)}" if not answer.accepted else "accepted"
         codes = "accepted" if result.valid else ", ".join(sorted({_spot(finding) for finding in errors})[:3])
         yield "verdict", f"kube-scheduler: {said}  engine: {codes}", f"{answer.stage} {answer.error}\n      engine: {ours}"
         return
@@ -233,7 +233,7 @@ def compare(document: Document, answer: Answer, target: tuple[int, str]) -> Iter
     by_flags = document.flags and minor <= 21 and any(not finding.path and finding.stage == "decode" for finding in errors)
     if max(stage, 1) != STAGES.index(answer.stage) and answer.verdict != "panic" and not by_flags:
         detail = f"{answer.error}\n      engine: {ours}"
-        yield "stage", f"{answer.stage}, engine {STAGES[stage] or 'yaml'}: {_shape(answer.error)}", detail
+        yield "stage", f"{answer.stage}, engine {STAGES[stage] or 'yaml'}: {shape(answer.error)}", detail
         return
     yield from _compare_refused(errors, answer, ours)
 
@@ -251,12 +251,12 @@ def _compare_refused(errors: list, answer: Answer, ours: str) -> Iterator[tuple[
     # Its line is that of the value, ours that of the key.
     missing = [line for line in lines if not any(finding.line and 0 <= line - finding.line <= 5 for finding in errors)]
     if missing:
-        yield "line", _shape(answer.error), f"{missing}: {detail}"
+        yield "line", shape(answer.error), f"{missing}: {detail}"
     # A message that was cut for the recording does not name all.
     if answer.stage == "validate" and len(answer.error) < recordings.LONGEST_ERROR:
         for finding in errors:
             if finding.stage == "validate" and not any(matches(field, finding.path) for field in wanted):
-                yield "extra", f"{_spot(finding)}: not in {_shape(answer.error)}", detail
+                yield "extra", f"{_spot(finding)}: not in {shape(answer.error)}", detail
 
 
 def _compare_accepted(result: Any, answer: Answer) -> Iterator[tuple[str, str, str]]:
@@ -269,7 +269,7 @@ def _compare_accepted(result: Any, answer: Answer) -> Iterator[tuple[str, str, s
         first = re.sub(r"^\.[^.]*", "", re.sub(r"\[\d+\]", "[]", differing[0].partition(":")[0]))
         yield "effective", first, "\n      ".join(differing[:6])
     if result.starts != answer.starts:
-        yield "starts", f"{answer.starts}, engine {result.starts}: {_shape(answer.run_error)}", answer.run_error
+        yield "starts", f"{answer.starts}, engine {result.starts}: {shape(answer.run_error)}", answer.run_error
 
 
 def differences(theirs: Any, ours: Any, path: str) -> Iterator[str]:
@@ -292,7 +292,7 @@ def _short(value: Any) -> str:
     return "absent" if value is _Absent else repr(value)[:200]
 
 
-def _shape(error: str) -> str:
+def shape(error: str) -> str:
     """An error without what is particular to its document."""
     return re.sub(r"\d+", "N", re.sub(r'"(?:[^"\\]|\\.)*"', '"…"', error))[:140]
 

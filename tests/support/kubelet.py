@@ -40,11 +40,13 @@ class Kubelet:
         self._thread.join()
 
     def _work(self):
-        process, pod = None, None
+        process, pod, text, wanted = None, None, "", None
         while not self._ended.wait(0.02):
             names = {path.name for path in self._folder.iterdir()}
             self.seen |= names
-            wanted = yaml.safe_load((self._folder / "kube-scheduler.yaml").read_text())
+            before, text = text, (self._folder / "kube-scheduler.yaml").read_text()
+            if text != before:
+                wanted = yaml.safe_load(text)
             if process and (wanted != pod or process.poll() is not None):
                 process.terminate()
                 process.wait()

@@ -238,6 +238,7 @@ def test_documented_defaults_are_the_defaults():
     assert {name for name in DEFAULTS if DEFAULTS[name] not in (None, "") and name not in said} <= {"config"}
 
 
+@pytest.mark.long
 def test_templates_are_found_in_an_installed_tarball(tmp_path):
     """The two roles share templates by path: what is installed has to hold them where the role looks."""
     command = ["ansible-galaxy", "collection", "build", "--output-path", tmp_path]
