@@ -53,7 +53,7 @@ test: which-cluster forget-times collections  ## Everything that has to pass: al
 	@$(MAKE) --jobs=3 --output-sync=line SERIES=gate sanity without-cluster all-on-clusters
 
 without-cluster: collections
-	@CLUSTERS=1 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/unit
+	@CLUSTERS=1 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/unit
 
 # OLM stays in the cluster that its tests run on: they come after the tests of clusters without.
 # Only what fails this time counts for tests/tools/again.
@@ -107,7 +107,7 @@ distclean: $(if $(wildcard .cluster*),cluster-clean) clean  ## Remove everything
 	@rm -rf .venv .cache
 
 ##@ The parts of make test
-.PHONY: lint sanity unit images molecule test-api test-integration test-olm without-cluster all-on-clusters forget-times which-cluster ready olm
+.PHONY: lint sanity unit images molecule test-api test-reconcile test-integration test-olm without-cluster all-on-clusters forget-times which-cluster ready olm
 lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and documentation checks
 	@$(PART) lint tests/tools/lint
 
@@ -126,6 +126,9 @@ molecule: ready collections images  ## Molecule scenarios on the cluster
 
 test-api: collections  ## API tier: tests on an etcd and kube-apiserver of their own, without a node
 	@CLUSTERS=1 $(ENV) pytest $(if $(TESTS),,--numprocesses=2 $(BY_FILE)) $(or $(TESTS),tests/api)
+
+test-reconcile: collections  ## Reconcile tier: the operator's reconcile in the tests' process, on the API tier's server, with statuses of pods played back
+	@CLUSTERS=1 $(ENV) pytest $(or $(TESTS),tests/reconcile)
 
 test-integration: ready collections images  ## Integration tests and the conformance tests of the operator, on the cluster
 	@$(PYTEST) $(or $(TESTS),tests/integration tests/conformance/operator)
@@ -171,7 +174,7 @@ test-long: ready collections images  ## The second tier; its outcome goes to doc
 	@$(PART) sanity-all tests/tools/sanity all
 	@$(ENV) tests/tools/long-tests run
 
-coverage: collections  ## Unit and API tests with branch coverage; names the files of which little is covered
+coverage: collections  ## Unit, API and reconcile tests with branch coverage; names the files of which little is covered
 	@$(ENV) tests/tools/mutants cover
 
 mutants: collections  ## Break the code in NUMBER=200 places, after make coverage: do the tests that cover them fail?

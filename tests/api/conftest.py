@@ -14,16 +14,9 @@ from pathlib import Path
 
 import kubernetes
 import pytest
-from support.bare_cluster import BareCluster, bare_clusters
 from support.operand import CRD
 
 OPERATOR_IMAGE = "registry.example.com/osso/scheduler-operator:1.0.0"
-
-
-@pytest.fixture(scope="session")
-def api_server(tmp_path_factory) -> Iterator[BareCluster]:
-    with bare_clusters(tmp_path_factory.mktemp("api"), ["api"], controllers=True) as clusters:
-        yield clusters["api"]
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 from support.inventory import everything
-from support.scheduler import IMAGE
-from support.site import site
+from support.scheduler import IMAGE, Scheduler
+from support.site import NAMESPACE, VARIABLES, remove, site
 
 MISSPELT = """\
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -71,3 +71,50 @@ def test_what_cannot_work_is_refused_before_anything_is_written(scheduler, said,
     assert run.rc != 0
     assert said in run.stdout, run.output()
     assert audit.writes(dry_run=True) == []
+
+
+@pytest.fixture
+def operator_namespace(kubectl):
+    kubectl("create", "namespace", NAMESPACE)
+    yield
+    kubectl("delete", "namespace", NAMESPACE)
+
+
+def test_second_operator_for_the_namespace_is_refused(operator_namespace, kubectl):
+    rival = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "secondary-scheduler-operator", "namespace": NAMESPACE},
+        "spec": {
+            # One that was scaled to nothing would be none.
+            "replicas": 1,
+            "selector": {"matchLabels": {"name": "rival"}},
+            "template": {"metadata": {"labels": {"name": "rival"}}, "spec": {"containers": [{"name": "rival", "image": "rival"}]}},
+        },
+    }
+    kubectl.apply(rival)
+    run = site(succeed=False)
+    (failure,) = run.failures
+    assert "secondary-scheduler-operator already watches" in failure.result["msg"]
+    assert run.changed == []
+
+
+def test_schedulers_of_others_are_not_deleted(secondary_scheduler_kind, kubectl, namespace):
+    foreign = Scheduler(kubectl, "foreign", namespace)
+    foreign.write()
+    run = remove(succeed=False)
+    assert f"{namespace}/foreign" in run.failures[0].result["msg"]
+    assert run.changed == []
+    assert foreign.resource
+
+
+def test_without_wait_it_does_not_wait(secondary_scheduler_kind, play, kubectl, namespace):
+    """There is no operator, so the scheduler never becomes available."""
+    never = {**VARIABLES["secondary_schedulers"][0], "name": "never", "namespace": namespace}
+    role = [{"name": "Role", "ansible.builtin.include_role": {"name": "osso.scheduler.secondary_scheduler"}}]
+    names = {"secondary_schedulers": [never], "secondary_scheduler_wait_timeout": 3}
+    run = play(role, variables={**names, "secondary_scheduler_wait": False})
+    assert run.task("Apply schedulers").changed
+    assert "Not ready after 3 s" in play(role, variables=names, succeed=False).failures[0].result["msg"]
+    play(role, variables={**names, "secondary_schedulers": [{**never, "state": "absent"}]})
+    assert kubectl.get("secondaryscheduler", "never", namespace) is None

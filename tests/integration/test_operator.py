@@ -39,7 +39,8 @@ def scheduler(operator, kubectl):
     scheduler.delete()
 
 
-def test_scheduler_runs_the_real_kube_scheduler(scheduler, kubectl):
+def test_scheduler_runs_the_real_kube_scheduler(operator, kubectl):
+    scheduler = Scheduler(kubectl, "cluster")  # the demo's
     log = kubectl("logs", f"deployment/{scheduler.workload}", f"--namespace={NAMESPACE}").stdout
     assert "Starting Kubernetes Scheduler" in log
     pods = kubectl.json("get", "pods", f"--namespace={NAMESPACE}", f"--selector=app={scheduler.workload}")["items"]
@@ -72,6 +73,7 @@ def test_image_change_rolls(scheduler, kubectl):
     scheduler.rest()
 
 
+@pytest.mark.long
 def test_invalid_configuration_changes_nothing_that_runs(scheduler):
     before = scheduler.rollouts(), scheduler.deployment["metadata"]["generation"]
     scheduler.write_config("apiVersion: v1\nkind: Pod\n")
@@ -161,6 +163,7 @@ def test_unmanaged_is_left_alone(scheduler, kubectl):
     scheduler.rest()
 
 
+@pytest.mark.long
 def test_removed_takes_the_scheduler_away_and_keeps_the_resource(scheduler, kubectl):
     scheduler.write(managementState="Removed")
     eventually(lambda: scheduler.deployment is None)
@@ -170,6 +173,7 @@ def test_removed_takes_the_scheduler_away_and_keeps_the_resource(scheduler, kube
     scheduler.rest()
 
 
+@pytest.mark.long
 def test_refusal_by_the_api_server_is_told(absent_scheduler):
     absent_scheduler.write_config()
     absent_scheduler.write(unsupportedConfigOverrides={"nodeSelector": {"pool": "no valid label!"}})

@@ -73,15 +73,6 @@ def test_crashing_rollout_is_rolled_back_and_says_the_pods_last_words(scheduler)
     eventually(lambda: scheduler.condition("Progressing") and scheduler.condition("Progressing")[0] == "False")
     assert scheduler.condition("Available")[0] == "True"
     assert scheduler.deployment["metadata"]["generation"] == generation + 2
-    # It stays so until somebody asks for another try.
-    annotate(scheduler, seen="1")
-    eventually(lambda: scheduler.condition("Degraded")[1] == "RolledBack")
-    assert command(scheduler) == ["/bin/kube-scheduler"]
-    annotate(scheduler, retry="1")
-    eventually(lambda: command(scheduler)[-1] == "--nonsense")
-    scheduler.write(unsupportedConfigOverrides=None)
-    scheduler.rest()
-    assert scheduler.condition("Degraded")[0] == "False"
 
 
 @pytest.mark.long
@@ -158,6 +149,7 @@ def test_unknown_image_is_asked_itself(scheduler, new, kubectl):
     assert kubectl.json("get", "jobs", f"--namespace={NAMESPACE}")["items"] == []
 
 
+@pytest.mark.long
 def test_default_scheduler_is_refused_unless_it_is_meant(new):
     scheduler = new(scheduler_name="default-scheduler")
     scheduler.write_config()
@@ -167,6 +159,7 @@ def test_default_scheduler_is_refused_unless_it_is_meant(new):
     assert scheduler.deployment is None
 
 
+@pytest.mark.long
 def test_two_schedulers_of_one_name_are_told_so_until_they_are_not(scheduler, new):
     rival = new(scheduler_name=scheduler.scheduler_name)
     rival.write_config()
@@ -212,6 +205,7 @@ def test_overrides_reach_pod_and_budget_and_are_checked(scheduler, kubectl):
     assert scheduler.condition("Upgradeable")[0] == "True"
 
 
+@pytest.mark.long
 def test_changes_and_failures_are_events(scheduler, kubectl):
     def events():
         field = f"--field-selector=involvedObject.name={scheduler.name}"

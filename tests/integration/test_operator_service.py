@@ -73,37 +73,20 @@ def gauge(condition, scheduler) -> str:
     return f"osso_secondaryscheduler_condition:{condition}:{NAMESPACE}:{scheduler.name}".replace("-", "_")
 
 
-def test_conditions_of_a_resource_are_gauges_and_end_as_unknown(reader, scheduler):
-    def gauges():
+def test_conditions_of_a_resource_are_gauges_and_end_as_unknown(reader, scheduler, kubectl):
+    def gauges(one):
         scrape = reader.scrape()
-        return [scrape.value(gauge(condition, scheduler)) for condition in ("Available", "Degraded", "ConfigValid")]
+        return [scrape.value(gauge(condition, one)) for condition in ("Available", "Degraded", "ConfigValid")]
 
-    scheduler.write_config()
-    scheduler.write()
-    scheduler.rest()
-    eventually(lambda: gauges() == [1, 0, 1])
+    demo = Scheduler(kubectl, "cluster")
+    eventually(lambda: gauges(demo) == [1, 0, 1])
     exact = reader.scrape(accept="application/openmetrics-text; version=1.0.0; escaping=allow-utf-8").text
-    assert f'{{"osso_secondaryscheduler_condition:Degraded:{NAMESPACE}:{scheduler.name}"}} 0' in exact
+    assert f'{{"osso_secondaryscheduler_condition:Degraded:{NAMESPACE}:{demo.name}"}} 0' in exact
     scheduler.write_config("apiVersion: v1\nkind: Pod\n")
-    eventually(lambda: gauges() == [1, 1, 0])
-    scheduler.write(managementState="Removed")
-    eventually(lambda: gauges()[0] == -1)
-    scheduler.delete()
-    assert gauges() == [-1, -1, -1]
-
-
-# What is printed
-
-
-def test_what_kubectl_prints(scheduler, kubectl):
-    scheduler.write_config()
     scheduler.write()
-    scheduler.rest()
-    head, line = kubectl("get", "secsched", scheduler.name, PLACE).stdout.splitlines()
-    assert head.split() == ["NAME", "READY", "SCHEDULERS", "AVAILABLE", "PROGRESSING", "DEGRADED", "CONFIGVALID", "AGE"]
-    assert line.split()[:-1] == [scheduler.name, "1", f'["{scheduler.scheduler_name}"]', "True", "False", "False", "True"]
-    assert scheduler.resource["spec"]["schedulerImage"] in kubectl("get", "secsched", scheduler.name, PLACE, "--output=wide").stdout
-    assert f"/{scheduler.name}" in kubectl("get", "scheduling", PLACE, "--output=name").stdout
+    eventually(lambda: gauges(scheduler) == [0, 1, 0])
+    scheduler.delete()
+    assert gauges(scheduler) == [-1, -1, -1]
 
 
 # Replicas
@@ -245,18 +228,24 @@ def everything(kubectl) -> dict[str, str]:
     return places
 
 
-def test_no_secret_is_told_at_any_verbosity(scheduler, kubectl):
+def with_token(scheduler) -> tuple[dict, str]:
+    """A configuration that holds a token, and the token."""
     token = "planted-" + uuid.uuid4().hex
     config = json.loads(json.dumps(TOKEN_CONFIG))
     config["profiles"][0]["schedulerName"] = scheduler.name
-    provider = config["profiles"][0]["pluginConfig"][0]["args"]["metricProvider"]
-    provider["token"] = token
+    config["profiles"][0]["pluginConfig"][0]["args"]["metricProvider"]["token"] = token
+    return config, token
+
+
+def told(scheduler, token, places) -> list[str]:
+    """All places of the token but those where it belongs."""
     secret = f"Secret/{scheduler.workload}-config-"
+    return [name for name in holding(token, places) if name != f"ConfigMap/{scheduler.name}" and not name.startswith(secret)]
 
-    def told(places) -> list[str]:
-        """All but where the token belongs."""
-        return [name for name in holding(token, places) if name != f"ConfigMap/{scheduler.name}" and not name.startswith(secret)]
 
+def test_no_secret_is_told_at_any_verbosity(scheduler, kubectl):
+    config, token = with_token(scheduler)
+    provider = config["profiles"][0]["pluginConfig"][0]["args"]["metricProvider"]
     scheduler.write_config(json.dumps(config))
     scheduler.write(operatorLogLevel="TraceAll")
     scheduler.rest()
@@ -275,18 +264,28 @@ def test_no_secret_is_told_at_any_verbosity(scheduler, kubectl):
     eventually(lambda: scheduler.condition("Degraded")[1] == "ApplyFailed")
     places = everything(kubectl)
     assert f"ConfigMap/{scheduler.name}" in holding(token, places)
-    assert [name for name in holding(token, places) if name.startswith(secret)], "the configuration's Secret holds it"
+    assert [name for name in holding(token, places) if name.startswith(f"Secret/{scheduler.workload}-config-")], (
+        "the configuration's Secret holds it"
+    )
     assert "TASK" in places["log"], "the log holds no play: the verbosity was not high"
     assert [name for name in places if name.startswith(f"file {RUNS}")]
-    assert told(places) == []
+    assert told(scheduler, token, places) == []
     # That this would have been seen
     (pod,) = operator_pods(kubectl)
     planted = base64.b64encode(b"ab" + token.encode()).decode()
     kubectl("exec", pod["metadata"]["name"], PLACE, "--", "sh", "-c", f"echo {planted} >{RUNS}/planted")
-    assert told(everything(kubectl)) == [f"file {RUNS}/planted"]
-    # What a new operator tells about it
-    kubectl("delete", "pod", PLACE, PODS, "--timeout=100s")
-    eventually(lambda: len(operator_pods(kubectl)) == 1)
+    assert told(scheduler, token, everything(kubectl)) == [f"file {RUNS}/planted"]
+    inside(kubectl, f"rm {RUNS}/planted")
+
+
+@pytest.mark.long
+def test_a_new_operator_tells_no_secret(scheduler, kubectl):
+    config, token = with_token(scheduler)
+    scheduler.write_config(json.dumps(config))
     scheduler.write(operatorLogLevel="TraceAll")
     scheduler.rest()
-    assert told(everything(kubectl)) == []
+    kubectl("delete", "pod", PLACE, PODS, "--timeout=100s")
+    eventually(lambda: len(operator_pods(kubectl)) == 1)
+    scheduler.write(operatorLogLevel="TraceAll", logLevel="Debug")
+    scheduler.rest()
+    assert told(scheduler, token, everything(kubectl)) == []

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 
 import pytest
 from support.plain_scheduler import CONFIG, IMAGE, config_map, plain_scheduler
-from support.site import NAMESPACE, VARIABLES, site
+from support.scheduler import Scheduler
+from support.site import NAMESPACE, VARIABLES, installed
 
 MODULE = "scheduler_info"
 
@@ -163,8 +164,9 @@ def test_broken_configuration(run_module, kubectl, second):
         kubectl.apply(config_map(second, text))
 
 
-def test_secondary_scheduler_and_its_operator(run_module):
-    site()
+def test_secondary_scheduler_and_its_operator(run_module, kubectl):
+    installed()
+    Scheduler(kubectl, "cluster").rest()
     result = run_module(MODULE, {"gather": ["schedulers", "operators"]})
     name = VARIABLES["secondary_schedulers"][0].get("name", "cluster")
     (entry,) = (entry for entry in result["schedulers"] if (entry["namespace"], entry["name"]) == (NAMESPACE, name))

@@ -54,6 +54,7 @@ def test_second_run_changes_nothing_and_sends_no_write(installed, audit):
     assert [task.status for task in run.tasks if task.task.endswith("Prove each scheduler with a pod")] == ["skipped"]
 
 
+@pytest.mark.long
 def test_a_name_and_a_preset_are_all_that_a_user_writes(installed, kubectl):
     name = "packed"
     item = {"name": name, "image": IMAGE, "preset": "high_node_utilization"}
@@ -86,47 +87,6 @@ def test_operator_serves_as_its_own_account(installed, kubectl):
         answer = kubectl("auth", "can-i", verb, what, f"--as={account}", "--namespace=default", check=False)
         assert answer.stdout.strip() == "no", f"the operator may {verb} {what} in the namespace default"
     assert kubectl("auth", "can-i", "create", "clusterrolebindings", f"--as={account}").stdout.strip() == "yes"
-
-
-def test_second_operator_for_the_namespace_is_refused(installed, kubectl):
-    rival = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "secondary-scheduler-operator", "namespace": NAMESPACE},
-        "spec": {
-            # One that was scaled to nothing would be none; this one's pod cannot even be made.
-            "replicas": 1,
-            "selector": {"matchLabels": {"name": "rival"}},
-            "template": {"metadata": {"labels": {"name": "rival"}}, "spec": {"containers": [{"name": "rival", "image": "rival"}]}},
-        },
-    }
-    kubectl.apply(rival)
-    try:
-        run = site(succeed=False)
-    finally:
-        kubectl("delete", "deployment", "secondary-scheduler-operator", f"--namespace={NAMESPACE}")
-    (failure,) = run.failures
-    assert "secondary-scheduler-operator already watches" in failure.result["msg"]
-    assert run.changed == []
-
-
-def test_schedulers_of_others_are_not_deleted(installed, kubectl, namespace):
-    foreign = Scheduler(kubectl, "foreign", namespace)
-    foreign.write()
-    run = remove(succeed=False)
-    assert f"{namespace}/foreign" in run.failures[0].result["msg"]
-    assert run.changed == []
-    foreign.delete()
-
-
-def test_without_wait_it_does_not_wait(installed, kubectl):
-    never = {**VARIABLES["secondary_schedulers"][0], "name": "never", "image": "registry.k8s.io/no-such-image:1"}
-    names = {"secondary_schedulers": [never], "probe": "never", "secondary_scheduler_wait_timeout": 3}
-    run = site(variables={**names, "secondary_scheduler_wait": False})
-    assert run.task("Apply schedulers").changed
-    assert "Not ready after 3 s" in site(variables=names, succeed=False).failures[0].result["msg"]
-    site(variables={**names, "secondary_schedulers": [{**never, "state": "absent"}], "secondary_scheduler_wait_timeout": 60})
-    assert kubectl.json("get", "secondaryscheduler", "never", f"--namespace={NAMESPACE}", "--ignore-not-found") is None
 
 
 def test_check_of_remove_predicts_and_writes_nothing(installed, kubectl, audit):

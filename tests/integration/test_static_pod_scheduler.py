@@ -194,6 +194,7 @@ def test_broken_configuration_is_rolled_back(plane, host, configure, kubectl, na
     assert len(set(placements(kubectl, namespace))) == 1
 
 
+@pytest.mark.long
 def test_killed_behind_the_switch(plane, host):
     """The guard, a process of the node, rolls back what ends again and again"""
     before = {name: text for name, (text, _time) in host.files().items()}

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from support.olm import Olm
 from support.shipped import Shipped
-from support.site import DEMO, NAMESPACE, remove
+from support.site import DEMO, NAMESPACE, remove, removed
 
 FOLDER, LONGEST = Path(__file__).parent, "test_site.py"
 ROLE = [{"name": "Install", "ansible.builtin.import_role": {"name": "osso.scheduler.operator"}}]
@@ -72,7 +72,7 @@ def role(olm, play, kubectl):
     def run(variables=(), **options):
         return play(ROLE, variables=dict(variables), **options)
 
-    remove()
+    removed(kubectl)
     yield run
-    remove()
+    removed(kubectl)
     olm.clear(NAMESPACE)

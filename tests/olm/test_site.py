@@ -19,7 +19,7 @@ from support.cluster import Audit
 from support.inventory import everything, sees_what_is_planted
 from support.scheduler import Scheduler, eventually
 from support.shipped import Shipped
-from support.site import NAMESPACE, VARIABLES, remove, site
+from support.site import NAMESPACE, VARIABLES, remove, removed, site
 
 # The state after one test is where the next one begins.
 pytestmark = pytest.mark.in_order
@@ -33,13 +33,13 @@ def shipped(olm, tmp_path_factory) -> Shipped:
 @pytest.fixture(scope="module")
 def fresh(olm, kubectl):
     """A cluster without us, and without the namespaces that other tests leave to be deleted."""
-    remove()
+    removed(kubectl)
     deadline = time.monotonic() + 180
     while kubectl("get", "namespaces", "--output=name").stdout.count("namespace/test-"):
         assert time.monotonic() < deadline, "namespaces of earlier tests do not go away"
         time.sleep(0.5)
     yield everything(kubectl)
-    remove()
+    removed(kubectl)
 
 
 @pytest.fixture(scope="module")

@@ -41,6 +41,7 @@ CONTROLLERS = (
     "resourcequota-controller",
     "root-ca-certificate-publisher-controller",
     "serviceaccount-controller",
+    "serviceaccount-token-controller",
 )
 # Each cluster of this process has an address of its own.
 _numbers = count(1)
@@ -167,6 +168,7 @@ class BareCluster:
             f"--tls-cert-file={pki}/apiserver.crt",
             f"--tls-private-key-file={pki}/apiserver.key",
             f"--root-ca-file={self.ca}",
+            f"--service-account-private-key-file={pki}/apiserver.key",
             f"--controllers={','.join(CONTROLLERS)}",
             "--leader-elect=false",
         )

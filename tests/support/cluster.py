@@ -88,6 +88,12 @@ class Kubectl:
         answer = self._request(PATHS[kind].format(namespace=namespace), "POST", body=definition)
         assert answer.status == HTTPStatus.CREATED, f"POST {kind}: {answer.status} {answer.data.decode()}"
 
+    def report(self, kind, name, status, namespace="") -> None:
+        """Change fields of an object's status, as who is in charge of it does; as `get`."""
+        path = f"{PATHS[kind].format(namespace=namespace)}/{name}/status"
+        answer = self._request(path, "PATCH", body={"status": status}, content_type="application/merge-patch+json")
+        assert answer.status == HTTPStatus.OK, f"PATCH {path}: {answer.status} {answer.data.decode()}"
+
     def log(self, namespace, selector) -> str:
         """What the running containers of these pods have logged; as `get`."""
         pods = [pod["metadata"]["name"] for pod in self.list("pod", namespace, selector)]
@@ -100,9 +106,10 @@ class Kubectl:
         assert answer.status == HTTPStatus.OK, f"GET {path}: {answer.status} {answer.data.decode()}"
         return json.loads(answer.data)
 
-    def _request(self, path, method="GET", body=None, **query):
+    def _request(self, path, method="GET", body=None, content_type="application/json", **query):
         client, settings = self._client, self._client.configuration
         headers = {setting["key"]: setting["value"] for setting in settings.auth_settings().values()}
+        headers["Content-Type"] = content_type
         content = {"fields": query} if body is None else {"json": body}
         return client.rest_client.pool_manager.request(method, settings.host + path, headers=headers, timeout=30, **content)
 

@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
+import yaml
 from cluster.throwaway import cgroups, processes
 from cluster.throwaway.layout import SOURCE, Layout, Record
 
@@ -43,11 +44,12 @@ class Monitoring:
 
     def __init__(self, cluster: Path, folder: Path):
         self._layout = Layout(cluster)
-        self._record = Record.load(self._layout)
         self._folder = folder
         self._running: dict[str, subprocess.Popen] = {}
         self.jobs: list[dict] = []
-        self.address = self._record.address
+        record = Record.load(self._layout)
+        # A server without nodes (support.bare_cluster) has an address of its own.
+        self.address = record.address if record else _server_of(self._layout.kubeconfig)
         self.exporter = NodeExporter()
         self.authority = Authority(folder, "ingress")
         self._port = _free_port(self.address)
@@ -223,6 +225,11 @@ def build(program: str) -> None:
     """Have a program of another project in the cluster's bin/; its first build takes minutes."""
     done = subprocess.run([SOURCE / "cluster", "build", program], capture_output=True, text=True, timeout=1800, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _server_of(kubeconfig: Path) -> str:
+    """The host of its cluster's API server."""
+    return urllib.parse.urlsplit(yaml.safe_load(kubeconfig.read_text())["clusters"][0]["cluster"]["server"]).hostname
 
 
 def _free_port(address: str) -> int:

@@ -54,3 +54,10 @@ def gone(kubectl) -> bool:
     """Whether neither namespace nor definition is there."""
     found = kubectl("get", "namespaces,customresourcedefinitions", "--output=name").stdout.split()
     return not {f"namespace/{NAMESPACE}", f"customresourcedefinition.apiextensions.k8s.io/{RESOURCE}"} & set(found)
+
+
+def removed(kubectl) -> None:
+    """See to it that nothing is installed. Like `installed`, that costs nothing where it is so."""
+    changed()
+    if not gone(kubectl):
+        remove()

@@ -100,6 +100,7 @@ def test_B03_nothing_is_missing_when_the_operator_starts(restart, scheduler, kub
     assert kubectl.json("get", "events", f"--namespace={NAMESPACE}", selector)["items"] == []
 
 
+@pytest.mark.long
 def test_B04_metadata_of_others_roll_nothing(scheduler, kubectl):
     before = version(scheduler)
     touched = {"metadata": {"labels": {"example.com/touched": "yes"}, "annotations": {"example.com/touched": "yes"}}}
@@ -125,6 +126,7 @@ def test_B04_metadata_of_others_roll_nothing(scheduler, kubectl):
     assert scheduler.get("serviceaccount")["imagePullSecrets"] == [{"name": "dockercfg"}]
 
 
+@pytest.mark.long
 def test_B05_one_rollout_from_resource_to_serving_and_none_for_the_operators_log_level(new):
     scheduler = new()
     scheduler.write_config()

@@ -25,8 +25,6 @@ from conformance.operator.steps import (
 from support.scheduler import IMAGE, Scheduler, eventually
 from support.site import NAMESPACE
 
-RARE_LEVELS = (("Trace", "-v=6"), ("TraceAll", "-v=8"), ("", "-v=2"))
-
 # library-go's answer to openshift/api's profile Intermediate: without the ciphers that Go does not have.
 INTERMEDIATE_CIPHERS = (
     "TLS_AES_128_GCM_SHA256",
@@ -93,6 +91,7 @@ def test_U01_tls_profile_of_the_cluster_becomes_flags(scheduler, kubectl, reques
     scheduler.rest()
 
 
+@pytest.mark.long
 def test_U02_deployment_is_as_wanted_unmodified_and_repaired(scheduler, kubectl, request):
     deployment = scheduler.deployment
     assert (deployment["metadata"]["namespace"], deployment["metadata"]["name"]) == (NAMESPACE, scheduler.workload)
@@ -115,6 +114,7 @@ def test_U02_deployment_is_as_wanted_unmodified_and_repaired(scheduler, kubectl,
     assert [request for request in audit.writes(user=ACCOUNT) if request.resource != "leases"] == []
 
 
+@pytest.mark.long
 def test_U03_image_and_configuration_are_the_resources(scheduler):
     """Adapted: what is mounted is not the ConfigMap but a Secret with its text, so that the pods of before keep theirs."""
     assert container(scheduler)["image"] == scheduler.resource["spec"]["schedulerImage"] == IMAGE
@@ -193,9 +193,8 @@ def test_U04_topology_decides_replicas_and_placement(new, machines, kubectl):
         assert why in answer.stderr
 
 
-@pytest.mark.parametrize(
-    ("level", "flag"), [("Debug", "-v=4"), ("Normal", "-v=2"), *(pytest.param(*pair, marks=pytest.mark.long) for pair in RARE_LEVELS)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("level", "flag"), [("Debug", "-v=4"), ("Normal", "-v=2"), ("Trace", "-v=6"), ("TraceAll", "-v=8"), ("", "-v=2")])
 def test_U05_log_level(scheduler, level, flag):
     edit(scheduler, logLevel=level)
     eventually(lambda: [argument for argument in container(scheduler)["args"] if argument.startswith("-v=")] == [flag])
@@ -266,6 +265,7 @@ UPSTREAM_ANNOTATIONS = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 def test_U07_one_sync_makes_everything_and_reports_the_generation(new):
     """Adapted, B4 and B5: none of upstream's eleven annotations is on the pods."""
     scheduler = new()
@@ -291,6 +291,7 @@ def test_U07_one_sync_makes_everything_and_reports_the_generation(new):
     assert scheduler.resource["status"]["observedGeneration"] == scheduler.resource["metadata"]["generation"]
 
 
+@pytest.mark.long
 def test_U08_content_decides_not_the_resource_version(scheduler):
     """Adapted, B4: upstream compares the objects' resourceVersions with its annotations; here the name of the mounted Secret is the content."""
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the operator queries Prometheus for without the module. The queries themselves are in tests/integration/test_prometheus_info.py."""
+"""What the operator queries Prometheus for without the module. The queries themselves are in tests/api/test_prometheus_info.py."""
 
 from __future__ import annotations
 

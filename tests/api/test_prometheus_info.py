@@ -24,7 +24,18 @@ MODULE = "prometheus_info"
 
 
 @pytest.fixture(scope="module")
-def stack(own_cluster, kubectl, tmp_path_factory):
+def nodes(kubectl):
+    """Three of them, as the API server has them; there is no machine."""
+    names = [f"node-{number}" for number in (1, 2, 3)]
+    for number, name in enumerate(names):
+        status = {"addresses": [{"type": "InternalIP", "address": f"192.0.2.{number + 1}"}]}
+        kubectl("create", "--filename=-", stdin={"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": status})
+    yield names
+    kubectl("delete", "nodes", *names)
+
+
+@pytest.fixture(scope="module")
+def stack(own_cluster, kubectl, nodes, tmp_path_factory):
     with Stack.of(own_cluster, kubectl, tmp_path_factory.mktemp("monitoring")) as stack:
         yield stack
 

@@ -1,0 +1,184 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the conditions of a SecondaryScheduler report, and what is not done then."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+from support.operator_in_process import crashing
+from support.scheduler import Scheduler, eventually
+
+NO_CONFIGURATION = "apiVersion: v1\nkind: Pod\n"
+
+
+def events(scheduler) -> set[str]:
+    field = f"--field-selector=involvedObject.name={scheduler.name}"
+    return {event["reason"] for event in scheduler.kubectl.json("get", "events", f"--namespace={scheduler.namespace}", field)["items"]}
+
+
+def test_an_invalid_configuration_changes_nothing_that_runs(scheduler, operator):
+    before = scheduler.deployment["metadata"]["generation"]
+    scheduler.write_config(NO_CONFIGURATION)
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[:2] == ("True", "ConfigInvalid")
+    assert "line 2: kind: Pod is not" in scheduler.condition("Degraded")[2]
+    assert scheduler.condition("Available")[0] == "True"
+    assert scheduler.condition("Upgradeable")[:2] == ("False", "ConfigInvalid")
+    assert scheduler.deployment["metadata"]["generation"] == before
+    scheduler.write_config()
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[0] == "False"
+    assert scheduler.deployment["metadata"]["generation"] == before
+
+
+def test_a_misspelt_plugin_is_not_deployed_until_it_is_right(new, operator):
+    """field and reason stand in the conditions; nothing of the scheduler exists until the configuration is right"""
+    scheduler = new(
+        config=lambda one: one.config().replace('"enabled": [{"name": "NodeResourcesFit"', '"enabled": [{"name": "NodeResourceFit"')
+    )
+    operator.reconcile(scheduler)
+    assert scheduler.condition("ConfigValid")[:2] == ("False", "ConfigInvalid")
+    for kind in ("ConfigValid", "Degraded"):
+        message = scheduler.condition(kind)[2]
+        assert "profiles[0].plugins.score.enabled[0].name: " in message
+        assert "did you mean NodeResourcesFit?" in message
+    assert scheduler.deployment is None
+    scheduler.write_config()
+    operator.serve(scheduler)
+    assert scheduler.rollouts() == 1
+    assert scheduler.condition("ConfigValid") == ("True", "AsExpected", "Checked for Kubernetes 1.34 with scheduler-plugins.")
+
+
+def test_a_misspelt_token_is_refused_and_told_nowhere(new, operator):
+    """B13"""
+    secret = uuid.uuid4().hex
+
+    def config(scheduler):
+        written = json.loads(scheduler.config())
+        provider = {"type": "Prometheus", "address": "https://prometheus.example.com", "Token": secret}
+        written["profiles"][0]["pluginConfig"] = [{"name": "TargetLoadPacking", "args": {"metricProvider": provider}}]
+        return json.dumps(written)
+
+    scheduler = new(config=config)
+    operator.reconcile(scheduler)
+    status, reason, message = scheduler.condition("ConfigValid")
+    assert (status, reason) == ("False", "ConfigInvalid")
+    assert "profiles[0].pluginConfig[0].args.metricProvider" in message
+    assert "Token" in message
+    assert secret not in json.dumps(scheduler.resource["status"])
+    assert scheduler.deployment is None
+
+
+def test_a_configuration_that_comes_later_is_deployed_then(kubectl, namespace, operator, secondary_scheduler_kind):
+    """B01"""
+    scheduler = Scheduler(kubectl, "later", namespace)
+    scheduler.write()
+    assert operator.reconcile(scheduler).look_again
+    assert scheduler.condition("Degraded")[:2] == ("True", "ConfigMapMissing")
+    assert scheduler.name in scheduler.condition("Degraded")[2]
+    scheduler.write_config()
+    operator.serve(scheduler)
+    assert scheduler.rollouts() == 1
+
+
+def test_removed_deletes_the_scheduler_and_keeps_the_resource(scheduler, operator):
+    scheduler.write(managementState="Removed")
+    operator.reconcile(scheduler)
+    assert scheduler.deployment is None
+    operator.reconcile(scheduler)  # which the end of the Deployment causes
+    assert scheduler.condition("Available")[:2] == ("False", "Removed")
+    assert scheduler.get("clusterrolebinding", f"{scheduler.cluster_name}:kube-scheduler") is None
+    scheduler.write(managementState="Managed")
+    operator.serve(scheduler)
+
+
+def test_unmanaged_is_left_alone(scheduler, operator, kubectl):
+    scheduler.write(managementState="Unmanaged")
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Progressing")[1] == "Unmanaged"
+    kubectl("scale", f"deployment/{scheduler.workload}", "--replicas=0", f"--namespace={scheduler.namespace}")
+    operator.reconcile(scheduler)
+    assert scheduler.deployment["spec"]["replicas"] == 0
+    scheduler.write(managementState="Managed")
+    operator.serve(scheduler)
+    assert scheduler.deployment["spec"]["replicas"] == 1
+
+
+def test_a_refusal_by_the_api_server_is_told(new, operator):
+    scheduler = new(unsupportedConfigOverrides={"nodeSelector": {"pool": "no valid label!"}})
+    assert "nodeSelector" in operator.reconcile(scheduler).failure
+    status, reason, message = scheduler.condition("Degraded")
+    assert (status, reason) == ("True", "ApplyFailed")
+    assert "nodeSelector" in message
+    scheduler.write(unsupportedConfigOverrides=None)
+    operator.serve(scheduler)
+
+
+def test_overrides_that_cannot_be_used_change_nothing(scheduler, operator):
+    generation = scheduler.deployment["metadata"]["generation"]
+    scheduler.write(unsupportedConfigOverrides={"args": ["--config=/elsewhere"], "colour": "red"})
+    operator.reconcile(scheduler)
+    status, reason, message = scheduler.condition("Degraded")
+    assert (status, reason) == ("True", "OverridesInvalid")
+    assert "args[0]" in message
+    assert "colour" in message
+    assert scheduler.condition("Upgradeable")[:2] == ("False", "UnsupportedConfigOverrides")
+    assert scheduler.deployment["metadata"]["generation"] == generation
+
+
+def test_the_default_scheduler_is_refused_unless_it_is_meant(new, operator):
+    scheduler = new(scheduler_name="default-scheduler")
+    operator.reconcile(scheduler)
+    _status, reason, message = scheduler.condition("ConfigValid")
+    assert reason == "DefaultSchedulerRefused"
+    assert "osso.scheduler/allow-default-scheduler" in message
+    assert scheduler.deployment is None
+
+
+def test_two_schedulers_of_one_name_are_told_so_until_they_are_not(scheduler, new, operator):
+    rival = new("rival", scheduler_name=scheduler.scheduler_name)
+    operator.reconcile(rival)
+    for one, other in ((rival, scheduler), (scheduler, rival)):
+        status, reason, message = one.condition("SchedulerNamesUnique")
+        assert (status, reason) == ("False", "SchedulerNameTaken")
+        assert f"{scheduler.namespace}/{other.name}" in message
+    rival.write(managementState="Removed")
+    operator.reconcile(rival)
+    assert scheduler.condition("SchedulerNamesUnique")[0] == "True"
+
+
+def test_changes_and_failures_are_events(scheduler, operator):
+    assert {"DeploymentCreated", "SecretCreated", "Available"} <= events(scheduler)
+    scheduler.write_config("kind: Nothing")
+    operator.reconcile(scheduler)
+    assert "ConfigInvalid" in events(scheduler)
+
+
+def test_pods_that_crash_later_are_told_and_their_rollout_stays(scheduler, operator, kubectl):
+    """It served: what became of its pods since is no fault of the rollout."""
+    generation = scheduler.deployment["metadata"]["generation"]
+    (pod,) = kubectl.list("pod", scheduler.namespace, f"app={scheduler.workload}")
+    status = crashing('E1121 14:07:48.014650    6984 leaderelection.go:340] "lost lease"\n')(pod)
+    kubectl.report("pod", pod["metadata"]["name"], status, scheduler.namespace)
+
+    def told():
+        """the controller of Deployments has noticed, and the operator after it"""
+        operator.reconcile(scheduler)
+        return scheduler.condition("Degraded")[:2] == ("True", "CrashLoopBackOff")
+
+    eventually(told)
+    assert scheduler.condition("Available")[0] == "False"
+    assert scheduler.deployment["metadata"]["generation"] == generation
+
+
+def test_what_kubectl_prints(scheduler, kubectl):
+    place = f"--namespace={scheduler.namespace}"
+    head, line = kubectl("get", "secsched", scheduler.name, place).stdout.splitlines()
+    assert head.split() == ["NAME", "READY", "SCHEDULERS", "AVAILABLE", "PROGRESSING", "DEGRADED", "CONFIGVALID", "AGE"]
+    assert line.split()[:-1] == [scheduler.name, "1", f'["{scheduler.scheduler_name}"]', "True", "False", "False", "True"]
+    assert scheduler.resource["spec"]["schedulerImage"] in kubectl("get", "secsched", scheduler.name, place, "--output=wide").stdout
+    assert f"/{scheduler.name}" in kubectl("get", "scheduling", place, "--output=name").stdout

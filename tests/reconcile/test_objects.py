@@ -1,0 +1,98 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The objects of a scheduler: all of them, as declared, whatever others do to them."""
+
+from __future__ import annotations
+
+import base64
+
+from conformance.operator.steps import container, owner, owners, patch, pod_spec, version
+from support.scheduler import IMAGE
+
+STRANGER = [{"kind": "ServiceAccount", "name": "stranger", "namespace": "default"}]
+LEASES = {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "delete"]}
+
+
+def objects(scheduler) -> dict[tuple[str, str], dict]:
+    """What is made for it, by kind and name, and what somebody changes of it."""
+    return {
+        ("clusterrolebinding", f"{scheduler.cluster_name}:kube-scheduler"): {"subjects": STRANGER},
+        ("clusterrolebinding", f"{scheduler.cluster_name}:volume-scheduler"): {"subjects": STRANGER},
+        ("serviceaccount", scheduler.workload): {"metadata": {"labels": {"app": "other"}}},
+        ("service", scheduler.workload): {"spec": {"selector": {"app": "other"}}},
+        ("role", scheduler.workload): {"rules": [LEASES]},
+        ("rolebinding", scheduler.workload): {"subjects": STRANGER},
+        ("deployment", scheduler.workload): {"spec": {"replicas": 2}},
+    }
+
+
+def enforced(item) -> dict:
+    """What of an object the operator enforces."""
+    return {key: item[key] for key in ("subjects", "rules", "spec") if key in item} | {"labels": item["metadata"].get("labels")}
+
+
+def test_one_reconcile_makes_everything_and_reports_the_generation(scheduler):
+    """U07, U03"""
+    for kind, name in objects(scheduler):
+        found = scheduler.get(kind, name)
+        assert found, kind
+        assert owners(found) == ([] if kind == "clusterrolebinding" else [owner(scheduler)]), kind
+    assert (
+        scheduler.resource["status"]["generations"][0].items()
+        >= {
+            "group": "apps",
+            "resource": "deployments",
+            "namespace": scheduler.namespace,
+            "name": scheduler.workload,
+            "lastGeneration": scheduler.deployment["metadata"]["generation"],
+        }.items()
+    )
+    assert scheduler.resource["status"]["readyReplicas"] == 1
+    assert scheduler.resource["status"]["observedGeneration"] == scheduler.resource["metadata"]["generation"]
+    assert container(scheduler)["image"] == IMAGE
+    volume = pod_spec(scheduler)["volumes"][0]
+    (mount,) = [mount for mount in container(scheduler)["volumeMounts"] if mount["name"] == volume["name"]]
+    assert f"--config={mount['mountPath']}/config.yaml" in container(scheduler)["args"]
+    config = scheduler.get("secret", volume["secret"]["secretName"])["data"]["config.yaml"]
+    # It always ends with a newline.
+    assert base64.b64decode(config).decode() == scheduler.get("configmap", scheduler.name)["data"]["config.yaml"] + "\n"
+
+
+def test_every_object_is_repaired_and_nothing_is_written_without_a_reason(scheduler, operator, kubectl):
+    """U02, U06"""
+    assert operator.writes(scheduler) == 0
+    before = {key: enforced(scheduler.get(*key)) for key in objects(scheduler)}
+    for (kind, name), change in objects(scheduler).items():
+        patch(scheduler, kind, name, **change)
+    drifted = {"containers": [{**container(scheduler), "image": "registry.k8s.io/pause:3.10"}]}
+    patch(scheduler, "deployment", spec={"template": {"spec": drifted}})
+    assert [key for key in before if enforced(scheduler.get(*key)) == before[key]] == []
+    operator.serve(scheduler)
+    assert {key: enforced(scheduler.get(*key)) for key in before} == before
+    uid = scheduler.deployment["metadata"]["uid"]
+    kubectl("delete", "deployment", scheduler.workload, f"--namespace={scheduler.namespace}", "--cascade=foreground")
+    operator.serve(scheduler)
+    assert scheduler.deployment["metadata"]["uid"] != uid
+    assert operator.writes(scheduler) == 0
+
+
+def test_metadata_of_others_roll_nothing_and_stay(scheduler, operator):
+    """B04"""
+    before = version(scheduler)
+    touched = {"metadata": {"labels": {"example.com/touched": "yes"}, "annotations": {"example.com/touched": "yes"}}}
+    made = [
+        *((kind, name) for kind, name in objects(scheduler) if kind != "deployment"),
+        ("configmap", scheduler.name),
+        ("secret", pod_spec(scheduler)["volumes"][0]["secret"]["secretName"]),
+    ]
+    for kind, name in made:
+        patch(scheduler, kind, name, **touched)
+    # What OpenShift does to every ServiceAccount.
+    patch(scheduler, "serviceaccount", imagePullSecrets=[{"name": "dockercfg"}])
+    operator.serve(scheduler)
+    assert version(scheduler) == before
+    for kind, name in made:
+        assert scheduler.get(kind, name)["metadata"]["labels"]["example.com/touched"] == "yes", f"{kind} {name}: taken away from its owner"
+    assert scheduler.get("serviceaccount")["imagePullSecrets"] == [{"name": "dockercfg"}]

@@ -1,0 +1,206 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Rollouts of a scheduler, with statuses of its pods played back: to the end, crashing, overdue, and back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from conformance.operator.steps import edit, patch, version
+from support.operator_in_process import crashing, ready, unpullable
+from support.scheduler import IMAGE, eventually
+
+NONSENSE = {"command": ["/bin/kube-scheduler", "--nonsense"]}
+LAST_WORDS = "Error: unknown flag: --nonsense\n"
+
+
+def template(scheduler) -> dict:
+    return scheduler.deployment["spec"]["template"]["spec"]
+
+
+def command(scheduler) -> list[str]:
+    return template(scheduler)["containers"][0]["command"]
+
+
+def mounted(scheduler) -> str:
+    return template(scheduler)["volumes"][0]["secret"]["secretName"]
+
+
+def secrets(scheduler) -> list[str]:
+    return [secret["metadata"]["name"] for secret in scheduler.kubectl.list("secret", scheduler.namespace, f"app={scheduler.workload}")]
+
+
+def annotate(scheduler, **annotations):
+    pairs = {f"osso.scheduler/{name.replace('_', '-')}": value for name, value in annotations.items()}
+    patch(scheduler, "secondaryscheduler", scheduler.name, metadata={"annotations": pairs})
+
+
+def test_one_rollout_until_it_is_available_and_none_afterwards(new, operator):
+    """B05"""
+    scheduler = new()
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Progressing")[:2] == ("True", "RollingOut")
+    assert scheduler.condition("Available")[:2] == ("False", "NoReplicaAvailable")
+    operator.run_pods(scheduler)
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Available")[0] == "True"
+    assert scheduler.condition("Progressing")[:2] == ("False", "AsExpected")
+    assert scheduler.condition("Degraded")[:2] == ("False", "AsExpected")
+    before = version(scheduler)
+    assert (before[0], before[2]) == (1, 1), "rollouts, and generation of the Deployment"
+    edit(scheduler, operatorLogLevel="Debug")
+    operator.reconcile(scheduler)
+    assert scheduler.resource["status"]["observedGeneration"] == scheduler.resource["metadata"]["generation"]
+    assert version(scheduler) == before
+    assert operator.writes(scheduler) == 0
+
+
+def test_a_crashing_rollout_is_rolled_back_and_reports_the_last_words(scheduler, operator):
+    generation = scheduler.deployment["metadata"]["generation"]
+    scheduler.write(unsupportedConfigOverrides=NONSENSE)
+    operator.reconcile(scheduler)
+    operator.play(scheduler, crashing(LAST_WORDS, crashes=1))
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[:2] == ("True", "CrashLoopBackOff")
+    assert "unknown flag: --nonsense" in scheduler.condition("Degraded")[2]
+    assert command(scheduler)[-1] == "--nonsense", "two crashes are not enough"
+    assert scheduler.condition("Available")[0] == "True", "the pod of before"
+
+    scheduler.write(unsupportedConfigOverrides={**NONSENSE, "env": [{"name": "another", "value": "one"}]})
+    operator.reconcile(scheduler)
+    operator.play(scheduler, crashing(LAST_WORDS))
+    operator.reconcile(scheduler)
+    assert command(scheduler) == ["/bin/kube-scheduler"]
+    status, reason, message = scheduler.condition("Degraded")
+    assert (status, reason) == ("True", "RolledBack")
+    assert "unknown flag: --nonsense" in message
+    operator.run_pods(scheduler)
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Progressing")[0] == "False"
+    assert scheduler.condition("Available")[0] == "True"
+    assert scheduler.deployment["metadata"]["generation"] == generation + 3
+    # It stays so until somebody asks for another try.
+    annotate(scheduler, seen="1")
+    operator.reconcile(scheduler)
+    assert (scheduler.condition("Degraded")[1], command(scheduler)) == ("RolledBack", ["/bin/kube-scheduler"])
+    annotate(scheduler, retry="1")
+    operator.reconcile(scheduler)
+    assert command(scheduler)[-1] == "--nonsense"
+    scheduler.write(unsupportedConfigOverrides=None)
+    operator.serve(scheduler)
+    assert scheduler.condition("Degraded")[0] == "False"
+
+
+def test_a_rollout_without_rollback_stays_and_reports_its_crashes(scheduler, operator):
+    annotate(scheduler, rollback="Never")
+    scheduler.write(unsupportedConfigOverrides=NONSENSE)
+    operator.reconcile(scheduler)
+    operator.play(scheduler, crashing(LAST_WORDS))
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[:2] == ("True", "CrashLoopBackOff")
+    assert scheduler.condition("Available")[0] == "True"
+    assert command(scheduler)[-1] == "--nonsense"
+
+
+def test_an_overdue_rollout_is_rolled_back(scheduler, operator):
+    """an image that cannot be pulled, until the deadline has passed, which the controller of Deployments notices"""
+    annotate(scheduler, kubernetes_version="1.34", plugins="scheduler-plugins")
+    image = "registry.k8s.io/osso/does-not-exist:1"
+    scheduler.write(schedulerImage=image, unsupportedConfigOverrides={"progressDeadlineSeconds": 1})
+    operator.reconcile(scheduler)
+    operator.play(scheduler, unpullable)
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[1] in ("ImagePullBackOff", "RolledBack")
+    assert image in scheduler.condition("Degraded")[2]
+
+    def rolled_back():
+        """the deadline has passed, and the reconcile after it went back"""
+        operator.reconcile(scheduler)
+        return scheduler.condition("Degraded")[1] == "RolledBack"
+
+    eventually(rolled_back)
+    assert image in scheduler.condition("Degraded")[2]
+    assert scheduler.condition("Available")[0] == "True"
+    assert template(scheduler)["containers"][0]["image"] == IMAGE
+
+
+def test_a_first_rollout_that_crashes_has_nothing_to_go_back_to(new, operator):
+    scheduler = new()
+    operator.reconcile(scheduler)
+    operator.play(scheduler, crashing('E1121 14:07:48.014650    6984 run.go:72] "command failed" err="no such host"\n', crashes=5))
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[:2] == ("True", "CrashLoopBackOff")
+    assert "no such host" in scheduler.condition("Degraded")[2]
+    assert scheduler.condition("Available")[0] == "False"
+    assert scheduler.deployment["metadata"]["generation"] == 1
+
+
+def test_content_decides_on_a_rollout_and_not_the_resource_version(scheduler, operator):
+    """U08: the name of the mounted Secret is the content"""
+    first = mounted(scheduler)
+    written = scheduler.get("configmap", scheduler.name)["metadata"]["resourceVersion"]
+    scheduler.write_config(scheduler.config(weight=17))
+    operator.serve(scheduler)
+    assert mounted(scheduler) != first
+    assert scheduler.rollouts() == 2
+    assert scheduler.get("secret", mounted(scheduler))["immutable"] is True
+    assert scheduler.resource["status"]["generations"][0]["hash"] in mounted(scheduler)
+    # What served before is forgotten once the new one serves.
+    assert operator.reconcile(scheduler).failure == ""
+    assert secrets(scheduler) == [mounted(scheduler)]
+    scheduler.write_config()
+    operator.serve(scheduler)
+    assert mounted(scheduler) == first
+    assert scheduler.get("configmap", scheduler.name)["metadata"]["resourceVersion"] != written
+
+
+@pytest.mark.parametrize(("level", "flag"), [("Normal", "-v=2"), ("Debug", "-v=4"), ("Trace", "-v=6"), ("TraceAll", "-v=8"), ("", "-v=2")])
+def test_log_level_is_a_flag(new, operator, level, flag):
+    """U05"""
+    scheduler = new(logLevel=level)
+    operator.reconcile(scheduler)
+    assert [argument for argument in template(scheduler)["containers"][0]["args"] if argument.startswith("-v=")] == [flag]
+
+
+def test_another_image_is_another_rollout(scheduler, operator):
+    other = IMAGE.replace("registry.k8s.io/", "quay.io/", 1)
+    scheduler.write(schedulerImage=other)
+    operator.reconcile(scheduler)
+    operator.play(scheduler, ready)
+    operator.serve(scheduler)
+    assert template(scheduler)["containers"][0]["image"] == other
+    assert scheduler.rollouts() == 2
+
+
+def test_the_last_good_one_survives_the_loss_of_config_map_and_deployment(scheduler, operator, kubectl):
+    """B02"""
+    before = scheduler.deployment["spec"]["template"]
+    kubectl("delete", "configmap", scheduler.name, f"--namespace={scheduler.namespace}")
+    operator.reconcile(scheduler)
+    assert scheduler.condition("ConfigValid")[1] == "ConfigMapMissing"
+    assert scheduler.condition("Available")[0] == "True"
+    kubectl("delete", "deployment", scheduler.workload, f"--namespace={scheduler.namespace}", "--cascade=foreground")
+    operator.reconcile(scheduler)
+    operator.run_pods(scheduler)
+    operator.reconcile(scheduler)
+    assert scheduler.deployment["spec"]["template"] == before
+    assert scheduler.condition("Degraded")[:2] == ("True", "ConfigMapMissing")
+    assert scheduler.condition("Available")[0] == "True"
+    scheduler.write_config()
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[0] == "False"
+    assert scheduler.deployment["spec"]["template"] == before
+
+
+def test_pods_are_replaced_once_when_their_service_account_was_recreated(scheduler, operator, kubectl):
+    kubectl("delete", "serviceaccount", scheduler.workload, f"--namespace={scheduler.namespace}")
+    assert operator.reconcile(scheduler).look_again == "1s"
+    operator.serve(scheduler)
+    account = scheduler.get("serviceaccount")["metadata"]["uid"]
+    assert scheduler.deployment["spec"]["template"]["metadata"]["annotations"]["osso.scheduler/service-account"] == account
+    assert scheduler.rollouts() == 2
+    assert json.dumps(scheduler.resource["status"]["conditions"]).count('"Degraded"') == 1
+    assert operator.writes(scheduler) == 0
