@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The role operand as the operator runs it, where no pod is needed: what the deletion of a resource removes, and how it ends."""
+"""The operator's reconcile where no pod is needed: what the deletion of a resource removes, and how it ends. One test runs the role operand."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from support.access import service_account
 from support.operand import FINALIZER, reconcile
+from support.operator_in_process import Operator
 from support.scheduler import Scheduler, eventually
 
 # What the clean-up may do beside reading: events at its end, and what is outside the namespace. It may delete nothing in it.
@@ -27,13 +28,18 @@ pytestmark = pytest.mark.usefixtures("secondary_scheduler_kind")
 
 
 @pytest.fixture
-def scheduler(kubectl, namespace) -> Scheduler:
+def operator(kubectl) -> Operator:
+    return Operator(kubectl)
+
+
+@pytest.fixture
+def scheduler(kubectl, namespace, operator) -> Scheduler:
     """A SecondaryScheduler after its first reconcile, with the finalizer that the operator gives it."""
     scheduler = Scheduler(kubectl, "held", namespace=namespace)
     scheduler.write_config()
     scheduler.write()
     finalize(scheduler, FINALIZER)
-    reconcile(scheduler.resource)
+    operator.reconcile(scheduler)
     assert len(outside(scheduler)) == 3
     yield scheduler
     if kubectl("get", "crd", "secondaryschedulers.operator.openshift.io", check=False).returncode == 0 and scheduler.resource:
@@ -55,57 +61,55 @@ def outside(scheduler) -> dict[str, dict]:
     return {f"{item['kind']} {item['metadata']['name']}": item for item in found}
 
 
-def test_deleting_the_namespace_leaves_nothing_in_the_cluster(scheduler, kubectl):
+def test_deleting_the_namespace_leaves_nothing_in_the_cluster(scheduler, kubectl, operator):
     """although the inventory is deleted before; what others copied, and a scheduler of that name in another namespace, keep theirs"""
     other = Scheduler(kubectl, scheduler.name, namespace="default")
     other.write_config()
     other.write()
-    reconcile(other.resource)
+    operator.reconcile(other)
     binding = next(item for name, item in outside(scheduler).items() if name.startswith("ClusterRoleBinding"))
     kubectl.apply({**binding, "metadata": {"name": f"{scheduler.namespace}-copy", "labels": binding["metadata"]["labels"]}})
 
     kubectl("delete", "namespace", scheduler.namespace, "--wait=false")
     eventually(lambda: not scheduler.get("configmap", f"osso-set-operand-{scheduler.name}") and not scheduler.get("serviceaccount"))
     try:
-        reconcile(scheduler.resource, state="absent")
+        operator.finalize(scheduler)
         assert set(outside(scheduler)) == {f"ClusterRoleBinding {scheduler.namespace}-copy"}
         assert len(outside(other)) == 3
     finally:
         kubectl("delete", "clusterrolebinding", f"{scheduler.namespace}-copy")
-        reconcile(other.resource, state="absent")
+        operator.finalize(other)
         other.delete()
     assert outside(other) == {}
 
 
-def test_an_unreadable_inventory_is_not_needed(scheduler, kubectl):
+def test_an_unreadable_inventory_is_not_needed(scheduler, kubectl, operator):
     inventory = f"osso-set-operand-{scheduler.name}"
     patch = json.dumps({"data": {"objects": "not an inventory"}})
     kubectl("patch", "configmap", inventory, f"--namespace={scheduler.namespace}", f"--patch={patch}")
-    reconcile(scheduler.resource, state="absent")
+    operator.finalize(scheduler)
     assert outside(scheduler) == {}
     assert not kubectl.json("get", "all,secret,role,rolebinding,networkpolicy", f"--namespace={scheduler.namespace}")["items"]
     assert not scheduler.get("configmap", inventory)
 
 
-def test_an_unusable_configuration_does_not_hold_the_deletion_up(scheduler):
+def test_an_unusable_configuration_does_not_hold_the_deletion_up(scheduler, operator):
     scheduler.write(schedulerConfig="no/name")
-    run = reconcile(scheduler.resource, state="absent")
-    assert run.failures == []
+    assert operator.finalize(scheduler).failure == ""
     assert outside(scheduler) == {}
 
 
 @pytest.mark.parametrize("length", [44, 63])
-def test_a_name_that_is_too_long_is_reported_and_deleted_at_once(kubectl, namespace, length):
+def test_a_name_that_is_too_long_is_reported_and_deleted_at_once(kubectl, namespace, length, operator):
     """63 characters fit into the resource's name, but with a prefix into no label."""
     scheduler = Scheduler(kubectl, "n" * length, namespace=namespace)
     scheduler.write_config()
     scheduler.write()
-    run = reconcile(scheduler.resource)
-    assert run.failures == []
+    assert operator.reconcile(scheduler).failure == ""
     status, reason, message = scheduler.condition("Degraded")
     assert (status, reason) == ("True", "NameUnusable"), message
     assert "at most 43" in message
-    assert reconcile(scheduler.resource, state="absent").failures == []
+    assert operator.finalize(scheduler).failure == ""
 
 
 def test_a_failing_clean_up_is_tried_again_in_time_and_then_given_up(scheduler, kubectl):
@@ -137,12 +141,12 @@ def test_a_failing_clean_up_is_tried_again_in_time_and_then_given_up(scheduler, 
     assert "forbidden" in event["message"].lower(), json.dumps(event)
 
 
-def test_a_sidecar_is_removed_once_and_then_reported(scheduler, kubectl):
+def test_a_sidecar_is_removed_once_and_then_reported(scheduler, kubectl, operator):
     sidecar = {"spec": {"template": {"spec": {"containers": [{"name": "sidecar", "image": "registry.k8s.io/pause:3.10"}]}}}}
     reported = None
     for left in (["secondary-scheduler"], ["secondary-scheduler", "sidecar"]):
         kubectl("patch", "deployment", scheduler.workload, f"--namespace={scheduler.namespace}", f"--patch={json.dumps(sidecar)}")
-        reconcile(scheduler.resource)
+        operator.reconcile(scheduler)
         containers = scheduler.deployment["spec"]["template"]["spec"]["containers"]
         assert sorted(one["name"] for one in containers) == left
         reported = scheduler.condition("PodTemplateAsDeclared")
@@ -151,9 +155,9 @@ def test_a_sidecar_is_removed_once_and_then_reported(scheduler, kubectl):
     assert "containers[name=sidecar], by field manager kubectl-patch" in reported[2]
 
 
-def test_only_a_reconcile_that_changes_something_rehearses(scheduler):
+def test_only_a_reconcile_that_changes_something_rehearses(scheduler, operator):
     def requests():
-        return reconcile(scheduler.resource).task("Reconcile the scheduler").result["requests"]
+        return operator.requests(scheduler)
 
     def unchanged():
         """The first ones report what the controller of Deployments has done."""
@@ -178,13 +182,13 @@ def test_release_does_not_wait_for_a_resource_whose_operator_no_longer_exists(sc
 
 
 # The last one: it deletes the kind.
-def test_removal_does_not_wait_for_an_operator_that_no_longer_exists(scheduler, kubectl, play):
+def test_removal_does_not_wait_for_an_operator_that_no_longer_exists(scheduler, kubectl, play, operator):
     kubectl("delete", "secondaryscheduler", scheduler.name, f"--namespace={scheduler.namespace}", "--wait=false")
     other = Scheduler(kubectl, "kept", namespace=scheduler.namespace)
     other.write_config()
     other.write()
     finalize(other, FINALIZER)
-    reconcile(other.resource)
+    operator.reconcile(other)
     variables = {"operator_namespace": scheduler.namespace}
     checked = play("osso.scheduler.remove", variables=variables, check=True)
     assert checked.changed

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 from support.access import service_account
 from support.operand import reconcile
+from support.operator_in_process import Operator
 from support.scheduler import Scheduler
 
 # Enough to report, and too little to read what a reconcile depends on
@@ -25,8 +26,8 @@ def scheduler(kubectl, namespace, secondary_scheduler_kind):
     return scheduler
 
 
-def look_again(scheduler, **options) -> str:
-    return reconcile(scheduler.resource, **options).task("Reconcile the scheduler").result["look_again"]
+def look_again(scheduler) -> str:
+    return Operator(scheduler.kubectl).reconcile(scheduler).look_again
 
 
 def seconds(text) -> int:

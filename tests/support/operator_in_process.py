@@ -66,11 +66,20 @@ class Operator:
         """One reconcile; it knows of no SecondaryScheduler in another namespace."""
         return reconcile.reconcile(self._client, scheduler.resource, _rendered, SECONDS, [scheduler.namespace], self.warnings.append)
 
-    def writes(self, scheduler: Scheduler) -> int:
-        """How many requests of one reconcile change something, or are meant to."""
+    def finalize(self, scheduler: Scheduler) -> reconcile.Result:
+        """What follows the deletion of its resource, which need not have been deleted."""
+        return reconcile.finalize(self._client, scheduler.resource, SECONDS, [scheduler.namespace], self.warnings.append)
+
+    def requests(self, scheduler: Scheduler) -> dict[str, int]:
+        """How many requests one reconcile sends: ``read``, ``write`` and ``dry_run``."""
         before = dict(self._client.requests)
         self.reconcile(scheduler)
-        return sum(self._client.requests[kind] - before[kind] for kind in ("write", "dry_run"))
+        return {kind: count - before[kind] for kind, count in self._client.requests.items()}
+
+    def writes(self, scheduler: Scheduler) -> int:
+        """How many requests of one reconcile change something, or are meant to."""
+        found = self.requests(scheduler)
+        return found["write"] + found["dry_run"]
 
     def play(self, scheduler: Scheduler, status) -> None:
         """Report ``status(pod)`` for each pod of the scheduler of which nothing was reported yet, as soon as there is one."""
