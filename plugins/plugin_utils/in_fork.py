@@ -21,6 +21,7 @@ import os
 import signal
 import sys
 from importlib import import_module
+from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -147,8 +148,10 @@ def run_all(main, several, folder, at_once=1):
                 number, arguments = waiting.pop(0)
                 fork = _Fork(main, arguments, folder)
                 running[fork.child] = number, fork
-            child, status = os.wait()
-            if child in running:
+            # Only its own forks: this process may have other children, and other threads that wait for theirs.
+            ended = wait([fork.ended for number, fork in running.values()]) if len(running) > 1 else ()
+            for child in [child for child, (number, fork) in running.items() if fork.ended in ended or len(running) == 1]:
+                status = os.waitpid(child, 0)[1]
                 number, fork = running.pop(child)
                 answers[number] = fork.answer(status)
     except BaseException:
@@ -161,17 +164,20 @@ def run_all(main, several, folder, at_once=1):
 
 
 class _Fork:
-    """One call of a module in a fork of this process, ``child``."""
+    """One call of a module in a fork of this process, ``child``; ``ended`` can be read from once it has ended."""
 
     def __init__(self, main, arguments, folder):
         # `answer` closes them.
         self._out, self._err = TemporaryFile(), TemporaryFile()  # noqa: SIM115
+        self.ended, alive = os.pipe()
         self.child = os.fork()
         if not self.child:
             _be_the_module(main, arguments, folder, self._out, self._err)
+        os.close(alive)
 
     def answer(self, status):
-        """What it wrote; ``status``: how it ended, as `os.wait` reports it."""
+        """What it wrote; ``status``: how it ended, as `os.waitpid` reports it."""
+        os.close(self.ended)
         texts = {}
         for name, file in (("stdout", self._out), ("stderr", self._err)):
             with file:

@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
+import subprocess
 import sys
 import time
 
@@ -138,3 +140,13 @@ def test_a_crash_shows_where_but_no_value(tmp_path):
     assert answer["rc"] == 1
     assert re.search(r"ValueError, .*test_in_fork\.py:\d+ in main", answer["stderr"], re.DOTALL)
     assert "planted" not in answer["stdout"] + answer["stderr"]
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_another_child_of_the_process_is_left_alone(tmp_path, at_once):
+    """such as another thread's, or a helper of Ansible's: it has ended before the module has, and is still there for its own parent"""
+    other = subprocess.Popen([sys.executable, "-c", "raise SystemExit(7)"])
+    os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)
+    answers = in_fork.run_all(lambda: print("done"), [b"{}", b"{}"], tmp_path, at_once)
+    assert [(answer["rc"], answer["stdout"]) for answer in answers] == [(0, "done\n")] * 2
+    assert other.wait() == 7
