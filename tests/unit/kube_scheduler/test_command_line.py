@@ -361,6 +361,7 @@ def test_annotations_have_the_names_that_the_operator_reads():
     [
         ("scheduler-config.yaml", True),
         ("a/kube-scheduler-config.yml", True),
+        ("a/secondary-scheduler-config.yaml", True),
         ("kubescheduler.config.json", True),
         ("scheduler.py", False),
         ("config.yaml", False),

@@ -190,7 +190,8 @@ PRESETS = {
         },
     ),
     "capacity_scheduling": Preset(
-        "Shares the cluster among namespaces by their ElasticQuotas: others can use an unused quota, and preemption returns it to its owner.",
+        "Shares the cluster among namespaces by their ElasticQuotas: others can use an unused quota, and preemption returns it to its owner. The "
+        "fields min and max of an ElasticQuota must name every resource that the pods request: with cpu alone, a pod that requests memory stays pending.",
         plugins={
             "multiPoint": {"enabled": [{"name": "CapacityScheduling"}]},
             "postFilter": {"enabled": [{"name": "CapacityScheduling"}], "disabled": _ALL},
