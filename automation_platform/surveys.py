@@ -85,7 +85,9 @@ def questions(survey: list[Mapping[str, Any]]) -> list[Question]:
     asked: list[Question] = []
     for source in survey:
         if "own" in source:
-            asked += [question(name, name, spec, {}) for name, spec in source["own"].items()]
+            asked += [
+                question(name, name, spec, {key: spec[key] for key in ("as",) if key in spec}) for name, spec in source["own"].items()
+            ]
             continue
         specs = options_of(source)
         for entry in source["options"]:

@@ -241,6 +241,29 @@ def test_answers_become_a_scheduler(surveys, name, blank):
     assert scheduler["preset_parameters"] == ({} if blank else {"scheduler_name": "fast", "weight": 2})
 
 
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        ("[{name: batch, image: 'a:1', preset: no_scoring}]", ["batch"]),
+        ("- name: one\n- name: two", ["one", "two"]),
+        ("", ["inventory"]),
+        (None, ["inventory"]),
+    ],
+)
+def test_schedulers_are_installed_from_the_survey(tmp_path, answer, names):
+    given = yaml.safe_load(playbook("Install schedulers").read_text())[0]["vars"]
+    tasks = [{"name": "Show", "ansible.builtin.debug": {"var": "secondary_schedulers"}}]
+    inventory = tmp_path / "inventory.yml"
+    host = {"ansible_connection": "local", "secondary_schedulers": [{"name": "inventory"}]}
+    inventory.write_text(yaml.dump({"clusters": {"hosts": {"berlin": host}}}))
+    run = play(
+        [{"name": "Test", "hosts": "clusters", "gather_facts": False, "vars": given, "tasks": tasks}],
+        variables={} if answer is None else {"install_schedulers": answer},
+        args=["-i", str(inventory)],
+    )
+    assert [one["name"] for one in run.task("Show").result["secondary_schedulers"]] == names
+
+
 @every_template
 def test_questions_are_as_the_controller_takes_them(name):
     for entry in CONTROLLER[name]["survey_spec"]["spec"]:
