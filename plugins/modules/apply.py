@@ -304,6 +304,8 @@ options:
   wait_timeout:
     description:
       - Timeout in seconds, for everything that the task waits for together.
+      - A workload ends the wait earlier, with the reason, if its newest pods cannot start for 20 seconds. Their image cannot be pulled, a container cannot be
+        created, or a container has crashed three times.
     type: int
     default: 300
   assume_deleted:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from support.objects import deployment
 
 
@@ -48,3 +49,27 @@ def test_why_it_does_not_roll_out(apply, namespace):
     assert "not scheduled by default-scheduler: 0/" in by_object[f"Deployment {namespace}/no-node"]
     assert "exit code 3: the disk is full" in by_object[f"Deployment {namespace}/crashing"]
     assert run.result["counts"]["created"] == 4
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("image", "command", "says"),
+    [
+        ("registry.k8s.io/does-not-exist:1", None, "registry.k8s.io/does-not-exist:1"),
+        (
+            "registry.k8s.io/busybox:1",
+            ["/bin/sh", "-c", "echo the disk is full > /dev/termination-log; exit 3"],
+            "exit code 3: the disk is full",
+        ),
+    ],
+    ids=["image", "crash"],
+)
+def test_pods_that_cannot_start_end_the_wait(apply, namespace, image, command, says):
+    manifest = deployment(namespace, "stuck", image=image)
+    if command:
+        manifest["spec"]["template"]["spec"]["containers"][0].update(command=command)
+    started = time.monotonic()
+    message = apply(manifest, wait=True, wait_timeout=300, succeed=False).message
+    assert time.monotonic() - started < 150
+    assert message.startswith(f"Will not become ready. Deployment {namespace}/stuck: ")
+    assert says in message

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.deployments import progress
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import last_error, one_line, redacted
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 PENDING, READY, FAILED = "pending", "ready", "failed"
@@ -139,11 +140,13 @@ def _pod_problems(pod: Object) -> Iterator[str]:
     for container in status.get("initContainerStatuses", []) + status.get("containerStatuses", []):
         waiting = container.get("state", {}).get("waiting", {})
         ended = container.get("state", {}).get("terminated") or container.get("lastState", {}).get("terminated") or {}
-        how = "ended with exit code {0}: {1}".format(ended.get("exitCode"), (ended.get("message") or ended.get("reason") or "").strip())
+        # The message may be the end of a log, with credentials in it.
+        said = ended.get("message") or ended.get("reason") or ""
+        how = "ended with exit code {0}: {1}".format(ended.get("exitCode"), redacted(last_error(said) or said))
         if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
             text = "container {0} is {1}".format(container["name"], waiting["reason"])
             if waiting.get("message"):
-                text += ": " + waiting["message"]
+                text += ": " + one_line(waiting["message"])
             yield text + "; it " + how if ended.get("exitCode") else text
         elif ended.get("exitCode"):
             yield "container {0} {1}".format(container["name"], how)
@@ -153,17 +156,27 @@ def _pod_problems(pod: Object) -> Iterator[str]:
         yield "{0}: {1}".format(status.get("reason", "Failed"), status.get("message", ""))
 
 
-_UNPULLABLE = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
-_CRASHES = 2
+# The kubelet's reasons for a container that it cannot create or run, whatever time passes
+_CANNOT_START = (
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "InvalidImageName",
+    "ErrImageNeverPull",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "RunContainerError",
+)
+# Crashes of a new pod after which a rollout has failed: fewer may be an API server that is away for a moment.
+CRASHES = 3
 
 
 def cannot_start(pod: Object) -> bool:
-    """Can an image of the pod not be pulled, or does a container crash again and again?"""
+    """Can a container of the pod not be created, such as for an image that cannot be pulled, or does it crash repeatedly?"""
     status = pod.get("status", {})
     for container in status.get("initContainerStatuses", []) + status.get("containerStatuses", []):
-        if container.get("state", {}).get("waiting", {}).get("reason") in _UNPULLABLE:
+        if container.get("state", {}).get("waiting", {}).get("reason") in _CANNOT_START:
             return True
-        if container.get("restartCount", 0) >= _CRASHES and not container.get("ready"):
+        if container.get("restartCount", 0) >= CRASHES and not container.get("ready"):
             return True
     return False
 

@@ -21,6 +21,12 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources i
 _WATCH_SECONDS = 20
 _POLL_SECONDS = 0.5
 _MAX_PODS_LOOKED_AT = 50
+# While a workload is waited for, its pods are read so often.
+_PODS_SECONDS = 5
+# So long a kubelet may try in vain, such as until a registry answers or a Secret exists.
+GRACE_SECONDS = 20
+# What the pods of one template have in common
+_TEMPLATE_LABELS = ("pod-template-hash", "controller-revision-hash")
 
 
 class Deadline:
@@ -32,6 +38,20 @@ class Deadline:
 
     def remaining(self) -> float:
         return self._end - time.monotonic()
+
+
+class Patience:
+    """Tells when something was broken for ``GRACE_SECONDS`` without a break."""
+
+    def __init__(self) -> None:
+        self._since: float | None = None
+
+    def ends(self, broken: bool) -> bool:
+        if not broken:
+            self._since = None
+            return False
+        self._since = self._since or time.monotonic()
+        return time.monotonic() - self._since >= GRACE_SECONDS
 
 
 class Target(NamedTuple):
@@ -60,13 +80,17 @@ def until_ready(
 
 
 def _until_ready(client: Client, target: Target, deadline: Deadline, obj: Object | None) -> tuple[readiness.Verdict, Object | None]:
-    """``(verdict, object)``; the verdict is READY unless the time is over or the object failed."""
-    verdict = _judge(target, obj)
+    """``(verdict, object)``; the verdict is READY unless the time is over, the object failed, or its pods cannot start."""
+    verdict, patience, looked = _judge(target, obj), Patience(), time.monotonic()
     # A failure that was there before may be an old one: the object gets the chance to recover.
     for obj in _versions(client, target, deadline) if verdict.state != readiness.READY else ():
         verdict, before = _judge(target, obj), verdict
         if verdict.state == readiness.READY or (verdict.state == readiness.FAILED and before.state == readiness.PENDING):
             break
+        if time.monotonic() - looked >= _PODS_SECONDS and target.identity.kind in readiness.ROLLOUTS:
+            looked = time.monotonic()
+            if patience.ends(any(map(readiness.cannot_start, _newest_pods(client, obj)))):
+                break
     return verdict, obj
 
 
@@ -75,8 +99,9 @@ def _judge(target: Target, obj: Object | None) -> readiness.Verdict:
 
 
 def _versions(client: Client, target: Target, deadline: Deadline) -> Iterator[Object | None]:
-    """Yield the object as it is and after each change (None when deleted), until the time is over."""
+    """Yield the object as it is, after each change (None when deleted) and from time to time, until ``deadline``."""
     identity = target.identity
+    seconds = _PODS_SECONDS if identity.kind in readiness.ROLLOUTS else _WATCH_SECONDS
     selector = "metadata.name=" + identity.name
     may_watch = True
     while deadline.remaining() > 0:
@@ -84,7 +109,7 @@ def _versions(client: Client, target: Target, deadline: Deadline) -> Iterator[Ob
             try:
                 started = time.monotonic()
                 for event, obj in client.watch(
-                    target.resource, identity.namespace, field_selector=selector, timeout=min(_WATCH_SECONDS, deadline.remaining())
+                    target.resource, identity.namespace, field_selector=selector, timeout=min(seconds, deadline.remaining())
                 ):
                     yield None if event == "DELETED" else obj
                     if deadline.remaining() <= 0:
@@ -120,16 +145,39 @@ def _not_ready(
 
 def _pod_problems(client: Client, workload: Object | None) -> list[str]:
     """Why the pods of a workload do not run; nothing for other objects."""
+    try:
+        return readiness.pod_problems(pods_of(client, workload)[:_MAX_PODS_LOOKED_AT])
+    except ApiError as error:
+        return ["its pods could not be read: " + error.message]
+
+
+def pods_of(client: Client, workload: Object | None) -> list[Object]:
+    """The pods of a workload, the newest first; none of other objects. Raises `ApiError`."""
     labels = ((workload.get("spec") or {}).get("selector") or {}).get("matchLabels") if workload else None
     if not workload or not labels or workload["kind"] not in readiness.ROLLOUTS:
         return []
     selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+    pods = client.list(client.resource("v1", "Pod"), workload["metadata"]["namespace"], label_selector=selector)
+    return sorted(pods, key=lambda pod: pod["metadata"].get("creationTimestamp", ""), reverse=True)
+
+
+def of_newest_template(pods: Sequence[Object]) -> list[Object]:
+    """Those of ``pods``, the newest first, that have the newest one's template."""
+    return [pod for pod in pods if _template(pod) == _template(pods[0])]
+
+
+def _template(pod: Object) -> list[str | None]:
+    labels = pod["metadata"].get("labels") or {}
+    return [labels.get(name) for name in _TEMPLATE_LABELS]
+
+
+def _newest_pods(client: Client, workload: Object | None) -> list[Object]:
     try:
-        pods = client.list(client.resource("v1", "Pod"), workload["metadata"]["namespace"], label_selector=selector)
+        return of_newest_template(pods_of(client, workload))
     except ApiError as error:
-        return ["its pods could not be read: " + error.message]
-    pods.sort(key=lambda pod: pod["metadata"].get("creationTimestamp", ""), reverse=True)
-    return readiness.pod_problems(pods[:_MAX_PODS_LOOKED_AT])
+        if error.status != 403:
+            raise
+        return []
 
 
 def until_gone(client: Client, targets: Iterable[tuple[Identity, Resource, str]], deadline: Deadline) -> None:

@@ -13,12 +13,12 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import redacted
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import dump as dumps
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import klog, signalling
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.compare import View, compare, view
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.logs import ContainerLog, FileLog, Log
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target, named, serving
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import redacted
 
 AUTO = "auto"
 _POLL_SECONDS = 0.3

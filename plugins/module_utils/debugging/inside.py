@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import redacted
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import exposition, https, klog
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target, leads
@@ -20,7 +21,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.imag
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import KIND
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.plugins import make_target
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import tokens
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import redacted
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.foreign import KUBE_SCHEDULER
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import Command, find_command, is_ready

@@ -17,12 +17,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import cut
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import MASK, NOT_SHOWN, masked, scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import NotYaml, read, tree
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.nodes import always
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import KIND
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.secrets import SHAPES, is_secret
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import cut
 
 CONFIGURATION = "kubescheduler.config.k8s.io"
 

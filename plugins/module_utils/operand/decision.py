@@ -11,10 +11,12 @@ and no rollout that is known to serve. ``leave`` was told to keep out, ``remove`
 
 from __future__ import annotations
 
+import json
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import in_status
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import Finding
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.values import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
@@ -33,7 +35,7 @@ class Facts(NamedTuple):
     config: the validation of the text in the resource's ConfigMap, None where there is no text, for which ``config_problem`` may tell why.
     image_error: the error because of which an unknown image gave no answer of its own, "" otherwise.
     overrides, override_problems: of ``spec.unsupportedConfigOverrides``. eligible: names of nodes for an HA scheduler, else None.
-    deployment: the live one or None. failure: of its newest pods, see operand/failures.py. tls: flags of the cluster's TLS profile.
+    deployment: the live one or None. failure: of its newest pods, see cluster/pod_failures.py. tls: flags of the cluster's TLS profile.
     serving_cert: does the cluster make a certificate for the metrics Service? source: what is known of Prometheus, None where nothing is
     needed. metrics: ``findings`` of the module prometheus_info, None where no plugin asks Prometheus.
     """
@@ -125,6 +127,9 @@ def config_valid(facts: Facts) -> dict[str, Any]:
     spec = resource.get("spec") or {}
     if not spec.get("schedulerConfig"):
         return made("ConfigValid", "Unknown", "FieldMissing", "spec.schedulerConfig is empty.")
+    problem = _config_map_name_problem(spec["schedulerConfig"])
+    if problem:
+        return made("ConfigValid", "Unknown", "ConfigMapNameInvalid", problem)
     name = "{0}/{1}".format(resource["metadata"]["namespace"], spec["schedulerConfig"])
     if config is None:
         why = (facts.config_problem or "it does not exist").rstrip(".")
@@ -185,12 +190,24 @@ def _unusable(facts, spec):
     ):
         if not spec.get(field):
             return "FieldMissing", f"spec.{field} is empty; it must be {what}."
+    problem = _config_map_name_problem(spec["schedulerConfig"])
+    if problem:
+        return "ConfigMapNameInvalid", problem
     rollback = naming.annotations(facts.resource).get(naming.ROLLBACK) or naming.AUTOMATIC
     if rollback not in (naming.AUTOMATIC, naming.NEVER):
         return "AnnotationInvalid", f"The annotation {naming.ROLLBACK} is {rollback}; it must be {naming.AUTOMATIC} or {naming.NEVER}."
     if facts.override_problems:
         return "OverridesInvalid", " ".join(facts.override_problems)
     return None
+
+
+def _config_map_name_problem(name: str) -> str:
+    if not dns1123_subdomain(name):
+        return ""
+    return (
+        f"spec.schedulerConfig is {json.dumps(name[:253])}, which cannot be the name of a ConfigMap: use at most 253 lower-case letters, digits, "
+        "hyphens and dots, with a letter or digit at the beginning and at the end."
+    )
 
 
 def _refused(facts, valid):

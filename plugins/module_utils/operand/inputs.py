@@ -13,17 +13,18 @@ import base64
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import pod_failures, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import find
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import named_plugins
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.values import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import configured, findings, preflight
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.metrics import Readers
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import decision as decisions
-from ansible_collections.osso.scheduler.plugins.module_utils.operand import failures, leftovers, needs, nodes, overrides, prometheus, tls
+from ansible_collections.osso.scheduler.plugins.module_utils.operand import leftovers, needs, nodes, overrides, prometheus, tls
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import image_answer, validation
@@ -97,6 +98,8 @@ class Reader:
         self._names = naming.of(resource)
         self._namespaces = namespaces
         self._spec = resource.get("spec") or {}
+        name = self._spec.get("schedulerConfig") or ""
+        self._config_map_name = "" if dns1123_subdomain(name) else name
         self._found = Found(None, "")
         self._groups: dict[str, list[str]] = {}
         self._version: str | None = None
@@ -144,14 +147,9 @@ class Reader:
 
     def _config_map_metadata(self) -> Found:
         """What is known of the user's ConfigMap."""
-        if not self._spec.get("schedulerConfig"):
+        if not self._config_map_name:
             return self._found
-        try:
-            return read_config_map(self._client, self._names["namespace"], self._spec["schedulerConfig"])
-        except ApiError as error:
-            if error.status not in (400, 404, 422):
-                raise
-            return self._found  # The field is no name of an object.
+        return read_config_map(self._client, self._names["namespace"], self._config_map_name)
 
     # Facts
 
@@ -161,8 +159,8 @@ class Reader:
         profile = self._tls()
         deployment = self._get("apps/v1", "Deployment", self._names["workload"])
         config = None
-        if self._spec.get("schedulerConfig"):
-            self._found = read_config_map(self._client, self._names["namespace"], self._spec["schedulerConfig"])
+        if self._config_map_name:
+            self._found = read_config_map(self._client, self._names["namespace"], self._config_map_name)
         if self._found.text is not None:
             config = self._validate(self._found.text, self._spec.get("schedulerImage"), rollouts.flags_of(self._resource, given, profile))
         eligible = None
@@ -264,7 +262,7 @@ class Reader:
             self._client.list(self._client.resource(*kind), self._names["namespace"], label_selector=selector)
             for kind in (("apps/v1", "ReplicaSet"), ("v1", "Pod"))
         ]
-        return failures.of_rollout(deployment, *found)
+        return pod_failures.of_rollout(deployment, *found)
 
     def _service_account(self, deployment):
         """What the pods say of a ServiceAccount that was made anew, and what they are to say: its uid once that happened, so that they are
@@ -360,7 +358,7 @@ class Reader:
         )
 
     def _config_map(self, found: Found, resources: list[dict[str, Any]]) -> ConfigMap:
-        name = self._spec.get("schedulerConfig")
+        name = self._config_map_name
         if not name:
             return ConfigMap()
         marked = (found.annotations or {}).get(naming.PRIMARY_RESOURCE)

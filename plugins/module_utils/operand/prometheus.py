@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.values import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import tokens
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import without_user
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
@@ -257,6 +258,10 @@ def _kept(secrets, owner) -> tuple[tokens.Token, str, str] | None:
 
 
 def _with_ca(client, source, name, namespace) -> Source:
+    if dns1123_subdomain(name):
+        return source._replace(
+            problem=f"the annotation {naming.PROMETHEUS_CA} is {json.dumps(name[:253])}, which cannot be the name of a ConfigMap"
+        )
     live = client.get(client.resource("v1", "ConfigMap"), name, namespace)
     where = f"the ConfigMap {namespace}/{name} (annotation {naming.PROMETHEUS_CA})"
     if live is None:

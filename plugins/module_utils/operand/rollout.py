@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.deployments import progress
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.readiness import CRASHES
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.prometheus import CONFIG_KEY, FILLED, held
 
@@ -37,8 +38,6 @@ _NOBODY_ANSWERS = re.compile(
     r"connection refused|connection reset|i/o timeout|TLS handshake timeout|no route to host|deadline exceeded|\bEOF\b"
 )
 
-# Crashes of a new pod after which a rollout has failed: one may be an API server that is away for a moment.
-CRASHES = 3
 
 # Kubernetes 1.31, https://github.com/kubernetes/kubernetes/pull/118148
 _READYZ_SINCE = 31

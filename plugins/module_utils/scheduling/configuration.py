@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import config_maps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import identify
@@ -163,11 +164,14 @@ def read_config_map(client: Client, namespace: str, name: str, key: str = "confi
         return Found(None, source, f"The ConfigMap {name} does not exist in the namespace {namespace}.")
     metadata = live["metadata"]
     about = (metadata.get("labels"), metadata.get("annotations"), metadata.get("resourceVersion", ""))
-    data = live.get("data") or {}
-    if key not in data:
-        keys = ", ".join(sorted([*data, *(live.get("binaryData") or {})])) or "none"
-        return Found(None, source, f"The ConfigMap {namespace}/{name} has no text under the key {key}; its keys: {keys}.", *about)
-    return Found(data[key], source, "", *about)
+    try:
+        text = config_maps.text(live, key)
+    except InputError as error:
+        return Found(None, source, f"The ConfigMap {namespace}/{name} cannot be read: {error}.", *about)
+    if text is None:
+        keys = ", ".join(config_maps.keys(live)) or "none"
+        return Found(None, source, f"The ConfigMap {namespace}/{name} has no key {key}; its keys: {keys}.", *about)
+    return Found(text, source, "", *about)
 
 
 def _find(options: Options, cluster: Cluster) -> Found:

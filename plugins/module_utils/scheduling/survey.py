@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, NamedTuple, TypeVar
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, config_maps, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client, raise_if_gone
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import redacted
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import split
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import redacted
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import foreign
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_pods import Claims, owner, why_pending, why_unserved
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import (
@@ -467,7 +467,10 @@ class Survey:
         found = self._allowed(where, lambda: self._client.get(self._client.resource("v1", "ConfigMap"), config_map.name, namespace))
         if found is None:
             return [], f"its {where} does not exist or can't be read", None, None
-        text = (found.get("data") or {}).get(config_map.key)
+        try:
+            text = config_maps.text(found, config_map.key)
+        except InputError as error:
+            return [], f"its {where} cannot be read: {error}", None, None
         if text is None:
             return [], f"its {where} has no key {config_map.key}", None, None
         result = check(text, None)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import last_error, redacted
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import split
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.failures import last_error, redacted
 
 BINARY = "kube-scheduler"
 # What kube-scheduler uses if neither configuration nor flags name a lease.

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.secrets import SHAPES, WORDS
 
 REVISION = "deployment.kubernetes.io/revision"
@@ -73,7 +75,7 @@ class Failure(NamedTuple):
     pod: str = ""
 
 
-def of_rollout(deployment, replica_sets, pods):
+def of_rollout(deployment: Object | None, replica_sets: Iterable[Object], pods: Iterable[Object]) -> Failure | None:
     """What is wrong with the newest pods of a Deployment: the worst `Failure`, None where nothing is known to be wrong.
 
     ``replica_sets`` and ``pods`` are those of the Deployment's namespace. Also None where they are older than the Deployment's present
@@ -89,7 +91,7 @@ def of_rollout(deployment, replica_sets, pods):
     return min(found, key=lambda failure: (-failure.crashes, failure.pod)) if found else _of_controllers(deployment, newest)
 
 
-def _newest(deployment, replica_sets):
+def _newest(deployment: Object | None, replica_sets: Iterable[Object]) -> Object | None:
     """The ReplicaSet of the Deployment's present template, None where there is none yet."""
     if not deployment:
         return None
@@ -100,25 +102,25 @@ def _newest(deployment, replica_sets):
     return newest if newest and observed and _revision(newest) >= _revision(deployment) else None
 
 
-def _revision(live):
+def _revision(live: Object) -> int:
     text = (live["metadata"].get("annotations") or {}).get(REVISION) or ""
     return int(text) if text.isdecimal() else 0
 
 
-def _owners(live):
+def _owners(live: Object) -> list[str]:
     return [owner["uid"] for owner in live["metadata"].get("ownerReferences") or []]
 
 
-def _of_controllers(deployment, replica_set):
+def _of_controllers(deployment: Object | None, replica_set: Object) -> Failure | None:
     """A Failure where pods cannot even be made, as for want of quota or of permissions."""
     for live in (replica_set, deployment):
         failed = conditions.find(live, "ReplicaFailure")
         if failed.get("status") == "True":
-            return Failure(failed.get("reason") or "FailedCreate", _told(failed.get("message")) or "no pod can be made")
+            return Failure(failed.get("reason") or "FailedCreate", one_line(failed.get("message")) or "no pod can be made")
     return None
 
 
-def _of_pod(pod):
+def _of_pod(pod: Object) -> Failure | None:
     name, status = pod["metadata"]["name"], pod.get("status") or {}
     containers = (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or [])
     found = [failure for failure in (_of_container(name, one) for one in containers) if failure]
@@ -127,14 +129,14 @@ def _of_pod(pod):
     unplaced = conditions.find(pod, "PodScheduled")
     if unplaced.get("status") == "False":
         return Failure(
-            unplaced.get("reason") or "Unschedulable", f"pod {name}: {_told(unplaced.get('message')) or 'it has no node'}", 0, name
+            unplaced.get("reason") or "Unschedulable", f"pod {name}: {one_line(unplaced.get('message')) or 'it has no node'}", 0, name
         )
     if status.get("phase") == "Failed":  # by the kubelet, as Evicted
-        return Failure(status.get("reason") or "Failed", f"pod {name}: {_told(status.get('message')) or 'it failed'}", 0, name)
+        return Failure(status.get("reason") or "Failed", f"pod {name}: {one_line(status.get('message')) or 'it failed'}", 0, name)
     return None
 
 
-def _of_container(pod, container):
+def _of_container(pod: str, container: Object) -> Failure | None:
     state = container.get("state") or {}
     waiting = state.get("waiting") or {}
     ended = state.get("terminated") or (container.get("lastState") or {}).get("terminated") or {}
@@ -142,7 +144,7 @@ def _of_container(pod, container):
     reason = waiting.get("reason") or ""
     if reason and reason not in _STARTING and not (reason in _AGAIN and ended):
         # The kubelet alternates between the error and the back-off from it, which holds the same words.
-        words = _told(re.sub(r'^Back-off pulling image "[^"]*": ErrImagePull: ', "", waiting.get("message") or ""))
+        words = one_line(re.sub(r'^Back-off pulling image "[^"]*": ErrImagePull: ', "", waiting.get("message") or ""))
     elif ended and not container.get("ready") and ("running" not in state or crashes):
         reason, words = ended.get("reason") or "Error", _last_words(ended)
         crashes += "running" not in state and ended.get("exitCode") != 0
@@ -151,17 +153,17 @@ def _of_container(pod, container):
     return Failure(_LASTING.get(reason, reason), f"pod {pod}: container {container['name']}: {words or 'no more is said'}", crashes, pod)
 
 
-def _last_words(ended):
+def _last_words(ended: Object) -> str:
     """Why a container ended, by what it said and by how it ended."""
     reason, code, message = ended.get("reason"), ended.get("exitCode"), ended.get("message") or ""
     if reason == "OOMKilled":
         return "it was killed for using more memory than its limit; raise resources.limits.memory"
     if reason not in ("Error", "Completed", None):
-        return _told(message) or f"exit code {code}"
+        return one_line(message) or f"exit code {code}"
     return redacted(last_error(message)) or _by_code(code, message)
 
 
-def _by_code(code, log):
+def _by_code(code: int | None, log: str) -> str:
     """What the exit code tells of one who did not say why it ended."""
     if code == _PANIC_CODE and log:
         return "it panicked (exit code 2), and the end of its log does not say why"
@@ -185,7 +187,7 @@ def last_error(log: str) -> str:
     return words
 
 
-def _entries(log):
+def _entries(log: str) -> Iterator[tuple[int, str]]:
     """``(rank, text)`` of each entry of a log that tells of an error."""
     lines = log.splitlines()
     if len(log.encode()) >= _CUT:
@@ -205,7 +207,7 @@ def _entries(log):
             yield _USAGE, line.strip()
 
 
-def _of_klog(severity, text, following):
+def _of_klog(severity: str, text: str, following: Sequence[str]) -> tuple[int, str]:
     rank = _FATAL if severity == "F" else _ERROR
     prefix = f'"{_COMMAND_FAILED}" err='
     if not text.startswith(prefix):
@@ -220,7 +222,7 @@ def _of_klog(severity, text, following):
         return _FAILED, value.strip('"')
 
 
-def _of_json(line):
+def _of_json(line: str) -> tuple[int, str]:
     """An entry of --logging-format=json; only errors have "err"."""
     try:
         entry = json.loads(line)
@@ -235,7 +237,7 @@ def _of_json(line):
 
 def redacted(text: str) -> str:
     """Words of a scheduler in one line, up to the first thing that may be a secret, and not longer than a message should be."""
-    return _told(cut(text))
+    return one_line(cut(text))
 
 
 def cut(line: str) -> str:
@@ -244,7 +246,7 @@ def cut(line: str) -> str:
     return line[: found.end()] + " " + _MASK if found else line
 
 
-def _told(text):
+def one_line(text: str | None) -> str:
     """Words of the cluster in one line, not longer than a message should be, and without credentials as they stand in addresses."""
     text = " ".join((text or "").split())
     found = _SECRET.search(text)

@@ -13,7 +13,7 @@ import json
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.operand import failures
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import pod_failures as failures
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
