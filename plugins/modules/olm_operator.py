@@ -133,7 +133,8 @@ options:
     description:
       - Who approves InstallPlans. V(Automatic) is OLM, or this module if OLM must wait. OLM waits for every operator in a namespace if one of its
         Subscriptions has manual approval. With V(Manual), only O(approve) is approved.
-      - With V(Manual) and without O(approve), an InstallPlan that waits for approval is no failure; RV(msg) and a warning report it.
+      - With V(Manual) and without O(approve), an InstallPlan that waits for approval is no failure; RV(msg) and a warning report it, also if an
+        older version is installed.
     type: str
     choices: [Automatic, Manual]
     default: Automatic
@@ -171,7 +172,8 @@ options:
   delete_crds:
     description:
       - With O(state=absent), also delete the CustomResourceDefinitions that the CSV owns. A CRD of which objects exist stays, with a warning, unless
-        O(force) is set. A CRD that also belongs to an operator in another namespace always stays.
+        O(force) is set. A CRD that also belongs to an operator in another namespace always stays, and so does a CRD that existed before OLM installed the
+        operator.
     type: bool
     default: false
   force:
@@ -295,7 +297,9 @@ catalog:
   type: dict
   sample: {name: my-catalog, namespace: my-operator, state: READY, packages: [my-operator], channels: [candidate, stable]}
 upgrade:
-  description: The version that the channel offers, if it is newer than the installed one, else null.
+  description:
+    - The version that the channel offers, if it is newer than the installed one, else null.
+    - With O(approval=Manual), the version of the InstallPlan that waits, which O(approve) can name.
   returned: always, unless the options or the connection cannot be used
   type: str
   sample: 1.1.0

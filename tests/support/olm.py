@@ -47,8 +47,8 @@ DEFAULT_CHANNEL_LABEL = "operators.operatorframework.io.bundle.channel.default.v
 class Bundle:
     """A version of a test operator: one CSV, one CRD of its own, and a Deployment whose pod only exists.
 
-    modes: install modes that it supports. image: of its pod, `pause` unless given. requires: packages that it depends on, with a
-    range of versions each. spec: goes into the CSV's spec, in place of what is there.
+    modes: install modes that it supports. image: of its pod, `pause` unless given; command: of its container, the image's own unless given.
+    requires: packages that it depends on, with a range of versions each. spec: goes into the CSV's spec, in place of what is there.
     files: path -> text of files that the bundle has besides or instead, None for one that it has not.
     broken: the same, but only in the image: the catalog tells of the bundle without.
     pushed: whether there is an image at all.
@@ -58,6 +58,7 @@ class Bundle:
     version: str = "1.0.0"
     modes: Sequence[str] = MODES
     image: str = ""
+    command: Sequence[str] = ()
     requires: Mapping[str, str] = field(default_factory=dict)
     spec: Mapping = field(default_factory=dict)
     files: Mapping[str, str | None] = field(default_factory=dict)
@@ -97,7 +98,8 @@ class Bundle:
         container = {
             "name": "operator",
             "image": self.image or pause,
-            "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+            **({"command": list(self.command)} if self.command else {}),
+            "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "runAsUser": 65534},
         }
         pod = {
             "serviceAccountName": self.package,

@@ -36,7 +36,8 @@ _PLAN_REMEDIES = {
     "field is immutable": "choose a version of the operator whose definition fits the existing one, or delete that, with all of its objects, first",
     "risk of data loss": "store the objects in a version that the new definition has, and remove the old one from status.storedVersions of the definition",
 }
-_FAILED_PLAN = "OLM does not execute a failed InstallPlan again: then remove the operator with state: absent, its custom resources stay, and install it again"
+_REINSTALL = "remove the operator with state: absent, its custom resources stay, and install it again"
+_FAILED_PLAN = f"OLM does not execute a failed InstallPlan again: then {_REINSTALL}"
 
 _REMEDIES = {
     "TooManyOperatorGroups": "delete all OperatorGroups in the namespace but one. Where only one is left by now, OLM notices it when it checks again, which "
@@ -118,7 +119,8 @@ def _stuck(seen: Seen, goal: Goal) -> Verdict:
         return Verdict(PENDING if goal.approves(plan) else APPROVAL, text)
     if plan is not None and status(plan, "phase") == "Installing" and status(plan, "message"):
         remedy = _plan_remedy(plan)
-        return Verdict(FAILED if remedy else PENDING, f"InstallPlan {name_of(plan)} is Installing: {_plan_failure(plan)}{remedy}")
+        way_out = f"{remedy}. OLM tries for about a minute. {_FAILED_PLAN}" if remedy else ""
+        return Verdict(FAILED if remedy else PENDING, f"InstallPlan {name_of(plan)} is Installing: {_plan_failure(plan)}{way_out}")
     if csv is not None and status(csv, "phase") != "Succeeded":
         return _csv(seen, csv)
     if unresolved is not None:
@@ -133,15 +135,20 @@ def _stuck(seen: Seen, goal: Goal) -> Verdict:
         return Verdict(PENDING, f"InstallPlan {name_of(plan)} is {status(plan, 'phase') or 'new'}: {_plan_failure(plan)}")
     if csv is not None:
         return Verdict(PENDING, f"{name} is installed; the Subscription is {status(seen.subscription, 'state') or 'not looked at yet'}")
-    if name and name == status(seen.subscription, "installedCSV"):
+    if is_deleted(seen):
         return Verdict(
             FAILED,
-            f"{_subscription(seen)}: its ClusterServiceVersion {name} was deleted, and OLM does not create it again. Remove the operator with state: "
-            "absent, its custom resources stay, and install it again",
+            f"{_subscription(seen)}: its ClusterServiceVersion {name} was deleted, and OLM does not create it again. To restore it, {_REINSTALL}",
         )
     if status(seen.subscription, "state"):
         return Verdict(PENDING, f"{_subscription(seen)} is {status(seen.subscription, 'state')}; its CSV {name} does not exist")
     return Verdict(PENDING, f"{_subscription(seen)}: OLM says nothing about it; is its catalog-operator running?")
+
+
+def is_deleted(seen: Seen) -> bool:
+    """Does the Subscription refer to an installed CSV that does not exist? OLM stays there, whoever deleted the CSV."""
+    name = status(seen.subscription, "currentCSV")
+    return bool(name) and name == status(seen.subscription, "installedCSV") and name not in seen.csvs
 
 
 def _unresolved(seen: Seen, found: Mapping[str, Object]) -> Verdict | None:
@@ -198,6 +205,9 @@ def _csv(seen: Seen, csv: Object) -> Verdict:
     if phase in ("Installing", "Failed"):
         slow = _deployments(seen, csv, {})
         text += "; " + slow if slow else ""
+        before = spec(csv, "replaces")
+        if slow and before in seen.csvs:
+            text += f". OLM does not return to {before}: to install it again, {_REINSTALL} with starting_csv: {before} and upgrade: none"
     return Verdict(FAILED if phase == "Failed" else PENDING, text)
 
 

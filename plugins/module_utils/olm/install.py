@@ -20,7 +20,13 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain imp
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.report import Report
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import Deadline
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import (
+    GRACE_SECONDS,
+    Deadline,
+    Patience,
+    of_newest_template,
+    pods_of,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import catalog as catalogs
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import crd_compatibility, diagnose, group, outcome, plan
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.catalog import Offer
@@ -47,10 +53,10 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.removal import 
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import Survey, refuse_namesakes, refuse_rivals, survey
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.watching import Selection, Watcher
 
-# OLM may still find its way out of a failure, and may not have heard of a new catalog yet, for so long.
-_GRACE_SECONDS = 20
 _TICK_SECONDS = 1
 _POD_SECONDS = 5
+# An operator without a readiness probe counts as available at once; one that crashes does so within these seconds.
+_STEADY_SECONDS = 5
 # What OLM needs to delete what it made for a Subscription
 _WITHDRAWAL_SECONDS = 60
 
@@ -75,7 +81,7 @@ class Install:
         self._ready = ""
         self._fresh = False
         self._written: list[Identity] = []
-        self._broken_since: float | None = None
+        self._patience = Patience()
 
     def run(self) -> None:
         self._resources = resources(self._client)
@@ -161,7 +167,7 @@ class Install:
         """The Subscription for what the catalog offers."""
         options, offer = self._options, self._offer
         channel = catalogs.channel(offer, options, live)
-        installed = status(live, "installedCSV")
+        installed = self._installed(live)
         wanted: Object = {"name": options.package, "source": options.source, "sourceNamespace": options.source_namespace}
         if channel:
             wanted["channel"] = channel
@@ -264,16 +270,19 @@ class Install:
     def _predict(self, found: Survey, base: list[Object]) -> None:
         """Check mode: nothing is waited for, and a catalog that this run would make or change cannot be asked."""
         options = self._options
+        if diagnose.is_deleted(self._seen) and not self._installed(found.subscription):
+            raise ClusterError(judge(self._seen, self._goal()).why + ".")
         same = not options.catalog or (found.catalog and spec(found.catalog, "image") == options.catalog["image"])
-        if same and catalogs.state(found.catalog) == "READY":
-            offer = catalogs.Reader(self._client, options.catalog_identity).offer(options.package)
-            if offer == catalogs.UNKNOWN or offer.packages:
-                self._take(offer)
+        if not same:
+            why = "would be changed" if found.catalog else "does not exist yet"
+        elif catalogs.state(found.catalog) != "READY":
+            why = f"is not ready ({catalogs.judge(found.catalog).why})"
         else:
-            if same:
-                why = f"is not ready ({catalogs.judge(found.catalog).why})"
-            else:
-                why = "would be changed" if found.catalog else "does not exist yet"
+            offer = catalogs.Reader(self._client, options.catalog_identity).offer(options.package)
+            why = "" if offer.packages else "lists no packages now"
+            if not why:
+                self._take(offer)
+        if why:
             self._warn(
                 f"Check mode: CatalogSource {options.source_namespace}/{options.source} {why}, so its image, and the package, channel, version and "
                 "bundle in it, are not verified. A run verifies them before it writes the Subscription."
@@ -286,6 +295,7 @@ class Install:
         self._options = options
         if found.subscription is not None and options.state != PREPARED:
             self._approve()
+            self._note_waiting()
 
     def _take(self, offer: Offer) -> None:
         problem = catalogs.problem(offer, self._options)
@@ -295,6 +305,19 @@ class Install:
         entries = offer.package.entries if offer.package else []
         self._versions = plan.Versions(self._options.package, entries)
         self._learn()
+        self._refuse_unknown_approval()
+
+    def _refuse_unknown_approval(self) -> None:
+        """Raise `InputError` for ``approve`` that is no version of the channel, neither installed nor offered by an InstallPlan."""
+        options, live = self._options, self._seen.subscription
+        if options.approve is None or self._offer.package is None:
+            return
+        installed = self._installed(live)
+        if installed and self._is_past(installed, options.approve):
+            return
+        known = [installed, *(name for one in self._seen.plans for name in plan.csvs_of(one) if self._versions.is_ours(name))]
+        if not any(self._versions.matches(name, options.approve) for name in known):
+            catalogs.csv_for(self._offer, catalogs.channel(self._offer, options, live), options.approve, "approve")
 
     def _learn(self) -> None:
         subscriptions = [self._seen.subscription] if self._seen.subscription else []
@@ -320,7 +343,7 @@ class Install:
                     return live
                 self._seen = self._seen._replace(catalog=live)
                 given = (options.catalog or {}).get("image")
-                if self._deadline.remaining() <= 0 or self._stays_broken(
+                if self._deadline.remaining() <= 0 or self._patience.ends(
                     any(readiness.cannot_start(pod) for pod in pods if not given or catalogs.runs(pod, given))
                 ):
                     raise ClusterError(self._unserved(live, image, pods))
@@ -345,14 +368,6 @@ class Install:
             "Will not become ready" if self._deadline.remaining() > 0 else f"Not ready after {self._options.wait_timeout} s (wait_timeout)"
         )
 
-    def _stays_broken(self, broken: bool) -> bool:
-        """Is ``broken``, and was it all the time for as long as OLM and the kubelet are given?"""
-        if not broken:
-            self._broken_since = None
-            return False
-        self._broken_since = self._broken_since or time.monotonic()
-        return time.monotonic() - self._broken_since >= _GRACE_SECONDS
-
     def _may_list(self, selection: Selection) -> bool:
         try:
             selection.list(self._client)
@@ -372,7 +387,7 @@ class Install:
             CATALOG: Selection(self._resources[CATALOG], where.namespace, where.name),
             "Deployment": Selection(self._client.resource("apps/v1", "Deployment"), options.namespace),
         }
-        goal, self._broken_since = self._goal(), None
+        goal, self._patience = self._goal(), Patience()
         since, before, looked = time.monotonic(), None, 0.0
         with Watcher(self._client, selections) as watcher:
             while True:
@@ -391,7 +406,8 @@ class Install:
                 verdict = judge(self._seen, goal)
                 if verdict.state != before:
                     since, before = time.monotonic(), verdict.state
-                if verdict.state == diagnose.READY:
+                if verdict.state == diagnose.READY and (self._is_steady() or time.monotonic() - since >= _STEADY_SECONDS):
+                    self._note_waiting()
                     return
                 if not options.wait and options.state != PREPARED:
                     if spec(self._seen.subscription, "installPlanApproval") == "Manual" and not self._approved and not self._asks():
@@ -399,11 +415,37 @@ class Install:
                     return
                 broken = False
                 if verdict.state == diagnose.PENDING and time.monotonic() - looked >= _POD_SECONDS:
-                    looked, broken = time.monotonic(), self._stays_broken(self._cannot_start())
+                    looked, broken = time.monotonic(), self._patience.ends(self._cannot_start())
                 if broken or self._is_final(verdict, time.monotonic() - since):
                     self._give_up(verdict)
                     return
                 watcher.wait(min(_TICK_SECONDS, self._deadline.remaining()))
+
+    def _is_steady(self) -> bool:
+        """Was nothing changed, or do readiness probes tell that the operator's pods work?"""
+        pods = [one["spec"]["template"]["spec"] for one in self._seen.deployments.values()]
+        return not self._is_news() or all("readinessProbe" in container for pod in pods for container in pod.get("containers", []))
+
+    def _installed(self, subscription: Object | None) -> str | None:
+        """The CSV that is installed: the status of a Subscription may name one that was deleted."""
+        name: str | None = status(subscription, "installedCSV")
+        if not name or name in self._seen.csvs:
+            return name
+        return name if self._client.get(self._resources[CSV], name, self._options.namespace) else None
+
+    def _note_waiting(self) -> None:
+        """Remember an InstallPlan with a newer version that waits for the user's approval; with a warning, unless ``approve`` names the installed one."""
+        referred = plan.current(self._seen.plans, self._seen.subscription)
+        if (
+            self._options.approval != "Manual"
+            or referred is None
+            or not plan.waits_for_approval(referred)
+            or name_of(referred) == self._approved
+        ):
+            return
+        self._pending = f"InstallPlan {name_of(referred)} waits for approval; it brings {', '.join(plan.csvs_of(referred))}"
+        if self._asks():
+            self._warn(self._message())
 
     def _is_prepared(self) -> bool:
         """Does an InstallPlan wait that the user agreed to? Raises `ClusterError` where OLM could not execute it."""
@@ -430,7 +472,7 @@ class Install:
         if verdict.state == diagnose.PENDING:
             return False
         at_once = (verdict.state == diagnose.APPROVAL and self._asks()) or (verdict.state == diagnose.SHORT and not self._is_news())
-        return at_once or seconds >= _GRACE_SECONDS
+        return at_once or seconds >= GRACE_SECONDS
 
     def _asks(self) -> bool:
         """Is it for a person to approve?"""
@@ -477,14 +519,11 @@ class Install:
         if csv is None:
             return []
         for name in diagnose.deployments_of(csv):
-            labels = ((spec(seen.deployments.get(name), "selector") or {}).get("matchLabels")) or {}
-            if labels:
-                selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
-                found = self._client.list(self._client.resource("v1", "Pod"), self._options.namespace, label_selector=selector)
-                # Older ones are of the version before, or of a configuration before.
-                found = [one for one in found if one["metadata"]["creationTimestamp"] >= csv["metadata"]["creationTimestamp"]]
-                newest = max(found, key=lambda one: one["metadata"]["creationTimestamp"], default=None)
-                pods += [one for one in found if _template(one) == _template(newest)]
+            found = pods_of(self._client, seen.deployments.get(name))
+            # Older ones are of the version before, or of a configuration before.
+            pods += of_newest_template(
+                [one for one in found if one["metadata"]["creationTimestamp"] >= csv["metadata"]["creationTimestamp"]]
+            )
         return pods
 
     def _cannot_start(self) -> bool:
@@ -527,7 +566,7 @@ class Install:
     def _agrees(self, name: str) -> bool:
         """Did the user request the CSV of this name in a plan that waits for approval?"""
         options, versions = self._options, self._versions
-        installed = status(self._seen.subscription, "installedCSV")
+        installed = self._installed(self._seen.subscription)
         if installed and (name == installed or not self._is_newer(name, installed)):
             return False
         if options.approval == "Manual" and (options.approve or options.state != PREPARED):
@@ -600,8 +639,3 @@ class Install:
     def _pending_version(self) -> str | None:
         name = status(self._seen.subscription, "currentCSV")
         return self._versions.version(name) or name
-
-
-def _template(pod: Object | None) -> str | None:
-    """What the pods of one ReplicaSet have in common."""
-    return (pod["metadata"].get("labels") or {}).get("pod-template-hash") if pod else None

@@ -29,7 +29,7 @@ def result(
         "subscription": _subscription(subscription, options),
         "install_plan": _plan(shown),
         "catalog": _catalog(seen.catalog, options, offer),
-        "upgrade": _upgrade(subscription, offer, channel, versions),
+        "upgrade": _upgrade(subscription, offer, channel, versions, options.approval == "Manual"),
         "msg": message,
     }
 
@@ -84,13 +84,13 @@ def _catalog(live: Object | None, options: Options, offer: Offer) -> dict[str, A
     }
 
 
-def _upgrade(subscription: Object | None, offer: Offer, channel: str | None, versions: Versions) -> str | None:
-    """The version that is offered and not installed, or None."""
+def _upgrade(subscription: Object | None, offer: Offer, channel: str | None, versions: Versions, manual: bool) -> str | None:
+    """The version that is offered and not installed, or None. With ``manual`` approval it is the next one, which a user can approve."""
     installed, current = status(subscription, "installedCSV"), status(subscription, "currentCSV")
     if not installed:
         return None
     head = offer.package.heads.get(channel) if offer.package and channel else None
-    for name in (head, current):
+    for name in (current, head) if manual else (head, current):
         if name and name != installed and plans.precedes(versions.version(installed) or "", versions.version(name) or ""):
             return versions.version(name)
     return None

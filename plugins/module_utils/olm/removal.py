@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants, lookup, membership, prune, readiness
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import FIELD_MANAGER, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity, Key
@@ -41,6 +41,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import ORIGINALS, Survey, refuse_namesakes, survey
 
 _CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+
+# The field manager of OLM's catalog-operator, which executes InstallPlans
+_CATALOG_OPERATOR = "catalog"
 
 # So long OLM takes at most to notice that the components of an operator are gone.
 _RECORD_SECONDS = 30
@@ -78,6 +81,7 @@ class Removal:
         if not self._check:
             until_gone(self._client, deployments, self._deadline)
         self._gone.update(one.key for one, resource, uid in deployments)
+        self._delete_plans(found)
         self._delete(self._read(left_by_plans))
         if self._options.delete_crds:
             self._delete(going)
@@ -134,6 +138,13 @@ class Removal:
         shared = [one for one in definitions if one.identity.name in elsewhere]
         for one in shared:
             self._warn(f"{one.identity} is not deleted: an operator in another namespace owns it too.")
+        foreign = [one for one in definitions if one not in shared and not _is_of_olm(one.present)]
+        for one in foreign:
+            self._warn(
+                f"{one.identity} is not deleted: it existed before OLM installed the operator (field manager {_creator(one.present)}). "
+                "If nothing else needs it, delete it yourself."
+            )
+        shared += foreign
         inhabited = [] if self._options.force else [one for one in prune.in_use(self._client, definitions) if one not in shared]
         for one in inhabited:
             self._warn(f"{one.identity} is not deleted: objects of its kind exist and would be deleted too. Set force: true to do so.")
@@ -187,6 +198,25 @@ class Removal:
                 raise
             return None
         return Identity(version, kind, self._options.namespace if namespaced else None, name)
+
+    def _delete_plans(self, found: Survey) -> None:
+        """Delete the package's InstallPlans. Another Subscription may own them too; OLM takes an old plan for that of the next installation."""
+        doomed = [
+            Doomed(identity(PLAN, name_of(one), self._options.namespace), self._resources[PLAN], one)
+            for one in found.plans
+            if plan.csvs_of(one) and not plan.foreign(one, self._versions)
+        ]
+        self._gone.update(one.identity.key for one in doomed)
+        if self._check:
+            return
+        try:
+            delete(self._client, doomed, Report(self._client, check=False, with_diff=False), self._deadline)
+        except ClusterError as error:
+            if error.result.get("status") != 403:
+                raise
+            self._warn(
+                f"{error.message} OLM may take it for the InstallPlan of the next installation in this namespace, and then install nothing."
+            )
 
     def _read(self, identities: Mapping[Identity | None, bool]) -> list[Doomed]:
         """Those of these that still exist; check mode cannot identify the objects that OLM deletes with the CSV, so it does not predict them."""
@@ -266,6 +296,22 @@ def record(client: Client, options: Options, deadline: Deadline, check: bool) ->
         with contextlib.suppress(ClusterError):
             live = until_ready(client, [Target(one, resource, _is_empty)], patience, {one: live})[one]
     return [Doomed(one, resource, live)] if live else []
+
+
+def _creator(definition: Object) -> str:
+    """The field managers that created or applied a CRD. OLM updates an existing one without owning its group, which cannot change."""
+    return ", ".join(_creators(definition)) or "unknown"
+
+
+def _creators(definition: Object) -> list[str]:
+    entries = definition["metadata"].get("managedFields") or []
+    return [one["manager"] for one in entries if "f:group" in (one.get("fieldsV1") or {}).get("f:spec", {})]
+
+
+def _is_of_olm(definition: Object) -> bool:
+    """Did OLM, or this collection, create a CRD?"""
+    found = _creators(definition)
+    return bool(found) and all(name == _CATALOG_OPERATOR or name.startswith(FIELD_MANAGER) for name in found)
 
 
 def _owned(csv: Object) -> list[str]:

@@ -227,7 +227,7 @@ def test_what_olm_retries_for_another_reason_is_waited_for():
 def test_a_csv_that_was_deleted_by_hand_comes_with_a_remedy():
     state, why = verdict(subscription(**INSTALLED), plan("Complete"), csv=None, catalog=catalog())
     assert state == "failed"
-    assert "its ClusterServiceVersion demo.v1.0.0 was deleted, and OLM does not create it again. Remove the operator" in why
+    assert "its ClusterServiceVersion demo.v1.0.0 was deleted, and OLM does not create it again. To restore it, remove the operator" in why
 
 
 def test_a_bundle_that_cannot_be_pulled_is_known_by_the_condition():
