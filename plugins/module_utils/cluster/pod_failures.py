@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
@@ -75,10 +75,13 @@ class Failure(NamedTuple):
     pod: str = ""
 
 
-def of_rollout(deployment: Object | None, replica_sets: Iterable[Object], pods: Iterable[Object]) -> Failure | None:
+def of_rollout(
+    deployment: Object | None, replica_sets: Iterable[Object], pods: Iterable[Object], events: Iterable[Object] = ()
+) -> Failure | None:
     """What is wrong with the newest pods of a Deployment: the worst `Failure`, None where nothing is known to be wrong.
 
-    ``replica_sets`` and ``pods`` are those of the Deployment's namespace. Also None where they are older than the Deployment's present
+    ``replica_sets`` and ``pods`` are those of the Deployment's namespace; ``events`` with the reason Unhealthy name the probe that fails, of pods
+    with no worse failure. Also None where they are older than the Deployment's present
     template: the failure of an earlier rollout is none of this one.
     """
     newest = _newest(deployment, replica_sets)
@@ -86,9 +89,22 @@ def of_rollout(deployment: Object | None, replica_sets: Iterable[Object], pods: 
         return None
     uid = newest["metadata"]["uid"]
     mine = [pod for pod in pods if uid in _owners(pod) and not pod["metadata"].get("deletionTimestamp")]
-    found = [failure for failure in map(_of_pod, mine) if failure]
+    found = [failure for failure in map(_of_pod, mine) if failure] or list(_of_probes(mine, failed_probes(events)))
     # Of equally bad ones the same each time, so that the message stays the same.
     return min(found, key=lambda failure: (-failure.crashes, failure.pod)) if found else _of_controllers(deployment, newest)
+
+
+def failed_probes(events: Iterable[Object]) -> dict[str, str]:
+    """uid of a pod -> what its last event with the reason Unhealthy reports, without credentials."""
+    ordered = sorted(events, key=lambda event: event.get("lastTimestamp") or event.get("eventTime") or "")
+    return {(event.get("involvedObject") or {}).get("uid", ""): redacted(event.get("message") or "") for event in ordered}
+
+
+def _of_probes(pods: Iterable[Object], failed: Mapping[str, str]) -> Iterator[Failure]:
+    for pod in pods:
+        name, said = pod["metadata"]["name"], failed.get(pod["metadata"].get("uid") or "-")
+        if said and not conditions.is_true(pod, "Ready"):
+            yield Failure("Unhealthy", f"pod {name}: {said}", 0, name)
 
 
 def _newest(deployment: Object | None, replica_sets: Iterable[Object]) -> Object | None:

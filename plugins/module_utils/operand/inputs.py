@@ -262,7 +262,12 @@ class Reader:
             self._client.list(self._client.resource(*kind), self._names["namespace"], label_selector=selector)
             for kind in (("apps/v1", "ReplicaSet"), ("v1", "Pod"))
         ]
-        return pod_failures.of_rollout(deployment, *found)
+        failure = pod_failures.of_rollout(deployment, *found)
+        if failure is None and rollouts.is_overdue(deployment):
+            # Only then: a probe that fails while a scheduler starts is no failure.
+            events = self._client.list(self._client.resource("v1", "Event"), self._names["namespace"], field_selector="reason=Unhealthy")
+            failure = pod_failures.of_rollout(deployment, *found, events)
+        return failure
 
     def _service_account(self, deployment):
         """What the pods say of a ServiceAccount that was made anew, and what they are to say: its uid once that happened, so that they are

@@ -26,7 +26,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.promethe
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 
 TOKEN_OF, ISSUED, EXPIRES = "osso.scheduler/token-of", "osso.scheduler/token-issued", "osso.scheduler/token-expires"
-"""On the Secret: whose token it holds, since when and until when."""
+REQUESTED = "osso.scheduler/token-requested-seconds"
+"""On the Secret: whose token it holds, since when and until when, and for how long it was requested; the API server may grant less."""
 
 FILLED = "osso.scheduler/filled"
 """On the Secret: the content hash of the filled configuration."""
@@ -51,8 +52,8 @@ PLACEHOLDERS = (PROM_URL, PROM_TOKEN, LOAD_WATCHER_URL)
 
 
 class Source(NamedTuple):
-    """url, token, ca (PEM): empty where the resource names none. token_of: whose token it is. issued, expires: RFC 3339, empty where the
-    operator has not requested it itself.
+    """url, token, ca (PEM): empty where the resource names none. token_of: whose token it is. issued, expires (RFC 3339), requested (seconds):
+    empty where the operator has not requested it itself.
 
     problem: why something that is named is not there, empty otherwise. renew: seconds until the token has to be renewed, None if never.
     names_ca: does the resource name an authority? watcher: image of the load-watcher service that asks in the scheduler's place, which is
@@ -65,6 +66,7 @@ class Source(NamedTuple):
     token_of: str = ""
     issued: str = ""
     expires: str = ""
+    requested: str = ""
     problem: str = ""
     renew: int | None = None
     names_ca: bool = False
@@ -157,7 +159,8 @@ def annotations(text: str, source: Source | None, content_hash: str) -> dict[str
 
 
 def _about_token(source: Source) -> dict[str, str]:
-    return {TOKEN_OF: source.token_of, **({ISSUED: source.issued, EXPIRES: source.expires} if source.expires else {})}
+    dates = {ISSUED: source.issued, EXPIRES: source.expires, REQUESTED: source.requested}
+    return {TOKEN_OF: source.token_of, **(dates if source.expires else {})}
 
 
 def held(secret: Mapping[str, Any]) -> dict[str, str]:
@@ -168,7 +171,7 @@ def held(secret: Mapping[str, Any]) -> dict[str, str]:
 def said(secret: Mapping[str, Any]) -> dict[str, str]:
     """The `annotations` that a Secret has."""
     found = secret["metadata"].get("annotations") or {}
-    return {name: found[name] for name in (FILLED, TOKEN_OF, ISSUED, EXPIRES) if name in found}
+    return {name: found[name] for name in (FILLED, TOKEN_OF, ISSUED, EXPIRES, REQUESTED) if name in found}
 
 
 def template(secret: Mapping[str, Any]) -> str:
@@ -216,14 +219,15 @@ def _with_token(client, source, annotations, namespace, secrets, now) -> Source:
         return source._replace(problem=problem or worse)
     account = client.get(client.resource("v1", "ServiceAccount"), name, namespace)
     owner = f"{named}/{account['metadata']['uid']}" if account else named
-    kept = _kept(secrets, owner)
+    wanted_seconds = duration or DURATION
+    kept = _kept(secrets, owner, wanted_seconds)
     if kept is not None:
-        source = _dated(_taken(source, kept[0], None, owner), *kept[1:], before, now)
+        source = _dated(_taken(source, kept[0], None, owner)._replace(requested=kept[3]), *kept[1:3], before, now)
         if source.problem or source.renew > 0:
             return source
-    wanted = {"namespace": namespace, "name": name, "audiences": [], "expiration_seconds": duration or DURATION}
+    wanted = {"namespace": namespace, "name": name, "audiences": [], "expiration_seconds": wanted_seconds}
     token, finding = tokens.request(client, wanted)
-    source = _taken(source, token, finding, owner)
+    source = _taken(source, token, finding, owner)._replace(requested=str(wanted_seconds))
     return source if source.problem else _dated(source, now, timestamps.write(token.expires), before, now)
 
 
@@ -243,15 +247,19 @@ def _dated(source, issued, expires, before, now) -> Source:
     return source._replace(issued=issued, expires=expires, renew=int(timestamps.seconds_between(now, expires) - last))
 
 
-def _kept(secrets, owner) -> tuple[tokens.Token, str, str] | None:
-    """The token of a ServiceAccount that lives the longest of those that were requested before: token, issued, expires."""
+def _kept(secrets, owner, seconds) -> tuple[tokens.Token, str, str, str] | None:
+    """The token of a ServiceAccount that lives the longest of those that were requested before, for no more than ``seconds``: token, issued,
+    expires, and the requested seconds."""
     found = []
     for secret in secrets:
         said = secret["metadata"].get("annotations") or {}
         try:
             value = held(secret).get(TOKEN_KEY)
-            if value and said.get(TOKEN_OF) == owner and timestamps.seconds_between(said.get(ISSUED), said.get(EXPIRES)) > 0:
-                found.append((tokens.given(value, owner), said[ISSUED], said[EXPIRES]))
+            requested = said.get(REQUESTED) or str(DURATION)
+            if not value or said.get(TOKEN_OF) != owner or int(requested) > seconds:
+                continue
+            if timestamps.seconds_between(said.get(ISSUED), said.get(EXPIRES)) > 0:
+                found.append((tokens.given(value, owner), said[ISSUED], said[EXPIRES], requested))
         except ValueError:
             continue  # someone changed it
     return max(found, key=lambda entry: entry[2], default=None)

@@ -168,7 +168,7 @@ def _available(decision, deployment, live):
         message = "{0} of {1} replicas serve.".format(live["availableReplicas"], live.get("replicas", 0))
         return made("Available", "True", "AsExpected", message)
     if decision.action in (REMOVE, HOLD):
-        return made("Available", "False", decision.reason, decision.message)
+        return made("Available", "False", decision.reason, _referring(decision))
     if deployment is None:
         return made("Available", "False", "NoDeployment", "There is no Deployment.")
     return made("Available", "False", "NoReplicaAvailable", "No replica of the scheduler is ready yet.")
@@ -179,10 +179,10 @@ def _progressing(outcome):
     if outcome.error:
         return made("Progressing", "False", "ApplyFailed", outcome.error)
     if decision.action != APPLY or deployment is None:
-        return made("Progressing", "False", decision.reason, decision.message)
+        return made("Progressing", "False", decision.reason, _referring(decision))
     if rollouts.is_complete(deployment):
         if decision.is_kept:
-            return made("Progressing", "False", decision.reason, decision.message)
+            return made("Progressing", "False", decision.reason, _referring(decision))
         if outcome.additions:
             message = "All replicas run the pod template of the Deployment, to which others add: see the condition PodTemplateAsDeclared."
             return made("Progressing", "False", "AsExpected", message)
@@ -194,6 +194,11 @@ def _progressing(outcome):
     found = progress(deployment)
     message = f"{found.updated if found.observed else 0} of {found.wanted} replicas updated, {found.available} available."
     return made("Progressing", "True", "RollingBack" if decision.reason == "RolledBack" else "RollingOut", message)
+
+
+def _referring(decision):
+    """The message of a condition that follows from Degraded, which alone has the reason in full."""
+    return "See the condition Degraded." if decision.action == HOLD or decision.is_kept else decision.message
 
 
 def _degraded(outcome, live):

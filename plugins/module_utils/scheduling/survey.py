@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, config_maps, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client, raise_if_gone
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import redacted
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import failed_probes
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import split
@@ -382,10 +382,8 @@ class Survey:
         lacking = [pod for pod in pods if not is_ready(pod) and not pod["metadata"].get("deletionTimestamp")]
         failed: dict[str, str] = {}
         for namespace in {pod["metadata"]["namespace"] for pod in lacking if _has_run(pod)}:
-            events = self._list("v1", "Event", namespace, field_selector="reason=Unhealthy")
-            for event in sorted(events, key=lambda event: event.get("lastTimestamp") or event.get("eventTime") or ""):
-                failed[(event.get("involvedObject") or {}).get("uid", "")] = event.get("message") or ""
-        found = [text for pod in lacking for text in (trouble(pod), redacted(failed.get(pod["metadata"].get("uid") or "-", "")))]
+            failed.update(failed_probes(self._list("v1", "Event", namespace, field_selector="reason=Unhealthy")))
+        found = [text for pod in lacking for text in (trouble(pod), failed.get(pod["metadata"].get("uid") or "-"))]
         return list(dict.fromkeys(filter(None, found)))
 
     def _default_scheduler(self, found: list[dict[str, Any]]) -> dict[str, Any] | None:

@@ -512,3 +512,19 @@ PIECES = st.sampled_from(
 def test_any_log_gets_a_message(log):
     told = of(pod(container(ended(message=log)))).message
     assert told == " ".join(told.split())
+
+
+def test_a_probe_that_fails():
+    """of a pod with no worse failure; the last event counts, and shows no credential"""
+
+    def event(at, message):
+        return {"reason": "Unhealthy", "lastTimestamp": f"2026-01-01T00:00:0{at}Z", "involvedObject": {"uid": "u"}, "message": message}
+
+    events = [event(2, "Readiness probe failed: HTTP probe failed with statuscode: 500"), event(1, "Startup probe failed: token: planted")]
+    live = pod(container(RUNS))
+    live["metadata"]["uid"] = "u"
+    found = failures.of_rollout(deployment(), [replica_set()], [live], events)
+    assert (found.reason, found.crashes) == ("Unhealthy", 0)
+    assert "Readiness probe failed: HTTP probe failed with statuscode: 500" in found.message
+    assert "planted" not in str(failures.failed_probes(events[1:]))
+    assert failures.of_rollout(deployment(), [replica_set()], [live], []) is None

@@ -116,10 +116,23 @@ def test_token_is_kept_until_it_has_to_be_renewed():
     assert read(cluster, [made, secret_of(read(cluster))]).expires == "2026-01-02T01:00:00Z"
 
 
+def test_a_shorter_duration_takes_effect_at_once():
+    """and once, also if the API server grants more than that"""
+    cluster = Cluster(ACCOUNT)
+    made = secret_of(read(cluster))
+    shorter = read(cluster, [made], prometheus_token_duration="600")
+    assert (shorter.token, len(cluster.requested)) == ("token-2", 2)
+    assert secret_of(shorter)["metadata"]["name"] != made["metadata"]["name"]
+    long_lived = secret_of(shorter._replace(expires="2027-01-01T00:00:00Z"))
+    assert read(cluster, [made, long_lived], prometheus_token_duration="600").token == "token-2"
+    assert len(cluster.requested) == 2
+
+
 @pytest.mark.parametrize(
     "change",
     [
         lambda secret: secret["data"].update(token="/w=="),
+        lambda secret: secret["metadata"]["annotations"].update({prometheus.REQUESTED: "x"}),
         lambda secret: secret["data"].update(token="x"),
         lambda secret: secret["metadata"]["annotations"].update({prometheus.ISSUED: "yesterday"}),
         lambda secret: secret["metadata"]["annotations"].update({prometheus.EXPIRES: ""}),
@@ -165,6 +178,7 @@ def test_token_of_a_secret_is_read():
         ({"prometheus_token_duration": "1h"}, (ACCOUNT,), "prometheus-token-duration is 1h; it must be a number of seconds"),
         ({"prometheus_token_renew_before": "0"}, (ACCOUNT,), "prometheus-token-renew-before is 0; it must be"),
         ({"prometheus_ca": "none"}, (ACCOUNT,), "the ConfigMap ns/none (annotation osso.scheduler/prometheus-ca) does not exist"),
+        ({"prometheus_ca": "a/b"}, (ACCOUNT,), 'prometheus-ca is "a/b", which cannot be the name of a ConfigMap'),
         ({"prometheus_ca": "empty"}, (ACCOUNT, {"metadata": {"name": "empty"}}), "holds no certificates under ca.crt"),
     ],
 )

@@ -74,6 +74,9 @@ def test_invalid_configuration_keeps_what_runs():
     assert conditions(status)["Degraded"] == ("True", "ConfigInvalid")
     assert conditions(status)["ConfigValid"] == ("False", "ConfigInvalid")
     assert conditions(status)["Upgradeable"] == ("False", "ConfigInvalid")
+    messages = {entry["type"]: entry["message"] for entry in status["conditions"]}
+    assert messages["Progressing"] == "See the condition Degraded."
+    assert len(messages["Degraded"]) > len(messages["Progressing"])
     assert status["generations"][0]["hash"] == "good"
 
 
