@@ -16,6 +16,7 @@ MAKEFLAGS += --no-print-directory
 #   REGISTRY    where images are pushed to and that cluster pulls them from; `make images REGISTRY=...` and `make ee` need none
 #   TAG         tag of these images (default: the version); ENGINE=podman builds them with podman instead of buildah
 #   NODES       nodes of the throwaway cluster
+#   STAY        STAY=1: make demo-load-aware then reads loads of nodes from the keyboard
 #   CLUSTERS    throwaway clusters, which share the tests (default: 2 where all of them run, else 1)
 #   TESTS       what pytest runs instead of the whole folder, options included
 
@@ -42,7 +43,7 @@ demo: ready collections images  ## A cluster, the operator, a scheduler and a po
 	@$(ENV) tests/tools/demo
 
 demo-load-aware: ready collections images  ## Prometheus, two schedulers that go by the nodes' load, beside the default one
-	@$(ENV) tests/tools/demo-load-aware
+	@$(ENV) tests/tools/demo-load-aware $(if $(STAY),--stay)
 
 site: ready collections  ## The demo's site.yml once more on the running cluster
 	@$(ENV) tests/tools/demo site

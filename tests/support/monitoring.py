@@ -73,16 +73,17 @@ class Stack(Monitoring):
 
     @classmethod
     @contextmanager
-    def of(cls, cluster: Path, kubectl, folder: Path, openshift: bool = True) -> Iterator[Stack]:
+    def of(cls, cluster: Path, kubectl, folder: Path, openshift: bool = True, guarded: bool = True) -> Iterator[Stack]:
         """The whole of it, for a cluster that is no OpenShift before and after.
 
         With `openshift` there are Routes, by which OpenShift is known. An operator's installation would then wait in vain for a certificate.
+        With `guarded` kube-rbac-proxy is before Prometheus, at `guarded_url`.
         """
         with served(kubectl, *(["routes.route.openshift.io"] if openshift else [])):
             stack = cls(cluster, folder, kubectl)
             try:
                 stack.exporter.only(*stack.nodes)
-                stack.start()
+                stack.start(guarded)
                 stack.record()
                 stack._make()
                 if openshift:

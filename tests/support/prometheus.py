@@ -58,10 +58,13 @@ class Monitoring:
         self.rules_folder = folder / "rules"
         self.rules_folder.mkdir()
 
-    def start(self) -> None:
-        build("kube-rbac-proxy")
+    def start(self, guarded: bool = True) -> None:
+        """Start Prometheus, and the guard only if somebody uses it: its first build takes minutes."""
+        if guarded:
+            build("kube-rbac-proxy")
         self.start_prometheus()
-        self.start_guard(self.authority)
+        if guarded:
+            self.start_guard(self.authority)
 
     def stop(self) -> None:
         for name in list(self._running):

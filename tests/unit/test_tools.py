@@ -392,3 +392,23 @@ def test_all_tiers_go_on_where_they_were_and_are_recorded_by_commit(root, tmp_pa
     again = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (again.returncode, made.read_text().split()) == (0, ["good", "bad", "bad"])
     assert again.stdout.count("0123456789ab") == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "loads", "said"),
+    [
+        ("a=0.9 b=0\n", {"a": 0.9, "b": 0.0}, ""),
+        ("\n", {}, ""),
+        ("c=0.5", None, "c is no node. Nodes: a, b."),
+        ("a=90", None, "a=90: the load is a number from 0 to 1, such as a=0.5."),
+        ("a=1e400", None, "from 0 to 1"),
+        ("a", None, "from 0 to 1"),
+    ],
+)
+def test_loads_that_a_user_types(root, line, loads, said):
+    demo = load(root / "tests/tools/demo-load-aware")
+    if loads is None:
+        with pytest.raises(ValueError, match=re.escape(said)):
+            demo.loads_of(line, ["a", "b"])
+    else:
+        assert {node: found.average for node, found in demo.loads_of(line, ["a", "b"]).items()} == loads
