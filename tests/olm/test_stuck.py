@@ -31,7 +31,8 @@ def upgraded_crd(package: str, scope: str = "Namespaced", required: tuple[str, .
     crd = json.loads(Bundle(package).contents("")["manifests/crd.yaml"])
     crd["spec"]["scope"] = scope
     if required:
-        schema = {"type": "object", "properties": {"spec": {"type": "object", "required": list(required)}}}
+        fields = {"type": "object", "required": list(required), "properties": {name: {"type": "integer"} for name in required}}
+        schema = {"type": "object", "properties": {"spec": fields}}
         crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = schema
     return {"manifests/crd.yaml": json.dumps(crd)}
 
