@@ -200,22 +200,21 @@ def test_removal_does_not_wait_for_an_operator_that_no_longer_exists(scheduler, 
     assert play("osso.scheduler.remove", variables=variables).changed == []
 
 
-def test_a_configuration_in_binary_data_is_deployed(scheduler, kubectl):
+def test_a_configuration_in_binary_data_is_deployed(scheduler, operator, kubectl):
     """A volume shows it as a file, so upstream's scheduler runs with it."""
     name = scheduler.resource["spec"]["schedulerConfig"]
     live = kubectl.get("configmap", name, scheduler.namespace)
     encoded = base64.b64encode(live["data"]["config.yaml"].encode()).decode()
     patch = json.dumps({"data": None, "binaryData": {"config.yaml": encoded}})
     kubectl("patch", "configmap", name, f"--namespace={scheduler.namespace}", "--type=merge", f"--patch={patch}")
-    reconcile(scheduler.resource)
+    operator.reconcile(scheduler)
     assert scheduler.condition("ConfigValid")[0] != "False", scheduler.condition("ConfigValid")
     assert scheduler.condition("Degraded")[0] == "False", scheduler.condition("Degraded")
 
 
-def test_a_config_map_name_that_is_none_is_reported(scheduler):
+def test_a_config_map_name_that_is_none_is_reported(scheduler, operator):
     scheduler.write(schedulerConfig="..")
-    run = reconcile(scheduler.resource)
-    assert run.failures == []
+    operator.reconcile(scheduler)
     status, reason, message = scheduler.condition("Degraded")
     assert (status, reason) == ("True", "ConfigMapNameInvalid"), message
     assert 'spec.schedulerConfig is ".."' in message
