@@ -671,9 +671,9 @@ def _check(params, objects):
             "templates and src are read on the controller by the action plugin osso.scheduler.apply; use the module by that name."
         )
     if present and not objects:
-        raise InputError("manifests, templates and src hold no object; give at least one. To remove a set, use state: absent.")
+        raise InputError("manifests, templates and src contain no object; give at least one. To remove a set, use state: absent.")
     if not (present or objects or params["set_namespace"] or params["all_of"]):
-        raise InputError("state is absent, but nothing says of what; give manifests, templates, src, set_namespace or all_of.")
+        raise InputError("state is absent, but the task names no objects; give manifests, templates, src, set_namespace or all_of.")
     if params["set_name"] is not None and not _SET_NAME.fullmatch(params["set_name"]):
         raise InputError(
             "set_name is {0!r}; it must be at most 54 lower-case letters, digits and hyphens, such as my-operator.".format(

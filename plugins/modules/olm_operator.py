@@ -440,7 +440,7 @@ def _check(params, retry_seconds):
     if params["catalog"] and not params["source"]:
         raise InputError("catalog is given but source is missing; name the CatalogSource that it makes.")
     if "" in (params["watch_namespaces"] or []):
-        raise InputError("watch_namespaces holds an empty name; for all namespaces give an empty list.")
+        raise InputError("watch_namespaces contains an empty name; for all namespaces give an empty list.")
 
 
 if __name__ == "__main__":

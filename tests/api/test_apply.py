@@ -642,7 +642,7 @@ data:
             ({"src": "missing.yaml"}, ["src missing.yaml"]),
             ({"templates": "broken.j2"}, ["templates broken.j2", "line 2"]),
             ({"templates": "undefined.j2"}, ["templates undefined.j2", "nobody_set_this"]),
-            ({"manifests": [], "templates": []}, ["hold no object"]),
+            ({"manifests": [], "templates": []}, ["contain no object"]),
         ],
     )
     def test_mistakes_are_named(self, play, tmp_path, options, words):

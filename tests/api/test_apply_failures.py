@@ -184,7 +184,7 @@ class TestRefusals:
         own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         try:
             message = fails(config_map(namespace))
-            assert "because it is being terminated. Wait until the namespace is gone" in message
+            assert "because it is being terminated. Wait until the namespace is deleted" in message
             # As part of the set it is waited for, to be made anew
             message = fails([own_namespace, config_map(namespace)], wait_timeout=2)
             assert message.startswith(f"Not deleted after 2 s (wait_timeout). Namespace {namespace}: held by ")
@@ -207,8 +207,8 @@ class TestInput:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({}, "hold no object"),
-            ({"state": "absent"}, "nothing says of what"),
+            ({}, "contain no object"),
+            ({"state": "absent"}, "the task names no objects"),
             ({"prune": True}, "prune is true but set_name is missing"),
             ({"keep_existing": ["things.example.com"]}, "keep_existing is given but set_name is missing"),
             ({"take_ownership": ["things.example.com"]}, "take_ownership is given but set_name is missing"),

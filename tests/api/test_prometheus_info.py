@@ -379,7 +379,7 @@ def test_f147_alerts(look, kubectl, namespace, reader, stack):
     assert (fires["labels"], fires["message"]) == ({"severity": "critical"}, "KubeScheduler has disappeared.")
     assert codes(result) == ["alert-firing", "alert-pending", "alert-unknown"]
     assert f"KubeSchedulerDown is firing since {fires['since']}: KubeScheduler has disappeared" in result["findings"][0]["message"]
-    assert (result["usable"], result["needed"]) == (True, []), "no plugin was named, so no metric was looked for"
+    assert (result["usable"], result["needed"]) == (True, []), "no plugin was named, so no metrics were checked"
     assert (codes(may_not), may_not["alerts"]) == (["forbidden"], [])
 
 

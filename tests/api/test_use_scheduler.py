@@ -65,7 +65,7 @@ def test_nothing_is_changed_when_one_is_refused(move, web, kubectl, namespace, a
         "Deployment default/missing: it does not exist": {"kind": "Deployment", "namespace": "default", "name": "missing"},
         "it is of the kind Gadget": {"kind": "Gadget", "namespace": "default", "name": "x"},
         "give kind, namespace and name": {"kind": "Deployment", "name": "web"},
-        "delete the Job and make it anew": {"kind": "Job", **once},
+        "delete the Job and create it again": {"kind": "Job", **once},
     }
     with audit:
         run = move(web, *refused.values(), succeed=False)

@@ -176,7 +176,7 @@ def test_an_own_catalog_and_its_next_image(olm, fresh, kubectl, audit):
     gone = manage(namespace, state="absent", delete_crds=True)
     assert gone.actions()["CatalogSource own"] == "deleted"
     assert any("things.thing.example.com is not deleted: objects of its kind exist" in text for text in gone.warnings)
-    assert any(f"Namespace {namespace} is not deleted: it still holds Thing one" in text for text in gone.warnings)
+    assert any(f"Namespace {namespace} is not deleted: it still contains Thing one" in text for text in gone.warnings)
     assert kubectl("get", "things.thing.example.com", "one", f"--namespace={namespace}").returncode == 0
     forced = manage(namespace, state="absent", delete_crds=True, force=True)
     assert forced.actions()["Thing one"] == forced.actions()["CustomResourceDefinition things.thing.example.com"] == "deleted"
@@ -191,7 +191,7 @@ def test_exactly_the_plan_that_was_approved(catalog, namespace, kubectl, audit):
     waits = manage(namespace, **manual)
     assert waits.actions()["OperatorGroup theirs"] == "unchanged"
     assert (waits.result["install_plan"]["phase"], waits.result["install_plan"]["approved"]) == ("RequiresApproval", False)
-    assert "waits for approval; it brings thing.v1.0.0: approve it with approve: 1.0.0" in waits.message
+    assert "waits for approval; it installs thing.v1.0.0: approve it with approve: 1.0.0" in waits.message
     assert waits.message in " ".join(waits.warnings)
     plan = waits.result["install_plan"]["name"]
 
@@ -199,7 +199,7 @@ def test_exactly_the_plan_that_was_approved(catalog, namespace, kubectl, audit):
     assert predicted.actions()[f"InstallPlan {plan}"] == "updated"
     assert not kubectl.get("installplan", plan, namespace)["spec"]["approved"]
     wrong = manage(namespace, **manual, approve="1.1.0", wait_timeout=60, succeed=False)
-    assert f"InstallPlan {plan} waits for approval; it brings thing.v1.0.0; approve is 1.1.0, which it does not bring" in wrong.message
+    assert f"InstallPlan {plan} waits for approval; it installs thing.v1.0.0; approve is 1.1.0, which it does not install" in wrong.message
     assert not kubectl.get("installplan", plan, namespace)["spec"]["approved"]
 
     done = manage(namespace, **manual, approve="1.0.0")
@@ -255,7 +255,9 @@ def test_a_plan_that_brings_others_is_approved_only_when_told_to(catalog, fresh,
     assert gone.actions()["ClusterServiceVersion leader.v1.0.0"] == "deleted"
     assert set(csvs(kubectl, namespace)) == {"thing.v1.2.0"}
     assert {"OperatorGroup leader", f"Namespace {namespace}"}.isdisjoint(gone.actions())
-    assert any(f"Namespace {namespace} is not deleted: it still holds ClusterServiceVersion thing.v1.2.0" in text for text in gone.warnings)
+    assert any(
+        f"Namespace {namespace} is not deleted: it still contains ClusterServiceVersion thing.v1.2.0" in text for text in gone.warnings
+    )
 
 
 @pytest.mark.parametrize(
@@ -272,7 +274,7 @@ def test_a_plan_that_brings_others_is_approved_only_when_told_to(catalog, fresh,
         ({"starting_csv": "9.9.9"}, "starting_csv is 9.9.9, which channel stable of package thing does not hold. It holds: 1.2.0"),
         ({"upgrade": "version", "version": "9.9.9"}, "version is 9.9.9, which channel stable of package thing does not hold"),
         ({"source": "none"}, "there is no CatalogSource none in namespace olm. There are: olm/shared"),
-        ({"source": None}, "source is missing; name the CatalogSource that holds package thing. There are: olm/shared"),
+        ({"source": None}, "source is missing; name the CatalogSource that contains package thing. There are: olm/shared"),
     ],
     ids=["package", "channel", "starting_csv", "version", "source", "no source"],
 )
@@ -291,7 +293,7 @@ def test_what_the_catalogs_do_not_hold(catalog, kubectl, options, says, check):
     [
         ({"a": ["x"], "b": None}, "has 2 OperatorGroups: a (for x), b (for all namespaces)"),
         ({"a": None}, "OperatorGroup a in namespace {0} is for all namespaces"),
-        ({"a": ["x"]}, "watch_namespaces asks for {0}, but OperatorGroup a in namespace {0} is for x"),
+        ({"a": ["x"]}, "watch_namespaces is for {0}, but OperatorGroup a in namespace {0} is for x"),
     ],
     ids=["two", "all namespaces", "another namespace"],
 )

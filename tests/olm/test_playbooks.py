@@ -200,7 +200,7 @@ def test_the_right_password_is_nowhere_either(play, private, skopeo, operator_im
     ("changed", "told"),
     [
         ({"mirror_registry": "https://registry.example.com"}, "is no registry"),
-        ({"mirror_ca_file": ""}, "name the authority's certificate in mirror_ca_file"),
+        ({"mirror_ca_file": ""}, "name the CA certificate in mirror_ca_file"),
         ({"mirror_credentials": {}}, "correct mirror_credentials"),
         ({"mirror_credentials": {"r.example.com": {"user": WRONG}}}, "has to have username and password"),
         ({"mirror_auth_file": "/no/such/file"}, "exclude each other"),
@@ -228,7 +228,7 @@ def test_extra_variables_that_would_win_are_refused(play, audit, private, skopeo
 def test_an_image_that_is_not_there(play, private, skopeo, operator_image):
     missing = f"{os.environ['REGISTRY']}/no/such/image:1"
     run = play(MIRROR, variables=mirroring(private, skopeo, operator_image, mirror_additional_images=[missing]), succeed=False)
-    assert refused(run).startswith(f"{missing}: there is no such image: correct its name or tag")
+    assert refused(run).startswith(f"{missing}: the image does not exist: correct its name or tag")
 
 
 def test_a_login_that_exists_already(play, private, skopeo, operator_image, tmp_path):
@@ -403,7 +403,7 @@ class TestBuildAndPublish:
         before = folders_with_logins()
         credentials = {private.host: {"username": private.user, "password": WRONG}}
         run = play(BUILD, variables=publishing(olm, private, skopeo, publish_credentials=credentials), args=["-vvv"], succeed=False)
-        assert refused(run).startswith(f"{private.host}: the registry wants other credentials")
+        assert refused(run).startswith(f"{private.host}: the registry rejects the credentials")
         assert "correct publish_credentials" in refused(run)
         assert secrets.holding(WRONG, {"output": run.output()}) == []
         assert folders_with_logins() == before

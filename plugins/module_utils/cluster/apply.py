@@ -281,7 +281,7 @@ class Run:
                 self._report.add(one.identity, action.RELEASED, one.live, after)
         if released:
             names = ", ".join(str(one.identity) for one in released)
-            self._warn(f"{names} existed before and was adopted. {self._would} given back as it is, not deleted.")
+            self._warn(f"{names} existed before and was adopted. {self._would} released unchanged, not deleted.")
 
     def _released(self, identity: Identity) -> Object | None:
         races = 0
@@ -359,7 +359,7 @@ class Run:
         except ClusterError as error:
             if not self._options.set_kinds:
                 raise
-            self._warn(f"{error.message} Members are looked for by their labels instead.")
+            self._warn(f"{error.message} The members are found by their labels instead.")
             live, members = None, []
         self._has_inventory = live is not None
         return inventory.union(self._labelled(), members) if look_for_more or live is None else members

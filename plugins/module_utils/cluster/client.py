@@ -380,7 +380,7 @@ class Client:
             remaining = self._retry_seconds - (now - first_failure)
             if not retry or remaining <= 0:
                 if now - first_failure > 1:
-                    error.message += f" (asked again for {now - first_failure:.0f} s)"
+                    error.message += f" (retried for {now - first_failure:.0f} s)"
                 raise error
             time.sleep(min(wait, remaining))
             pause = min(2 * pause, 2)
@@ -455,7 +455,7 @@ def _refuse_broken_headers(api_client: Any) -> None:
         if not _HEADER.fullmatch(value or ""):
             told = _HEADERS.get(str(name).lower(), name)
             raise InputError(
-                f"{told}: its value holds a line break, another control character or one that is not Latin-1, which no HTTP header can. "
+                f"{told}: its value contains a line break, another control character or one that is not Latin-1, which an HTTP header cannot contain. "
                 "Remove it; the filter trim removes a line break at the end."
             )
 

@@ -71,7 +71,7 @@ def conflicts(error: ApiError) -> str:
 
 def _forbidden(error: ApiError, causes: list[Object]) -> str:
     if any(cause.get("reason") == "NamespaceTerminating" for cause in causes):
-        return f"{error.message}. Wait until the namespace is gone, create it again, then repeat."
+        return f"{error.message}. Wait until the namespace is deleted, create it again, then repeat."
     denied = _FORBIDDEN.search(error.message)
     if denied:
         return '{0}. Grant it to "{1}" with a rule for verb {2}, resource {3}, API group "{4}".'.format(

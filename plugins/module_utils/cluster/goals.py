@@ -40,7 +40,7 @@ def _named(entry: Mapping[str, Any], members: Collection[Identity]) -> Identity:
     versions = {entry["api_version"]} if entry.get("api_version") else {one.api_version for one in members if one.kind == kind}
     versions = versions or {version for version, known in KNOWN if known == kind}
     if len(versions) != 1:
-        why = "it could be " + " or ".join(sorted(versions)) if versions else "the manifests hold no such kind"
+        why = "it could be " + " or ".join(sorted(versions)) if versions else "the manifests do not contain this kind"
         raise InputError(f"wait_for: {kind} {name} has no api_version, and {why}; set it.")
     identity = Identity(versions.pop(), kind, entry.get("namespace"), name)
     if entry.get("rollout") and kind not in readiness.ROLLOUTS:

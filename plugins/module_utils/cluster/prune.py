@@ -68,7 +68,7 @@ def without_inhabited(client: Client, doomed: list[Doomed], going: Collection[Ke
         namespace = one.live and one.identity.key[:2] == ("", "Namespace")
         staying = inhabitants.of(client, one.identity.name, going) if namespace else []
         if staying:
-            warn(f"{one.identity} is not deleted: it still holds {inhabitants.told(staying)}.")
+            warn(f"{one.identity} is not deleted: it still contains {inhabitants.told(staying)}.")
         else:
             left.append(one)
     return left

@@ -76,13 +76,13 @@ def _copy(image: str, architecture: str, folder: str, source: Source, run_comman
         code, _out, said = run_command([*command, f"docker://{image}", f"dir:{folder}"])
     except OSError as error:
         raise ClusterError(
-            f"binary.skopeo: {source.skopeo} could not be started: {error.strerror}. Install skopeo on the host that the task runs on, or say "
-            "where it is."
+            f"binary.skopeo: {source.skopeo} could not be started: {error.strerror}. Install skopeo on the host that the task runs on, or set "
+            "its path."
         ) from None
     if code:
         raise ClusterError(
-            f"binary: the image {image} could not be copied: {said.strip()}. The host that the task runs on has to reach its registry; "
-            "binary.auth_file and binary.validate_certs say how."
+            f"binary: the image {image} could not be copied: {said.strip()}. The host that the task runs on must reach its registry; "
+            "binary.auth_file and binary.validate_certs configure the access."
         )
 
 

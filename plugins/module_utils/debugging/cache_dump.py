@@ -48,7 +48,7 @@ class Options:
         if self.log_path and self.pod:
             raise InputError("log_path and pod exclude each other: the log of a pod is read through the API server.")
         if not self.scheduler_name and not self.pod:
-            raise InputError("scheduler_name: give the name that the scheduler serves, or its pod as pod.")
+            raise InputError("scheduler_name: give the schedulerName of the scheduler, or its pod as pod.")
         if not self.process:
             raise InputError("process is empty: give the name of the scheduler's program, such as kube-scheduler.")
 
@@ -59,14 +59,14 @@ def plan(client: Client, options: Options, target: Target | None = None) -> dict
     if target is None:
         what = f"send SIGUSR2 to the process {options.pid or options.process} of this host and read {options.log_path}"
     elif options.method == signalling.HOST:
-        what = f"send SIGUSR2 to the process of the pod {target} on this host, which has to be {target.node}, and read the pod's log"
+        what = f"send SIGUSR2 to the process of the pod {target} on this host, which must be {target.node}, and read the pod's log"
     else:
         beside = f"add an ephemeral container of {options.debug_image} to the pod {target}, which stays listed there"
         within = f"run a shell in the container {target.container} of the pod {target}"
         what = {
             signalling.EXEC: within,
             signalling.EPHEMERAL: beside,
-            AUTO: within if target.static else f"{within}, or where its image has none {beside}",
+            AUTO: within if target.static else f"{within}, or if its image has none {beside}",
         }[options.method]
         what += ", to send SIGUSR2 to the scheduler"
     return {

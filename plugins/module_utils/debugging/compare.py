@@ -101,7 +101,7 @@ def _pods(dump: Dump, before: View, after: View) -> Iterable[Difference]:
     for uid, (name, pod) in cached.items():
         now, then = before.pods.get(uid), after.pods.get(uid)
         if now is None and then is None:
-            yield _about(STALE_POD, pod, f"the scheduler counts it on {name}, but it has ended or is gone", name)
+            yield _about(STALE_POD, pod, f"the scheduler counts it on {name}, but it has ended or was deleted", name)
         elif now and then and _node(now) == _node(then) != name and _node(now):
             yield _about(ELSEWHERE, pod, f"the scheduler counts it on {name}, but it is on {_node(now)}", name)
     for uid in sorted(set(before.pods) & set(after.pods)):
@@ -116,7 +116,7 @@ def _queue(dump: Dump, before: View, after: View, names: set[str] | None) -> Ite
     for pod in dump.queue:
         versions = [one.pods[pod.uid] for one in (before, after) if one.pods.get(pod.uid)]
         if not versions:
-            yield _about(STALE_IN_QUEUE, pod, "it is in the scheduler's queue, but it has ended or is gone")
+            yield _about(STALE_IN_QUEUE, pod, "it is in the scheduler's queue, but it has ended or was deleted")
         elif len(versions) == 2 and all(map(_node, versions)):
             yield _about(STALE_IN_QUEUE, pod, f"it is in the scheduler's queue, but it is on {_node(versions[0])} already")
     for uid in sorted(set(before.pods) & set(after.pods)):
@@ -127,7 +127,7 @@ def _queue(dump: Dump, before: View, after: View, names: set[str] | None) -> Ite
             yield _of_api(
                 UNQUEUED,
                 live,
-                "it waits for this scheduler, but is neither in its queue nor assumed on a node; it may be looked at just now",
+                "it waits for this scheduler, but is neither in its queue nor assumed on a node; it may be processed at this moment",
             )
 
 
@@ -145,7 +145,7 @@ def _explained(kind: str, subject: str, before: View, after: View, names: set[st
         # The comparer looks at all pods, the queue takes those of its profiles only.
         return {**about, "meaning": f"no mismatch: it waits for {asked}, which is another scheduler"}
     if kind == "missed_pods" and not _node(pod):
-        return {**about, "meaning": "it waits for a node, but is not in the queue; it may have been looked at just then"}
+        return {**about, "meaning": "it waits for a node, but is not in the queue; it may have been processed at that moment"}
     return {**about, "meaning": "the scheduler's informer and its cache disagree about this pod"}
 
 

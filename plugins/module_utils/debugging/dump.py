@@ -206,7 +206,7 @@ def _queue(text: str, queues: dict[str, int]) -> list[Pod]:
     lines = [line for line in text.split("\n") if line.strip()]
     names = [name for name, count in queues.items() for each in range(count)]
     if len(names) != len(lines):
-        raise DumpError(f"the queue is said to have {len(names)} pods, but {len(lines)} follow")
+        raise DumpError(f"the dump announces {len(names)} pods, but {len(lines)} follow")
     return [_pod(line, name) for line, name in zip(lines, names)]
 
 

@@ -56,7 +56,7 @@ def get(client: Client, target: Target, port: int, path: str, peer: Peer, patien
             connection = peer.context.wrap_socket(plain, server_hostname=peer.name or None)
         except ssl.SSLCertVerificationError as error:
             raise ClusterError(
-                f"The certificate of the scheduler in {target} is not as serving_ca or serving_name want it: {error.verify_message}."
+                f"The certificate of the scheduler in {target} could not be verified with serving_ca and serving_name: {error.verify_message}."
             ) from None
         except ssl.SSLEOFError:
             raise  # nothing listens there, or it has hung up

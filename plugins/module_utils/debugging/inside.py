@@ -103,7 +103,7 @@ class Inside:
         if answer.status in (401, 403):
             return "", self._refused(target, answer.status)
         if answer.status != 200:
-            return "", f"{target} answered the question for its metrics with HTTP {answer.status}"
+            return "", f"{target} answered the request for its metrics with HTTP {answer.status}"
         return answer.body.decode("utf-8", "replace"), ""
 
     def target(self, entry: Mapping[str, Any]) -> Target | None:
@@ -181,7 +181,7 @@ class Inside:
             return f"{target} does not let {who} read its metrics (HTTP {status}): it needs a ClusterRole for GET /metrics"
         return (
             f"{target} does not let the user read its metrics (HTTP {status}): give a ServiceAccount as metrics_account that may GET /metrics. "
-            "Nobody's token is sent to a scheduler otherwise."
+            "No other token is ever sent to a scheduler."
         )
 
 

@@ -73,7 +73,7 @@ class Options:
         if not 1 <= self.seconds <= 600:
             raise InputError(f"seconds is {self.seconds}: give 1 to 600.")
         if not self.scheduler_name and not self.pod:
-            raise InputError("scheduler_name: give the name that the scheduler serves, or its pod as pod.")
+            raise InputError("scheduler_name: give the schedulerName of the scheduler, or its pod as pod.")
         if self.serving_name and not self.serving_ca:
             raise InputError("serving_name is checked against a certificate that serving_ca has verified: give that, too.")
         if self.certificate_sha256 is not None and len(_plain(self.certificate_sha256)) != 64:
@@ -174,7 +174,7 @@ def _context(options: Options) -> ssl.SSLContext:
         try:
             context.load_verify_locations(cafile=options.serving_ca)
         except (OSError, ssl.SSLError) as error:
-            raise InputError(f"serving_ca: {options.serving_ca} holds no certificates that can be read: {error}.") from None
+            raise InputError(f"serving_ca: {options.serving_ca} contains no readable certificates: {error}.") from None
     return context
 
 
@@ -212,9 +212,9 @@ def _refusal(options: Options, target: Target, profile: str, answer: https.Answe
         )
     if answer.status in (401, 403) and options.access != ANONYMOUS:
         return (
-            f"The scheduler in {target} does not let the token read its profiles (HTTP {answer.status}). It has to ask the API server about it: its "
-            "account needs to create tokenreviews and subjectaccessreviews, as the ClusterRoles system:kube-scheduler and "
-            "system:auth-delegator allow. Without that, access: anonymous may help."
+            f"The scheduler in {target} does not let the token read its profiles (HTTP {answer.status}). It must send the token to the API "
+            "server for review: its account requires the permission to create tokenreviews and subjectaccessreviews, as in the ClusterRoles "
+            "system:kube-scheduler and system:auth-delegator. Without that, access: anonymous may help."
         )
     if answer.status in (401, 403):
         return f"The scheduler in {target} does not let everybody read its profiles (HTTP {answer.status}). Use access: token."

@@ -73,7 +73,7 @@ class Target:
         """Raises ClusterError if its flag does not contain the port."""
         written = self.flags.get("secure-port") or str(SECURE_PORT)
         if not written.isdecimal():
-            raise ClusterError(f"The flag --secure-port of the scheduler in {self} is {written}, which tells no port: give it as port.")
+            raise ClusterError(f"The flag --secure-port of the scheduler in {self} is {written}, which contains no port: set it as port.")
         return int(written)
 
     def __str__(self) -> str:

@@ -60,8 +60,8 @@ def plan(
     policy = (_spec(scheduler).get("policy") or {}).get("name") or ""
     if policy and not wanted.get("clear_policy"):
         refusals.append(
-            f"Scheduler {NAME}: spec.policy.name is {policy}. Policies are gone since OpenShift 4.10, and the operator makes no configuration as long as "
-            "one is named: set default_scheduler_clear_policy to true, and default_scheduler_profile to what is to be instead."
+            f"Scheduler {NAME}: spec.policy.name is {policy}. OpenShift 4.10 removed policies, and the operator creates no configuration while "
+            "one is named: set default_scheduler_clear_policy to true, and default_scheduler_profile to the profile that replaces it."
         )
     allocation = wanted.get("dynamic_resource_allocation")
     if allocation is not None and minor is not None and not has_dynamic_resource_allocation(minor):

@@ -66,7 +66,7 @@ def conditions(resource: dict[str, Any] | None) -> dict[str, str]:
 def _failing(cluster_operator: Object | None, kube_scheduler: Object, behind: list[dict[str, Any]], latest: int) -> str:
     for node in behind:
         if node["failed_revision"] == latest and latest:
-            return f"{node['name']} could not be brought to revision {latest}: {node['failure'] or 'no reason given'}"
+            return f"{node['name']} could not be updated to revision {latest}: {node['failure'] or 'no reason given'}"
     if find(kube_scheduler, "TargetConfigControllerDegraded").get("status") == "True":
         # Its configuration cannot be made: no waiting helps.
         return _told(kube_scheduler, "TargetConfigControllerDegraded", "True")

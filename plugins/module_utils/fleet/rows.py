@@ -136,7 +136,7 @@ def _reason(result: Mapping[str, Any], hidden: bool) -> str:
     for item in result.get("results") or []:
         if isinstance(item, dict) and item.get("failed"):
             return _reason(item, hidden)
-    return str(result.get("msg") or "it does not say why")
+    return str(result.get("msg") or "it reports no reason")
 
 
 def _clean(value: Any, secrets: Collection[str]) -> Any:

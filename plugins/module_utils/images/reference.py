@@ -39,7 +39,7 @@ def parse(text: str) -> Reference:
     """A reference completed with the defaults: Docker Hub, tag ``latest``. Raises ValueError with the reason for an invalid one."""
     name, at, digest = text.partition("@")
     if at and not _DIGEST.fullmatch(digest):
-        raise ValueError(f"{text!r} is no image reference: what follows @ has to be sha256: and 64 hexadecimal digits")
+        raise ValueError(f"{text!r} is no image reference: @ must be followed by sha256: and 64 hexadecimal digits")
     host, slash, rest = name.partition("/")
     if not slash or not ("." in host or ":" in host or host == "localhost"):
         host, rest = DOCKER_HUB, name if slash else f"library/{name}"

@@ -14,7 +14,7 @@ _REMEDIES = (
     (
         "refused",
         r"unauthorized: authentication required|invalid username/password|no basic auth credentials|incorrect username or password",
-        "the registry wants other credentials or has been given none: correct {v}credentials (or {v}auth_file) for it",
+        "the registry rejects the credentials or got none: correct {v}credentials (or {v}auth_file) for it",
     ),
     (
         "denied",
@@ -34,7 +34,7 @@ _REMEDIES = (
     (
         "authority",
         r"x509: |failed to verify certificate",
-        "its certificate is by an authority that this machine does not know: name the authority's certificate in {v}ca_file",
+        "this host does not trust the CA of its certificate: name the CA certificate in {v}ca_file",
     ),
     ("name", r"no such host|server misbehaving|name resolution", "the registry's name does not resolve: correct it"),
     (
@@ -45,7 +45,7 @@ _REMEDIES = (
     (
         "unknown",
         r"manifest unknown|name unknown|not known to registry|manifest \S+ not found|404 \(?not found",
-        "there is no such image: correct its name or tag",
+        "the image does not exist: correct its name or tag",
     ),
     ("space", r"no space left on device", "there is no space left"),
 )
@@ -62,7 +62,7 @@ def explain(output: str, reference: str, prefix: str) -> str:
     """
     detail = _last(output)
     subject, remedy = about(output, reference), _judge(output)[1]
-    return f"{subject}: {remedy.format(v=prefix)}. It was said: {detail}" if remedy else f"{subject}: {detail or 'nothing was said'}"
+    return f"{subject}: {remedy.format(v=prefix)}. Original message: {detail}" if remedy else f"{subject}: {detail or 'no error message'}"
 
 
 def about(output: str, reference: str) -> str:

@@ -156,7 +156,7 @@ def judge(
     stale = sorted(name for name in names if name in seconds and not seconds[name] <= max_age)
     if stale:
         oldest = max(seconds[name] for name in stale)
-        message = f"{metric} is up to {oldest:.0f} s old for {_listed(stale)}, and a scheduler goes by it without saying so"
+        message = f"{metric} is up to {oldest:.0f} s old for {_listed(stale)}, and a scheduler uses it without a warning"
         hint = "see whether Prometheus still scrapes node-exporter there (its page Targets), and evaluates its rules"
         findings.append(error("metric-stale", message, hint, metric=metric, nodes=tuple(stale)))
     twice = sorted(name for name in names if len(values.get(name, ())) > 1)
@@ -174,7 +174,7 @@ def _wrong_values(metric: str, values: Mapping[str, list[float]], names: set[str
     unsent = sorted(name for name, found in values.items() if not all(map(math.isfinite, found))) if readers.through_service else []
     if unsent:
         # gojay, with which load-watcher writes JSON, writes NaN and Inf, which it does not read.
-        message = f"{metric} is no finite number for {_listed(unsent)}, so nobody can read what load-watcher says, and every node gets the lowest score"
+        message = f"{metric} is no finite number for {_listed(unsent)}, so no plugin can read load-watcher's output, and every node gets the lowest score"
         findings.append(error("metric-invalid", message, hint, metric=metric, nodes=tuple(unsent)))
     failing = {name: readers.failing(metric, value) for name in names & set(values) for value in values[name]}
     invalid = sorted(name for name, plugins in failing.items() if plugins and name not in unsent)

@@ -30,7 +30,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.tokens i
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import unknown_target, validate
 
 TOKEN_SOURCES = ("token", "service_account", "token_secret", "legacy_token_secret")
-MACHINE = "the certificate authorities of this machine"
+MACHINE = "the certificate authorities of this host"
 
 _REMEDIES = {
     prometheus.UNREACHABLE: "see whether Prometheus runs, and whether it can be reached from here",
@@ -182,7 +182,7 @@ class _Survey:
                 prometheus.BAD_URL,
                 prometheus.BAD_TOKEN,
             )
-            message = f"Prometheus at {place} cannot be asked: {failure.message}"
+            message = f"Prometheus at {place} cannot be queried: {failure.message}"
             self.findings.append(error(failure.code, message, _REMEDIES.get(failure.code, "")))
         return said
 
@@ -203,7 +203,7 @@ class _Survey:
             connection.connect(prometheus.trusting())
         else:
             self.findings.append(
-                error(outcome.code, f"Prometheus at {prometheus.without_user(endpoint.url)} was not asked: {outcome.message}", hint)
+                error(outcome.code, f"Prometheus at {prometheus.without_user(endpoint.url)} was not queried: {outcome.message}", hint)
             )
         return {"tls_verified": False}
 
@@ -252,7 +252,7 @@ class _Survey:
         except ApiError as failure:
             if failure.status not in (401, 403):
                 raise
-            message = "The user is not allowed to list nodes, so nobody knows of which of them metrics are missing"
+            message = "The user is not allowed to list nodes, so it is unknown for which nodes metrics are missing"
             self.findings.append(warning("not-allowed", message, "grant that"))
             return []
 
@@ -261,7 +261,7 @@ class _Survey:
             # Why there is no token has been said where one was to be got.
             if any(getattr(self._options, source) for source in TOKEN_SOURCES):
                 return None
-            return error("token-missing", "Prometheus wants a token, and none was given", f"give one of {', '.join(TOKEN_SOURCES)}")
+            return error("token-missing", "Prometheus requires a token, and none was given", f"give one of {', '.join(TOKEN_SOURCES)}")
         if self.token.is_expired(self._now):
             return None
         hint = "see that it is one of this cluster, whole, for the right audience, and that its ServiceAccount or Secret still exists"
@@ -303,7 +303,7 @@ def _readers(options: Options) -> tuple[Readers, list[Finding]]:
         raise InputError(f"{option}: this is no KubeSchedulerConfiguration: {said}.")
     plugins, findings = validated.asks_prometheus, configured.too_many(validated.config)
     if not plugins:
-        message = "No plugin of the configuration asks Prometheus, so no metric was looked for"
+        message = "No plugin of the configuration queries Prometheus, so no metrics were checked"
         findings.append(warning("nothing-asks", message, "enable one with metricProvider.type Prometheus, if that was meant"))
     return Readers(plugins, target_utilization=configured.target_utilization(validated.config)), findings
 

@@ -115,7 +115,7 @@ def _stuck(seen: Seen, goal: Goal) -> Verdict:
     if plan is not None and status(plan, "phase") == "Failed":
         return Verdict(FAILED, f"InstallPlan {name_of(plan)} failed: {_plan_failure(plan)}{_plan_remedy(plan)}; {_FAILED_PLAN}")
     if plan is not None and waits_for_approval(plan) and name in csvs_of(plan):
-        text = f"InstallPlan {name_of(plan)} waits for approval; it brings {', '.join(csvs_of(plan))}"
+        text = f"InstallPlan {name_of(plan)} waits for approval; it installs {', '.join(csvs_of(plan))}"
         return Verdict(PENDING if goal.approves(plan) else APPROVAL, text)
     if plan is not None and status(plan, "phase") == "Installing" and status(plan, "message"):
         remedy = _plan_remedy(plan)
@@ -134,7 +134,7 @@ def _stuck(seen: Seen, goal: Goal) -> Verdict:
     if plan is not None and status(plan, "phase") != "Complete":
         return Verdict(PENDING, f"InstallPlan {name_of(plan)} is {status(plan, 'phase') or 'new'}: {_plan_failure(plan)}")
     if csv is not None:
-        return Verdict(PENDING, f"{name} is installed; the Subscription is {status(seen.subscription, 'state') or 'not looked at yet'}")
+        return Verdict(PENDING, f"{name} is installed; the Subscription is {status(seen.subscription, 'state') or 'not processed yet'}")
     if is_deleted(seen):
         return Verdict(
             FAILED,

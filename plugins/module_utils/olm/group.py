@@ -50,7 +50,7 @@ def wanted(groups: Sequence[Object], options: Options, tenants: Sequence[str]) -
             raise InputError(_conflict(group, options))
         return None, name
     if group and tenants and targets(group) != options.targets:
-        raise InputError(f"{_conflict(group, options)} It also serves {', '.join(sorted(tenants))}, so it is not changed.")
+        raise InputError(f"{_conflict(group, options)} It is also used by {', '.join(sorted(tenants))}, so it is not changed.")
     wanted_spec = {"targetNamespaces": options.targets} if options.targets else {}
     return manifest(GROUP, name, options.namespace, wanted_spec, options.labels), name
 
@@ -58,6 +58,6 @@ def wanted(groups: Sequence[Object], options: Options, tenants: Sequence[str]) -
 def _conflict(group: Object, options: Options) -> str:
     there = targets(group)
     return (
-        f"watch_namespaces asks for {told(options.targets)}, but OperatorGroup {name_of(group)} in namespace {options.namespace} is for "
+        f"watch_namespaces is for {told(options.targets)}, but OperatorGroup {name_of(group)} in namespace {options.namespace} is for "
         f"{told(there)}, and a namespace has one OperatorGroup only. Set watch_namespaces to {there}, or install into another namespace."
     )

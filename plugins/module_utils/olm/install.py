@@ -115,7 +115,7 @@ class Install:
 
     def _no_source(self) -> str:
         names = catalogs.listed(self._sources())
-        return f"source is missing; name the CatalogSource that holds package {self._options.package}. There are: {names}."
+        return f"source is missing; name the CatalogSource that contains package {self._options.package}. There are: {names}."
 
     def _sources(self) -> list[Object]:
         """All CatalogSources, as far as the user may see them."""
@@ -254,9 +254,9 @@ class Install:
             if not known:
                 delete(self._client, record(self._client, self._options, deadline, check=False), self._scratch(), deadline)
         except ClusterError as failure:
-            error.message = error.message.rstrip(".") + f". What had been written for it could not be removed: {failure.message}"
+            error.message = error.message.rstrip(".") + f". The changes for it could not be reverted: {failure.message}"
         else:
-            error.message = error.message.rstrip(".") + ". What had been written for it was removed again."
+            error.message = error.message.rstrip(".") + ". The changes for it were reverted."
 
     def _remove(self, one: Identity, deadline: Deadline) -> None:
         resource = self._client.resource(one.api_version, one.kind)
@@ -351,7 +351,7 @@ class Install:
 
     def _unserved(self, live: Object | None, image: str | None, pods: list[Object]) -> str:
         options = self._options
-        why = [catalogs.judge(live).why or f"no pod serves image {image} yet" if live else "it does not exist"]
+        why = [catalogs.judge(live).why or f"no pod runs image {image} yet" if live else "it does not exist"]
         text = "{0}. CatalogSource {1}/{2}: {3}".format(
             self._given_up(), options.source_namespace, options.source, "; ".join(why + readiness.pod_problems(pods))
         )
@@ -411,7 +411,7 @@ class Install:
                     return
                 if not options.wait and options.state != PREPARED:
                     if spec(self._seen.subscription, "installPlanApproval") == "Manual" and not self._approved and not self._asks():
-                        self._warn("wait is false, and there is no InstallPlan to approve yet. Run it again, else OLM waits for ever.")
+                        self._warn("wait is false, and there is no InstallPlan to approve yet. Run it again, or OLM waits forever.")
                     return
                 broken = False
                 if verdict.state == diagnose.PENDING and time.monotonic() - looked >= _POD_SECONDS:
@@ -497,7 +497,7 @@ class Install:
         options = self._options
         if verdict.state == diagnose.APPROVAL:
             asked = f"approve is {options.approve}" if options.approve else f"version is {options.version or options.starting_csv}"
-            why += f"; {asked}, which it does not bring, so it was not approved"
+            why += f"; {asked}, which it does not install, so it was not approved"
         pods, unread = self._pods()
         return f"{self._given_up()}. {'; '.join([why, *readiness.pod_problems(pods), *unread])}"
 

@@ -118,8 +118,8 @@ def to_approve(
     if others and not approve_others:
         own = [name for name in csvs_of(plan) if name not in others]
         raise InputError(
-            "InstallPlan {0} brings {1}, but also {2}, which does not belong to package {3}: approving it would install or upgrade that "
-            "too. It was not approved; set approve_others: true to approve it.".format(
+            "InstallPlan {0} brings {1}, but also {2}, which does not belong to package {3}: approving it would also install or upgrade "
+            "that. It was not approved; set approve_others: true to approve it.".format(
                 name_of(plan), ", ".join(own), ", ".join(others), versions.package(own[0])
             )
         )

@@ -273,7 +273,7 @@ class Removal:
         name = self._options.namespace
         staying = inhabitants.of(self._client, name, self._gone)
         if staying:
-            self._warn(f"Namespace {name} is not deleted: it still holds {inhabitants.told(staying)}.")
+            self._warn(f"Namespace {name} is not deleted: it still contains {inhabitants.told(staying)}.")
             return []
         one = namespace_identity(name)
         return [Doomed(one, self._client.resource(one.api_version, one.kind), live)]

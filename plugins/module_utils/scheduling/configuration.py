@@ -138,7 +138,7 @@ def examine(options: Options, connect: Callable[[], Client], warn: Callable[[str
         validated = validation.with_answer(validated, answer)
         result["image_answer"] = {"valid": answer.valid, "error": answer.error}
     elif options.ask_image:
-        warn("ask_image: check mode creates no Job, so the image was not asked.")
+        warn("ask_image: check mode creates no Job, so the image did not validate it.")
     result.update(
         valid=validated.valid,
         starts=validated.starts,
@@ -211,7 +211,7 @@ def _cluster_release(cluster: Cluster) -> str:
         return cluster.version
     except ClusterError as error:
         raise InputError(
-            "Neither kubernetes_version nor image is given, so it is the connected cluster's release that counts, but it cannot be asked: "
+            "Neither kubernetes_version nor image is given, so the release of the connected cluster is required, but it cannot be read: "
             "{0}. Give kubernetes_version, such as 1.31, or image.".format(error.message.rstrip("."))
         ) from None
 
@@ -257,14 +257,14 @@ def _fail(fail_on: str, validated: ValidationResult, source: str, result: dict[s
     if not found:
         return
     errors = any(finding.severity == ERROR for finding in found)
-    title = "This is no usable KubeSchedulerConfiguration for" if errors else "What is surely not meant, for"
+    title = "This is no usable KubeSchedulerConfiguration for" if errors else "Likely mistakes, for"
     raise ClusterError("\n".join([f"{title} {validated.target}:", *(_line(finding, source) for finding in found)]), **result)
 
 
 def _warn(warn: Callable[[str], None], validated: ValidationResult, source: str) -> None:
     target: Target = validated.target
     if target.unknown:
-        warn(f"Checked is only what holds for every kube-scheduler, for nobody can say which one it is: {target.unknown}.")
+        warn(f"The kube-scheduler release is unknown, so only checks that apply to every release were made: {target.unknown}.")
     for finding in validated.findings:
         if finding.severity == WARNING:
             warn(_line(finding, source))

@@ -27,8 +27,8 @@ TEMPLATES = {
 
 _CONTROLLED = "it belongs to {kind} {name}, which would set it back: change it there"
 _IMMUTABLE = {
-    "Job": "the pods of a Job can't be changed after it was made: delete the Job and make it anew with the schedulerName",
-    "Pod": "the schedulerName of a pod can't be changed after it was made: change what makes the pod, or make it anew",
+    "Job": "the pods of a Job cannot be changed after its creation: delete the Job and create it again with the schedulerName",
+    "Pod": "the schedulerName of a pod cannot be changed after its creation: change the owner of the pod, or create it again",
 }
 
 

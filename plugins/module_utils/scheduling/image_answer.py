@@ -304,7 +304,7 @@ def _wait(client: Client, question: Question, name: str) -> tuple[dict[str, Any]
         try:
             for kind, pod in changes:
                 if kind == "DELETED":
-                    raise ClusterError(f"Somebody deleted the pod {pod['metadata']['name']} before it could answer.")
+                    raise ClusterError(f"Someone deleted the pod {pod['metadata']['name']} before it could answer.")
                 ended, trouble = _look(question.image, pod)
                 if ended:
                     return pod, ended
@@ -330,7 +330,7 @@ def _look(image: str, pod: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
             return ended, ""
         reason, message = waiting.get("reason", ""), waiting.get("message", "")
         if reason in HOPELESS:
-            raise ClusterError(f"The image {image} {HOPELESS[reason]}: {reason}: {message or 'no more is said'}")
+            raise ClusterError(f"The image {image} {HOPELESS[reason]}: {reason}: {message or 'no further details'}")
         if reason not in ("", "ContainerCreating", "PodInitializing"):
             return None, f"{reason}: {message}"
     scheduled = conditions.find(pod, "PodScheduled")

@@ -130,7 +130,7 @@ def _held(present: Object) -> str:
         return "its rollout is paused, so its pods stay as they are until it is resumed"
     strategy = spec.get("updateStrategy") or {}
     if strategy.get("type") == "OnDelete":
-        return "its updateStrategy is OnDelete, so each pod stays as it is until it is deleted"
+        return "its updateStrategy is OnDelete, so each pod stays unchanged until it is deleted"
     partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
     if present["kind"] == "StatefulSet" and partition > 0:
         return f"its updateStrategy has the partition {partition}, so the pods with a lower number stay as they are until it is 0"

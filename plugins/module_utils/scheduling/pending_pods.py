@@ -52,9 +52,9 @@ def why_unserved(
         told = "; ".join(
             f"{scheduler['kind']} {scheduler['namespace']}/{scheduler['name']}: {scheduler['message']}" for scheduler in candidates
         )
-        return f"the scheduler of the name {name} does not serve: {told}"
+        return f"the scheduler with the name {name} is not available: {told}"
     if not reported and seconds >= PATIENCE and not why_queued(pod, claims):
-        return f"the scheduler of the name {name} seems to serve but has not looked at the pod for {seconds} s"
+        return f"the scheduler with the name {name} seems to be available but has not processed the pod for {seconds} s"
     return ""
 
 
@@ -70,7 +70,7 @@ def why_pending(pod: Mapping[str, Any], claims: Claims | None = None) -> str:
     if node:
         waits = f"it is nominated for the node {node} and waits there for the end of the pods that it preempts"
         return f"{waits}; before, its scheduler reported: {reported}" if reported else waits
-    return reported or why_queued(pod, claims) or "its scheduler has not looked at it yet"
+    return reported or why_queued(pod, claims) or "its scheduler has not processed it yet"
 
 
 def why_queued(pod: Mapping[str, Any], claims: Claims | None = None) -> str:
@@ -145,9 +145,7 @@ def conflicts(schedulers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         users = [scheduler for scheduler in schedulers if name in scheduler["scheduler_names"] and scheduler["serving"]]
         places = [f"{scheduler['kind']} {scheduler['namespace']}/{scheduler['name']}" for scheduler in users]
         if len({_leadership(scheduler) for scheduler in users}) > 1:
-            message = (
-                f"{' and '.join(places)} place the same pods and do not see each other's decisions: give each a schedulerName of its own"
-            )
+            message = f"{' and '.join(places)} place the same pods and do not see each other's decisions: give each its own schedulerName"
             found.append({"scheduler_name": name, "schedulers": places, "message": message})
         else:
             found += [

@@ -217,14 +217,12 @@ def report(observation: Observation, options: Options) -> dict[str, Any]:
             }
         message = f"{message}, but it was not running within {options.timeout} s: {why}. Its events: {events_command}"
         return {**result, "as_expected": False, "msg": message}
-    message = f"Nobody placed the probe pod within {options.timeout} s: {why}."
+    message = f"No scheduler placed the probe pod within {options.timeout} s: {why}."
     if observation.refused or observation.deleted:
         message = f"{observation.scheduler or options.scheduler_name} did not place the probe pod: {why}."
         command = f"Its events: {events_command}"
     else:
-        command = (
-            f"See who serves which name: ansible localhost -m osso.scheduler.scheduler_info -a scheduler_name={options.scheduler_name}"
-        )
+        command = f"List the schedulers and their names: ansible localhost -m osso.scheduler.scheduler_info -a scheduler_name={options.scheduler_name}"
     if options.expect == "unplaced":
         return {**result, "as_expected": True, "msg": message}
     return {**result, "as_expected": False, "msg": f"{message} {command}"}
@@ -235,7 +233,7 @@ def _reasons(observation: Observation, options: Options) -> list[str]:
     status = observation.pod.get("status") or {}
     found: list[str | None] = []
     if observation.deleted:
-        found.append("somebody else deleted the pod")
+        found.append("someone else deleted the pod")
     if observation.phase == "Failed":
         found.append(": ".join(filter(None, [status.get("reason"), status.get("message")])))
     if not observation.node:
@@ -247,7 +245,7 @@ def _reasons(observation: Observation, options: Options) -> list[str]:
         if asked_for != options.scheduler_name:
             found.append(f"an admission webhook changed schedulerName to {asked_for}")
         if not any(found):
-            found.append(f"no scheduler serves the name {options.scheduler_name}, for nobody has looked at the pod")
+            found.append(f"no scheduler serves the name {options.scheduler_name}: none has processed the pod")
     elif options.running and observation.seconds_running is None:
         for container in status.get("containerStatuses") or []:
             waiting = (container.get("state") or {}).get("waiting")
@@ -319,7 +317,9 @@ def _read_events(client: Client, observation: Observation, options: Options, exp
         try:
             events = client.list(resource, options.namespace, field_selector=selector)
         except ApiError as error:
-            observation.warnings.append(f"The events in {options.namespace} can't be read, so it is unknown who did it: {error.message}")
+            observation.warnings.append(
+                f"The events in {options.namespace} can't be read, so it is unknown which scheduler placed it: {error.message}"
+            )
             return
         observation.events = sorted((_event(event) for event in events), key=lambda event: event["time"])
         if any(event["reason"] == expected for event in observation.events) or time.monotonic() > deadline:

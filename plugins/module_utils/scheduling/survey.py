@@ -150,7 +150,7 @@ class Survey:
         """A container's log. Raises ClusterError, at once where the pod's node has not answered before."""
         metadata, node = pod["metadata"], pod["spec"].get("nodeName") or ""
         if node in self.silent:
-            raise ClusterError(f"its node {node} has not answered before, so it was not asked again")
+            raise ClusterError(f"its node {node} has not answered before, so no further request was sent")
         try:
             return self._client.text(self._client.resource("v1", "Pod").path(metadata["namespace"], metadata["name"], "log"), dict(query))
         except ApiError as error:
@@ -397,7 +397,7 @@ class Survey:
                 break
         else:
             about = {"kind": "default", "namespace": DEFAULT_LEASE[0], "name": DEFAULT_LEASE[1], "conditions": []}
-            message = "neither a Lease nor pods of it can be seen, so it is unknown whether it serves"
+            message = "neither a Lease nor pods of it are visible, so it is unknown whether it is available"
             return _entry(about, names=[DEFAULT_SCHEDULER_NAME], serving=None, message=message)
         leader = self._leader(lease, elected) if lease else None
         if any(entry["leader"] and entry["leader"] == leader and entry["serving"] for entry in found):
@@ -438,7 +438,7 @@ class Survey:
         leader = self._leader(lease, elected)
         holder, age = leader["holder"], leader["renewed_seconds"]
         if not holder or age is None:
-            return False, f"{count}, but nobody holds the Lease {where}"
+            return False, f"{count}, but the Lease {where} has no holder"
         if age > leader["duration_seconds"] + CLOCK_TOLERANCE:
             return False, f"{count}, but {holder} has not renewed the Lease {where} for {age} s"
         if not holder.startswith(holders):
@@ -460,7 +460,7 @@ class Survey:
     def _read_config(self, namespace: str, config_map: ConfigMapKey | None) -> tuple[list[str], str, dict[str, Any] | None, str | None]:
         """The scheduler names in a configuration, what is wrong with it, the configuration and its text."""
         if config_map is None:
-            return [], "its configuration is not in a ConfigMap, so the names that it serves are unknown", None, None
+            return [], "its configuration is not in a ConfigMap, so its names are unknown", None, None
         where = f"ConfigMap {namespace}/{config_map.name}"
         found = self._allowed(where, lambda: self._client.get(self._client.resource("v1", "ConfigMap"), config_map.name, namespace))
         if found is None:

@@ -272,6 +272,6 @@ def _about_image(image: str | None, target: Target, cluster_version: str | None)
     # Where the release is the cluster's or that of a conversion, it is not the image's.
     findings = list(check_image(image, known or (target.kubernetes if target.kubernetes_from == "option" else None), cluster_version))
     if known and target.kubernetes_from == "option" and known != target.kubernetes:
-        message = f"kubernetes_version is {target.kubernetes}, but the tag of {image} tells {known}"
+        message = f"kubernetes_version is {target.kubernetes}, but the tag of {image} means {known}"
         findings.append(Finding(WARNING, "version-mismatch", message, hint="leave kubernetes_version out", stage=ADVICE))
     return findings

@@ -207,7 +207,7 @@ def _pending(path: str, current: str) -> tuple[rollback.Change | None, list[str]
     if found is None:
         return None, []
     if rollback.digest(current) not in found.texts:
-        return None, [f"A run that was killed has changed {path}, and somebody else has changed it since: it is taken as it is now."]
+        return None, [f"A run that was killed has changed {path}, and someone else has changed it since: its current content is used."]
     return found, [f"A run that was killed has not confirmed its change of {path}: this run starts from the manifest before that change."]
 
 
@@ -279,7 +279,7 @@ def _go_back(step: _Step, failure: str) -> None:
     words = step.words
     if step.after.text == step.before.text and step.record.found is None:
         _end(step)
-        raise ClusterError(f"{failure} No other configuration served before, so nothing was put back.{words}", rolled_back=False)
+        raise ClusterError(f"{failure} No other configuration was active before, so nothing was restored.{words}", rolled_back=False)
     ended = _put_back(step, failure, words)
     wrong = step.await_one(step.before, ended)
     how = f"It is not back yet either: {wrong}" if wrong else f"The {step.what} of before is in its place again, and the scheduler is well"
@@ -300,7 +300,7 @@ def _put_back(step: _Step, failure: str, words: str = "") -> list[int]:
         ) from None
     if not restored:
         _end(step)
-        raise ClusterError(f"{failure}somebody else has changed or removed {step.path} meanwhile.{words}", rolled_back=False)
+        raise ClusterError(f"{failure}Someone else has changed or removed {step.path} meanwhile.{words}", rolled_back=False)
     return ended
 
 
@@ -350,7 +350,7 @@ def _delete(paths: list[str]) -> list[str]:
                 os.unlink(path)
         except OSError as error:
             warnings.append(
-                f"{path}, which is not used any more, cannot be deleted: {error.strerror}. Delete it, since it may hold credentials."
+                f"{path}, which is no longer used, cannot be deleted: {error.strerror}. Delete it, because it can contain credentials."
             )
     return warnings
 

@@ -41,7 +41,7 @@ def test_a_namespace_that_is_going_away():
     message = 'configmaps "a" is forbidden: unable to create new content in namespace b because it is being terminated'
     said = text(403, "Forbidden", message, causes=[{"reason": "NamespaceTerminating", "message": "...", "field": "metadata.namespace"}])
     assert message in said
-    assert "Wait until the namespace is gone" in said
+    assert "Wait until the namespace is deleted" in said
     assert "Grant" not in said
 
 

@@ -36,7 +36,7 @@ def test_the_version_comes_from_the_manifests_or_is_well_known():
 @pytest.mark.parametrize(
     ("members", "kind", "words"),
     [
-        ([], "Thing", "the manifests hold no such kind"),
+        ([], "Thing", "the manifests do not contain this kind"),
         ([], "Event", "it could be events.k8s.io/v1 or v1"),
         ([THING, Identity("example.com/v2", "Thing", "n", "b")], "Thing", "example.com/v1 or example.com/v2"),
         ([CONFIG_MAP], "ConfigMap", "has no rollout"),

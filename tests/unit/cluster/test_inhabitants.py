@@ -124,4 +124,4 @@ def test_a_namespace_goes_only_with_nothing_of_others_in_it(others, left):
         server.answers = [(200, {"groups": []}), (200, {"resources": kinds}), (200, {"items": maps})]
         found = without_inhabited(connect(server.url), doomed, {("", "ConfigMap", "n", "the-list")}, warnings.append)
     assert [one.identity.kind for one in found] == left
-    assert warnings == ["Namespace n is not deleted: it still holds ConfigMap theirs."] * len(others)
+    assert warnings == ["Namespace n is not deleted: it still contains ConfigMap theirs."] * len(others)

@@ -116,7 +116,7 @@ def test_json_logs():
         (log([node_text(allocatable="{CPU:1}")]), "resources are not written"),
         (log([node_text(pods=["pod x in y\n"])]), "a pod is not written"),
         (log([node_text().replace("Deleted", "Gone")]), "without 'Deleted'"),
-        (log(queue=[pod_line("a")], summary=(2, 0, 0)), "said to have 2 pods, but 1 follow"),
+        (log(queue=[pod_line("a")], summary=(2, 0, 0)), "the dump announces 2 pods, but 1 follow"),
         (log().replace("backoffQ", "errorQ"), "summary of the queue"),
     ],
 )

@@ -23,7 +23,7 @@ def options(module, made_by, **given):
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"scheduler_name": None}, "scheduler_name: give the name"),
+        ({"scheduler_name": None}, "scheduler_name: give the schedulerName"),
         ({"timeout": 0}, "timeout is 0"),
         ({"pid": 5}, "pid is about a process of the host .* method: host"),
         ({"log_path": "/x"}, "log_path is about a process"),
@@ -39,7 +39,7 @@ def test_cache_dump(given, why):
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"scheduler_name": None}, "scheduler_name: give the name"),
+        ({"scheduler_name": None}, "scheduler_name: give the schedulerName"),
         ({"profiles": []}, "profiles is empty"),
         ({"seconds": 601}, "seconds is 601: give 1 to 600"),
         ({"serving_name": "x"}, "give that, too"),

@@ -86,7 +86,7 @@ def test_the_leader_is_told_by_the_name_before_the_number():
 @pytest.mark.parametrize("words", [["--secure-port=$(PORT)"], ["--secure-port", "--v=2"], ["--secure-port=-1"]])
 def test_a_port_that_is_none(words):
     target = find(pod({**SCHEDULER, "command": ["kube-scheduler", *words]}))
-    with pytest.raises(ClusterError, match=r"^The flag --secure-port of the scheduler in n/p is .*give it as port"):
+    with pytest.raises(ClusterError, match=r"^The flag --secure-port of the scheduler in n/p is .*set it as port"):
         _port = target.secure_port
 
 

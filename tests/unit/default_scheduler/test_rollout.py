@@ -58,7 +58,7 @@ def test_not_complete(cluster_operator, kube_scheduler, after, says):
 
 def test_failing_says_why():
     judged = judge(operator(), scheduler(7, 7, 6, lastFailedRevision=7, lastFailedRevisionErrors=["no space left"]))
-    assert judged["failing"] == "node-3 could not be brought to revision 7: no space left"
+    assert judged["failing"] == "node-3 could not be updated to revision 7: no space left"
     # What failed before is no news once it worked, nor is an older revision's failure.
     assert judge(operator(), scheduler(7, 7, 7, lastFailedRevision=7))["failing"] == ""
     assert judge(operator(), scheduler(7, 7, 6, lastFailedRevision=5))["failing"] == ""

@@ -70,7 +70,7 @@ def test_a_reason_is_one_line_without_credentials_and_templates():
     assert failed({"msg": "tried sha256~of-berlin and of-berlin-too"}) == "Look: tried ******** and ********"
     assert failed({"msg": "{{ lookup('pipe', 'x') }} {% x %} {# x #} {a}"}) == "Look: { { lookup('pipe', 'x') }} { % x %} { # x #} {a}"
     assert len(failed({"msg": "x" * 2000})) == LONGEST_REASON
-    assert failed({}) == "Look: it does not say why"
+    assert failed({}) == "Look: it reports no reason"
 
 
 def test_the_reason_of_a_loop_is_that_of_its_first_item_that_failed():

@@ -215,7 +215,7 @@ def test_what_is_unknown_or_denied_may_be_missing():
     # What quay says of a repository that nobody has made yet.
     assert trouble.may_be_missing("reading manifest 1 in quay.io/a: unauthorized: access to the requested resource is not authorized")
     assert not trouble.may_be_missing("")
-    assert trouble.explain("", "r/a:1", "mirror_") == "r/a:1: nothing was said"
+    assert trouble.explain("", "r/a:1", "mirror_") == "r/a:1: no error message"
 
 
 FOUND = {"rc": 0, "stdout": f"r.example.com/a@{ONE}\n"}

@@ -72,7 +72,7 @@ def comparable(done):
     """What two runs have in common: not time, port, and what is made of the playbook's text."""
     warnings = re.findall(r"\[WARNING\]: .*", done.stdout + done.stderr)
     text = repr([warnings, *((task.status, {**task.result, "exception": ""}) for task in done.tasks)])
-    return re.sub(r"127\.0\.0\.1:\d+|\(asked again for \d+ s\)|'hash': '\w+'", "", text)
+    return re.sub(r"127\.0\.0\.1:\d+|\(retried for \d+ s\)|'hash': '\w+'", "", text)
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -204,7 +204,7 @@ def test_warnings():
     assert (result["failed"], result["findings"][-1]["code"]) == (False, "frozen-registry")
     assert any("use registry.k8s.io" in warning for warning in result["warnings"])
     failed = judge(V1, image=frozen, fail_on="warning")
-    assert failed["msg"].startswith("What is surely not meant, for Kubernetes 1.31 with scheduler-plugins:\n")
+    assert failed["msg"].startswith("Likely mistakes, for Kubernetes 1.31 with scheduler-plugins:\n")
     assert judge(V1, image=frozen, fail_on="never")["warnings"] == []
 
 

@@ -42,8 +42,8 @@ def claiming(status=None, **entry) -> dict:
         (pod("none", "Unschedulable"), 100, "no scheduler serves the name none any more; the last one reported: Unschedulable: 0/3 nodes."),
         (pod("none", GATED), 100, "no scheduler serves the name none"),
         (pod("good"), 29, ""),
-        (pod("good"), 30, "has not looked at the pod for 30 s"),
-        (pod("good", GATED), 30, "has not looked at the pod for 30 s"),
+        (pod("good"), 30, "has not processed the pod for 30 s"),
+        (pod("good", GATED), 30, "has not processed the pod for 30 s"),
         (pod("good", "Unschedulable"), 1000, ""),
         (pod("bad"), 0, "Deployment n/d: broken"),
         (pod("bad", "Unschedulable"), 0, "Deployment n/d: broken"),
@@ -52,7 +52,7 @@ def claiming(status=None, **entry) -> dict:
         (pod("none", schedulingGates=[{"name": "g"}]), 0, ""),
         ({**pod("none"), "metadata": {"deletionTimestamp": "2026-11-20T12:00:00Z"}}, 0, ""),
         (claiming(resourceClaimName="none"), 1000, ""),
-        (claiming(resourceClaimName="there"), 1000, "has not looked at the pod for 1000 s"),
+        (claiming(resourceClaimName="there"), 1000, "has not processed the pod for 1000 s"),
         (pod("good", workloadRef={"name": "w"}), 1000, ""),
     ],
 )
@@ -70,8 +70,8 @@ def test_a_condition_of_a_scheduler_that_was_not_searched_everywhere_decides_not
 @pytest.mark.parametrize(
     ("waiting", "reason"),
     [
-        (pod("good"), "its scheduler has not looked at it yet"),
-        (pod("good", GATED), "its scheduler has not looked at it yet"),
+        (pod("good"), "its scheduler has not processed it yet"),
+        (pod("good", GATED), "its scheduler has not processed it yet"),
         ({**pod("good"), "metadata": {"deletionTimestamp": "now"}}, "it is being deleted"),
         (pod("good", "Unschedulable"), "Unschedulable: 0/3 nodes."),
         (
@@ -83,7 +83,7 @@ def test_a_condition_of_a_scheduler_that_was_not_searched_everywhere_decides_not
         ),
         (claiming(resourceClaimName="none"), "it waits in the queue of its scheduler for the ResourceClaim none, which does not exist"),
         (claiming(resourceClaimName="going"), "it waits in the queue of its scheduler for the ResourceClaim going, which is being deleted"),
-        (claiming(resourceClaimName="there"), "its scheduler has not looked at it yet"),
+        (claiming(resourceClaimName="there"), "its scheduler has not processed it yet"),
         (
             claiming(resourceClaimTemplateName="t"),
             "it waits in the queue of its scheduler for the ResourceClaim of its ResourceClaimTemplate t, which is not created yet",
@@ -92,7 +92,7 @@ def test_a_condition_of_a_scheduler_that_was_not_searched_everywhere_decides_not
             claiming({"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "none"}]}, resourceClaimTemplateName="t"),
             "it waits in the queue of its scheduler for the ResourceClaim none, which does not exist",
         ),
-        (claiming({"resourceClaimStatuses": [{"name": "gpu"}]}, resourceClaimTemplateName="t"), "its scheduler has not looked at it yet"),
+        (claiming({"resourceClaimStatuses": [{"name": "gpu"}]}, resourceClaimTemplateName="t"), "its scheduler has not processed it yet"),
         (pod("good", schedulingGroup={"podGroupName": "g"}), "it waits in the queue of its scheduler for the other pods of its group"),
     ],
 )

@@ -75,14 +75,14 @@ def test_unusable_options(options, says):
             {},
             {},
             False,
-            "no scheduler serves the name s, for nobody has looked at the pod. See who serves which name: ansible localhost",
+            "no scheduler serves the name s: none has processed the pod. List the schedulers and their names: ansible localhost",
         ),
         ({}, {"expect": "unplaced"}, True, "no scheduler serves the name s"),
         ({"status": refusal()}, {"expect": "unplaced"}, True, "s did not place the probe pod: 0/1 nodes are available"),
         ({"status": refusal()}, {}, False, "Its events: kubectl"),
         ({"events": [event("FailedScheduling", "no room", "other")]}, {}, False, "no room"),
         ({"schedulerName": "x"}, {}, False, "an admission webhook changed schedulerName to x"),
-        ({"deleted": True}, {}, False, "somebody else deleted the pod"),
+        ({"deleted": True}, {}, False, "someone else deleted the pod"),
     ],
 )
 def test_report(seen, options, expected, says):

@@ -33,7 +33,7 @@ def lease(holder="s-1_x", renewed="2026-11-20T11:59:58.123456Z", duration=15) ->
         (0, Election(False, "", ""), None, False, "no instance is ready"),
         (1, Election(False, "", ""), None, True, "without leader election"),
         (1, ELECTED, None, False, "no Lease n/lease"),
-        (1, ELECTED, lease(holder=""), False, "nobody holds"),
+        (1, ELECTED, lease(holder=""), False, "has no holder"),
         (1, ELECTED, lease(holder="other-1_x"), False, "which other-1_x holds"),
         (1, ELECTED, lease(renewed="2026-11-20T11:59:36Z"), True, "leads"),
         (1, ELECTED, lease(renewed="2026-11-20T11:59:34Z"), False, "for 26 s"),

@@ -141,14 +141,14 @@ def test_a_group_that_fits_is_adopted_untouched(targets, watch):
 
 @pytest.mark.parametrize(("targets", "watch"), [(None, None), (["n"], []), (["a"], ["a", "b"])])
 def test_a_group_that_does_not_fit_is_named(targets, watch):
-    with pytest.raises(InputError, match=r"watch_namespaces asks for .* OperatorGroup theirs in namespace n is for "):
+    with pytest.raises(InputError, match=r"watch_namespaces is for .* OperatorGroup theirs in namespace n is for "):
         group.wanted([operator_group("theirs", targets)], OPTIONS._replace(watch_namespaces=watch), [])
 
 
 def test_a_group_of_ours_is_changed_unless_others_use_it():
     ours, wider = [operator_group("ours", ["n"], ours=True)], OPTIONS._replace(watch_namespaces=["m", "n"])
     assert group.wanted(ours, wider, [])[0]["spec"] == {"targetNamespaces": ["m", "n"]}
-    with pytest.raises(InputError, match="It also serves other, so it is not changed"):
+    with pytest.raises(InputError, match="It is also used by other, so it is not changed"):
         group.wanted(ours, wider, ["other"])
     assert group.wanted(ours, OPTIONS, ["other"])[0]["spec"] == {"targetNamespaces": ["n"]}
 

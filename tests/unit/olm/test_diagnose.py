@@ -160,7 +160,7 @@ def test_unpacking_that_goes_on():
 @pytest.mark.parametrize(("approves", "state"), [(False, "approval"), (True, "pending")])
 def test_a_plan_that_waits_for_approval(approves, state):
     found = verdict(subscription(**COMING), plan("RequiresApproval", approved=False), approves=approves)
-    assert found == (state, "InstallPlan install-1 waits for approval; it brings demo.v1.0.0")
+    assert found == (state, "InstallPlan install-1 waits for approval; it installs demo.v1.0.0")
 
 
 def test_a_plan_that_failed():

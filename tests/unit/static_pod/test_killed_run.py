@@ -188,7 +188,7 @@ def test_what_somebody_has_changed_since_stays(tmp_path, world):
             rollback.guard(str(host.path))
             assert host.all() == {"manifests/kube-scheduler.yaml": own}
         else:
-            assert "somebody else has changed it since" in host.change(check_mode=True, flags={"v": 5})["warnings"][0]
+            assert "someone else has changed it since" in host.change(check_mode=True, flags={"v": 5})["warnings"][0]
             host.change(flags={"v": 5})
             assert manifest.read(host.path.read_text(), "").flag("v") == "5"
             assert host.all().keys() == {"manifests/kube-scheduler.yaml"}

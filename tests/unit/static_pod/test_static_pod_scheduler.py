@@ -189,14 +189,14 @@ def test_what_was_edited_in_its_place_and_served_is_put_back(host, step):
     assert (failure.result["rolled_back"], edited.read_text(), ended) == (True, "edited", [7])
     # Nothing is gone back to that did not serve.
     failure, ended = step()
-    assert "No other configuration served before, so nothing was put back." in failure.message
+    assert "No other configuration was active before, so nothing was restored." in failure.message
     assert (failure.result["rolled_back"], edited.read_text(), ended) == (False, right, [])
 
 
 def test_a_manifest_that_was_moved_away_meanwhile(host, step):
     failure, _ended = step(meanwhile=lambda: host.path.rename(host.config_folder / "away"))
     assert "it is broken. The manifest of before could not be put back: " in failure.message
-    assert f"somebody else has changed or removed {host.path} meanwhile." in failure.message
+    assert f"Someone else has changed or removed {host.path} meanwhile." in failure.message
     assert failure.result["rolled_back"] is False
 
 
