@@ -53,7 +53,7 @@ options:
     type: str
     default: registry.k8s.io/pause:3.10
   timeout:
-    description: How long to wait for the pod to be placed, and running if O(running), in seconds.
+    description: How long to wait for the created pod to be placed, and running if O(running), in seconds.
     type: int
     default: 60
   running:

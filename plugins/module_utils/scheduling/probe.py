@@ -261,24 +261,23 @@ def _unique_name() -> str:
 
 
 def _observe(client: Client, pods: Resource, pod: dict[str, Any], options: Options) -> Observation:
-    """Create the pod and watch it until its fate is known or the time is over."""
-    started = time.monotonic()
-    deadline = started + options.timeout
+    """Create the pod and watch it until its fate is known or the time is over. A slow answer to the creation is no time of a scheduler."""
+    account_deadline = time.monotonic() + ACCOUNT_SECONDS
     while True:
+        started = time.monotonic()
         try:
             observation = Observation(client.create(pods, pod))
             pod["metadata"]["uid"] = observation.pod["metadata"]["uid"]  # which `_remove` goes by
             break
         except ApiError as error:
-            if not _is_missing_account(error) or time.monotonic() > started + ACCOUNT_SECONDS:
+            if not _is_missing_account(error) or time.monotonic() > account_deadline:
                 raise _not_created(error, options) from error
             time.sleep(0.25)
-            deadline += 0.25
-    return _watch(client, pods, observation, options, deadline)
+    return _watch(client, pods, observation, options, started)
 
 
-def _watch(client: Client, pods: Resource, observation: Observation, options: Options, deadline: float) -> Observation:
-    started = deadline - options.timeout
+def _watch(client: Client, pods: Resource, observation: Observation, options: Options, started: float) -> Observation:
+    deadline = time.monotonic() + options.timeout
     version = observation.pod["metadata"]["resourceVersion"]
     selector = f"{PROBE_LABEL}={observation.name}"
     while not observation.finished(options) and time.monotonic() < deadline:

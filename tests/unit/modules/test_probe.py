@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.probe import (
@@ -173,3 +175,34 @@ def test_only_a_pod_that_was_created_is_left_over(server, tried, says):
     assert says in failure.value.message
     assert ("left over" in failure.value.message) is ("left over" in says)
     assert ("unknown whether" in failure.value.message) is ("unknown whether" in says)
+
+
+class SlowServer:
+    """It answers the creation after 20 s. Then the pod is placed."""
+
+    def __init__(self, monkeypatch):
+        self.now = 0
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+
+    def resource(self, api_version, kind):
+        return kind
+
+    def create(self, pods, pod):
+        self.now += 20
+        return {**pod, "metadata": {**pod["metadata"], "uid": "u", "resourceVersion": "1"}}
+
+    def watch(self, pods, namespace, timeout, **query):
+        assert timeout == 5
+        yield "MODIFIED", {"metadata": {"name": "osso-probe-1", "uid": "u", "resourceVersion": "2"}, "spec": {"nodeName": "n"}}
+
+    def list(self, events, namespace, field_selector):
+        self.now += 1
+        return [{"metadata": {}, "reason": "Scheduled", "reportingComponent": "s"}]
+
+    def delete(self, pods, name, namespace, grace_period):
+        pass
+
+
+def test_a_slow_api_server_is_no_slow_scheduler(monkeypatch):
+    """The time that a scheduler has begins with the answer to the creation."""
+    assert probe(SlowServer(monkeypatch), Options("s", timeout=5))["placed"]
