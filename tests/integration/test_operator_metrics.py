@@ -184,24 +184,35 @@ def test_certificate_is_verified(load_aware, stack, kubectl, tmp_path):
     assert scheduler.rollouts() == 2
 
 
+def pods_of(scheduler) -> list[str]:
+    return [pod["metadata"]["name"] for pod in scheduler.kubectl.list("pod", NAMESPACE, f"app={scheduler.workload}")]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("replicas", [1, 2])
 def test_token_is_renewed_without_a_gap(load_aware, kubectl, replicas):
     # The shortest that the API server gives; renewed after 15 seconds instead of 8 minutes.
     scheduler = load_aware(prometheus_token_duration="600", prometheus_token_renew_before="585")
-    scheduler.write(**({"topology": HA} if replicas > 1 else {}))
+    loudly = {"logLevel": "TraceAll", "operatorLogLevel": "TraceAll"}
+    scheduler.write(**loudly, **({"topology": HA} if replicas > 1 else {}))
     eventually(lambda: len(scheduler.serving_pods()) == replicas)
-    seen, gaps, placed = scheduler.tokens(), 0, []
+    seen, gaps, placed, logs = scheduler.tokens(), 0, [], {}
     first, started = scheduler.rollouts(), time.monotonic()
     while scheduler.rollouts() < first + 2:
         assert time.monotonic() - started < 180, f"{len(seen)} tokens, {scheduler.rollouts() - first} rollouts"
         placed.append(f"{scheduler.name}-{len(placed)}")
         place_pod(kubectl, scheduler, placed[-1])
         seen |= scheduler.tokens()
+        # Those of the pods that are replaced, too
+        logs |= {f"log {name}": kubectl("logs", name, PLACE, check=False).stdout for name in pods_of(scheduler)}
         gaps += len(scheduler.serving_pods()) < replicas
         time.sleep(2)
     assert gaps == 0
-    assert len(seen | scheduler.tokens()) > 2
+    seen |= scheduler.tokens()
+    assert len(seen) > 2
+    assert len([name for name in logs if "kube-scheduler" in logs[name]]) > replicas
+    places = {**logs, **everything(kubectl)}
+    assert [(token[-6:], holding(token, places)) for token in seen if holding(token, places)] == []
     assert scheduler.condition("Degraded")[0] == "False"
     scheduler.annotate(prometheus_token_renew_before="60")
     eventually(lambda: all(node_of(kubectl, name) for name in placed), within=60)
