@@ -222,6 +222,18 @@ def apply(kubeconfig):
 
 
 @pytest.fixture
+def module_result(kubeconfig):
+    """module_result(name, args, check=False) is what `run_module` returns, of the module run directly: without the start of Ansible."""
+    from support.direct_module import run_directly
+
+    def run(name, args=None, *, check=False) -> dict:
+        done = run_directly(name, check=check, succeed=None, **{"kubeconfig": str(kubeconfig), **(args or {})})
+        return {"changed": False, **done.result, "failed": done.failed, "warnings": done.warnings}
+
+    return run
+
+
+@pytest.fixture
 def group(kubectl, namespace):
     """An API group for the test's own kinds."""
     group = f"{namespace}.example.com"

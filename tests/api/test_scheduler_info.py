@@ -22,9 +22,9 @@ RULES = [
 READ_ALL = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}
 
 
-def test_missing_permissions_are_findings(run_module, kubectl, namespace):
+def test_missing_permissions_are_findings(module_result, kubectl, namespace):
     with service_account(kubectl, namespace) as access:
-        result = run_module(MODULE, {"namespaces": [namespace], "gather": EVERYTHING, **access})
+        result = module_result(MODULE, {"namespaces": [namespace], "gather": EVERYTHING, **access})
     assert not result["failed"]
     assert [(entry["kind"], entry["serving"]) for entry in result["schedulers"]] == [("default", None)]
     assert (result["unserved_pods"], result["pending_pods"], result["pending_groups"], result["operators"]) == (None,) * 4
@@ -33,10 +33,10 @@ def test_missing_permissions_are_findings(run_module, kubectl, namespace):
         assert [finding for finding in result["unknown"] if finding.startswith(what)], result["unknown"]
 
 
-def test_one_namespace_is_better_than_none(run_module, kubectl, namespace, pending_pod):
+def test_one_namespace_is_better_than_none(module_result, kubectl, namespace, pending_pod):
     name = pending_pod("nobody")
     with service_account(kubectl, namespace, READ_ALL) as access:
-        result = run_module(MODULE, {"namespaces": [namespace], **access})
+        result = module_result(MODULE, {"namespaces": [namespace], **access})
     assert not result["failed"], result["msg"]
     assert [pod["name"] for pod in result["unserved_pods"]] == [name]
     assert f"Pods outside of the namespaces {namespace}: listing them everywhere is not allowed" in result["unknown"]
@@ -50,7 +50,7 @@ def test_a_user_of_another_namespace_learns_that_nothing_was_listed(run_module, 
     assert any("give namespaces in which you may list them" in warning for warning in result["warnings"])
 
 
-def test_the_condition_of_a_pod_proves_no_scheduler(run_module, kubectl, namespace, pending_pod):
+def test_the_condition_of_a_pod_proves_no_scheduler(module_result, kubectl, namespace, pending_pod):
     """The API server itself writes PodScheduled for a pod with a gate, and a condition outlives the scheduler that wrote it."""
     gated, stale = pending_pod("nobody", schedulingGates=[{"name": "example.com/gate"}]), pending_pod("gone")
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes are available."}
@@ -68,28 +68,28 @@ def test_the_condition_of_a_pod_proves_no_scheduler(run_module, kubectl, namespa
         for pod in kubectl.json("get", "pods", f"--namespace={namespace}")["items"]
     }
     assert written == {gated: "SchedulingGated", stale: "Unschedulable"}
-    found = {pod["name"]: pod["reason"] for pod in run_module(MODULE)["unserved_pods"] if pod["namespace"] == namespace}
+    found = {pod["name"]: pod["reason"] for pod in module_result(MODULE)["unserved_pods"] if pod["namespace"] == namespace}
     assert found == {
         gated: "no scheduler serves the name nobody",
         stale: "no scheduler serves the name gone any more; the last one reported: Unschedulable: 0/3 nodes are available.",
     }
 
 
-def test_a_deployment_of_any_namespace_is_found(run_module, kubectl, namespace):
+def test_a_deployment_of_any_namespace_is_found(module_result, kubectl, namespace):
     """As the NUMA Resources Operator runs one."""
     labels = {"app": "s"}
     container = {"name": "s", "image": "registry.example.com/numa:1", "command": ["/bin/kube-scheduler"]}
     about = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "numa", "namespace": namespace}}
     template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
     kubectl.apply({**about, "spec": {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}})
-    result = run_module(MODULE, {"gather": ["schedulers"]})
+    result = module_result(MODULE, {"gather": ["schedulers"]})
     assert [(one["name"], one["serving"]) for one in result["schedulers"] if one["namespace"] == namespace] == [("numa", False)]
     assert result["conflicts"] == []
 
 
-def test_documented_permissions_suffice_with_few_requests_and_no_write(run_module, kubectl, namespace, audit):
+def test_documented_permissions_suffice_with_few_requests_and_no_write(module_result, kubectl, namespace, audit):
     with audit, service_account(kubectl, namespace, *RULES, everywhere=True) as access:
-        result = run_module(MODULE, {"gather": EVERYTHING, **access})
+        result = module_result(MODULE, {"gather": EVERYTHING, **access})
     served = kubectl("api-versions").stdout
     assert result["unknown"] == []
     assert [result["openshift"], result["monitoring"], result["olm"]] == [

@@ -34,11 +34,11 @@ def second(kubectl):
 
 
 @pytest.fixture
-def seen(run_module, second):
+def seen(module_result, second):
     """The entry of the second scheduler, as of now."""
 
     def look() -> dict:
-        (entry,) = run_module(MODULE, {"namespaces": [second], "scheduler_name": second, "gather": ["schedulers"]})["schedulers"]
+        (entry,) = module_result(MODULE, {"namespaces": [second], "scheduler_name": second, "gather": ["schedulers"]})["schedulers"]
         return entry
 
     return look
@@ -70,7 +70,7 @@ def test_default_scheduler_serves(run_module):
     assert default["leader"]["renewed_seconds"] <= default["leader"]["duration_seconds"] + 10
 
 
-def test_deployment_is_found_in_any_namespace(run_module, second, seen):
+def test_deployment_is_found_in_any_namespace(module_result, second, seen):
     entry = eventually(lambda: (entry := seen())["serving"] and entry)
     assert entry["scheduler_names"] == [second, f"{second}-packing"]
     assert (entry["kind"], entry["namespace"], entry["name"], entry["workload"]) == (
@@ -83,30 +83,30 @@ def test_deployment_is_found_in_any_namespace(run_module, second, seen):
     assert (entry["replicas"], entry["ready"]) == (1, 1)
     assert (entry["leader"]["namespace"], entry["leader"]["lease"]) == (second, "second")
     assert entry["leader"]["holder"].startswith("second-")
-    assert [one["namespace"] for one in run_module(MODULE, {"scheduler_name": second})["schedulers"]] == [second]
-    assert run_module(MODULE, {"scheduler_name": second, "namespaces": ["kube-system"]})["schedulers"] == []
-    probe = run_module("scheduler_probe", {"scheduler_name": f"{second}-packing"})
+    assert [one["namespace"] for one in module_result(MODULE, {"scheduler_name": second})["schedulers"]] == [second]
+    assert module_result(MODULE, {"scheduler_name": second, "namespaces": ["kube-system"]})["schedulers"] == []
+    probe = module_result("scheduler_probe", {"scheduler_name": f"{second}-packing"})
     assert probe["scheduler"] == f"{second}-packing"
 
 
-def test_pod_with_a_name_that_nobody_serves(run_module, pending_pod, namespace):
+def test_pod_with_a_name_that_nobody_serves(module_result, pending_pod, namespace):
     name, gated = pending_pod("nobody"), pending_pod("nobody", schedulingGates=[{"name": "example.org/gate"}])
     refused = pending_pod("default-scheduler", nodeSelector={"osso.scheduler/test": "nowhere"})
-    found = {pod["name"]: pod for pod in run_module(MODULE)["unserved_pods"] if pod["namespace"] == namespace}
+    found = {pod["name"]: pod for pod in module_result(MODULE)["unserved_pods"] if pod["namespace"] == namespace}
     assert set(found) == {name}, f"not {gated} and {refused}"
     assert (found[name]["scheduler_name"], found[name]["reason"]) == ("nobody", "no scheduler serves the name nobody")
     assert 0 <= found[name]["pending_seconds"] < 60
-    other = run_module(MODULE, {"scheduler_name": "somebody"})
+    other = module_result(MODULE, {"scheduler_name": "somebody"})
     assert other["unserved_pods"] == []
 
 
-def test_scheduler_that_is_down(run_module, kubectl, second, seen, pending_pod):
+def test_scheduler_that_is_down(module_result, kubectl, second, seen, pending_pod):
     kubectl("scale", "deployment/second", "--replicas=0", f"--namespace={second}")
     try:
         entry = eventually(lambda: not (entry := seen())["serving"] and entry)
         assert (entry["ready"], entry["message"]) == (0, "no instance is ready")
         name = pending_pod(second)
-        (pod,) = run_module(MODULE, {"namespaces": [second], "scheduler_name": second})["unserved_pods"]
+        (pod,) = module_result(MODULE, {"namespaces": [second], "scheduler_name": second})["unserved_pods"]
         assert pod["name"] == name
         assert f"Deployment {second}/second: no instance is ready" in pod["reason"]
     finally:
@@ -152,11 +152,11 @@ def test_says_why_an_instance_does_not_start(kubectl, second, seen):
     eventually(lambda: seen()["serving"])
 
 
-def test_broken_configuration(run_module, kubectl, second):
+def test_broken_configuration(module_result, kubectl, second):
     text = CONFIG.format(namespace=second)
     kubectl.apply(config_map(second, text.replace("kind: Kube", "kind: Cube")))
     try:
-        found = run_module(MODULE, {"namespaces": [second], "gather": ["schedulers"]})["schedulers"]
+        found = module_result(MODULE, {"namespaces": [second], "gather": ["schedulers"]})["schedulers"]
         (entry,) = (entry for entry in found if entry["namespace"] == second)
         assert entry["scheduler_names"] == []
         assert f"ConfigMap {second}/second is not valid: 2:7: kind: CubeSchedulerConfiguration is not" in entry["message"]
@@ -164,10 +164,10 @@ def test_broken_configuration(run_module, kubectl, second):
         kubectl.apply(config_map(second, text))
 
 
-def test_secondary_scheduler_and_its_operator(run_module, kubectl):
+def test_secondary_scheduler_and_its_operator(module_result, kubectl):
     installed()
     Scheduler(kubectl, "cluster").rest()
-    result = run_module(MODULE, {"gather": ["schedulers", "operators"]})
+    result = module_result(MODULE, {"gather": ["schedulers", "operators"]})
     name = VARIABLES["secondary_schedulers"][0].get("name", "cluster")
     (entry,) = (entry for entry in result["schedulers"] if (entry["namespace"], entry["name"]) == (NAMESPACE, name))
     assert (entry["kind"], entry["serving"], entry["ready"]) == ("SecondaryScheduler", True, 1), entry
@@ -179,14 +179,14 @@ def test_secondary_scheduler_and_its_operator(run_module, kubectl):
     assert (operator["variant"], operator["watches"], operator["method"]) == ("osso", [NAMESPACE], "manifests")
 
 
-def test_all_pending_pods_with_those_first_that_nobody_looks_after(run_module, pending_pod, namespace):
+def test_all_pending_pods_with_those_first_that_nobody_looks_after(module_result, pending_pod, namespace):
     refused = pending_pod("default-scheduler", nodeSelector={"osso.scheduler/test": "no-node-has-this"})
     gated = pending_pod("default-scheduler", schedulingGates=[{"name": "example.com/wait"}])
     alone = pending_pod("nobody")
 
     def told():
         """the default scheduler has said something of its pod"""
-        found = [pod for pod in run_module(MODULE, {"gather": ["pending"]})["pending_pods"] if pod["namespace"] == namespace]
+        found = [pod for pod in module_result(MODULE, {"gather": ["pending"]})["pending_pods"] if pod["namespace"] == namespace]
         return {pod["name"]: pod for pod in found} if any("nodes are available" in pod["reason"] for pod in found) else None
 
     found = eventually(told)
@@ -207,23 +207,23 @@ def metrics_account(kubectl, second):
     kubectl("delete", "clusterrole,clusterrolebinding", name)
 
 
-def test_plugins_and_instances(run_module, kubectl, second, seen, audit):
+def test_plugins_and_instances(module_result, kubectl, second, seen, audit):
     """F124. Plugins cost no request, instances two for each pod; nothing is written."""
     eventually(lambda: seen()["serving"])
     options = {"namespaces": [second], "scheduler_name": second}
     with audit:
-        run_module(MODULE, {**options, "gather": ["schedulers"]})
+        module_result(MODULE, {**options, "gather": ["schedulers"]})
     cheap = len(audit.requests(agent="python"))
     assert cheap
     with audit:
-        (entry,) = run_module(MODULE, {**options, "gather": ["profiles"]})["schedulers"]
+        (entry,) = module_result(MODULE, {**options, "gather": ["profiles"]})["schedulers"]
     assert len(audit.requests(agent="python")) == cheap
     assert [profile["scheduler_name"] for profile in entry["profiles"]] == [second, f"{second}-packing"]
     assert entry["profiles"][0]["plugins"]["queueSort"] == ["PrioritySort"]
     assert entry["profiles"][0]["weights"]["TaintToleration"] == 3
     assert entry["leader"]["acquired_seconds"] >= entry["leader"]["renewed_seconds"]
     with audit:
-        (entry,) = run_module(MODULE, {**options, "gather": ["instances"]})["schedulers"]
+        (entry,) = module_result(MODULE, {**options, "gather": ["instances"]})["schedulers"]
     assert len(audit.requests(agent="python")) <= cheap + 3
     assert audit.writes(agent="python") == []
     (pod,) = (pod for pod in kubectl.json("get", "pods", f"--namespace={second}")["items"] if "deletionTimestamp" not in pod["metadata"])
@@ -235,14 +235,14 @@ def test_plugins_and_instances(run_module, kubectl, second, seen, audit):
     assert "profiles" not in entry
 
 
-def test_metrics_of_a_scheduler_that_knows_who_asks(run_module, kubectl, second, seen, pending_pod, namespace, metrics_account):
+def test_metrics_of_a_scheduler_that_knows_who_asks(module_result, kubectl, second, seen, pending_pod, namespace, metrics_account):
     eventually(lambda: seen()["serving"])
     placed, refused = pending_pod(second), pending_pod(second, nodeSelector={"osso.scheduler/test": "no-node-has-this"})
     options = {"namespaces": [second], "scheduler_name": second, "gather": ["metrics"]}
 
     def counted():
         """both pods were tried, one waits"""
-        (entry,) = run_module(MODULE, {**options, "metrics_account": metrics_account})["schedulers"]
+        (entry,) = module_result(MODULE, {**options, "metrics_account": metrics_account})["schedulers"]
         assert entry["metrics_message"] == ""
         found = {profile["scheduler_name"]: profile for profile in entry["metrics"]["profiles"]}.get(second)
         return found and {"scheduled", "unschedulable"} <= set(found["attempts"]) and entry["metrics"]["pod_seconds"] and entry
@@ -255,13 +255,13 @@ def test_metrics_of_a_scheduler_that_knows_who_asks(run_module, kubectl, second,
     assert entry["metrics"]["pending"]["unschedulable"] == 1, (placed, refused, namespace)
     assert entry["metrics"]["counted_seconds"] >= 0
     # It does not know the user's certificate, and says what to do.
-    (entry,) = run_module(MODULE, options)["schedulers"]
+    (entry,) = module_result(MODULE, options)["schedulers"]
     assert entry["metrics"] is None
     assert "give a ServiceAccount as metrics_account that may GET /metrics" in entry["metrics_message"]
 
 
 @pytest.mark.long
-def test_last_error_and_restarts_of_one_that_ended(run_module, kubectl, second, seen):
+def test_last_error_and_restarts_of_one_that_ended(module_result, kubectl, second, seen):
     """A scheduler with a broken configuration: it is started again and again, and its last words are told."""
     text = CONFIG.format(namespace=second)
     kubectl.apply(config_map(second, text.replace("leaderElect: true", "leaderElect: true\n  leaseDuration: never")))
@@ -272,7 +272,7 @@ def test_last_error_and_restarts_of_one_that_ended(run_module, kubectl, second, 
             """its container has ended and was started again"""
             (entry,) = (
                 entry
-                for entry in run_module(MODULE, {"namespaces": [second], "gather": ["instances"]})["schedulers"]
+                for entry in module_result(MODULE, {"namespaces": [second], "gather": ["instances"]})["schedulers"]
                 if entry["namespace"] == second
             )
             return next((one for one in entry["instances"] or [] if one["restarts"] and one["last_error"]), None)

@@ -31,12 +31,12 @@ def probes(kubectl, namespace) -> list[str]:
 
 
 @pytest.fixture
-def probe(run_module, kubectl, namespace):
+def probe(module_result, kubectl, namespace):
     """Probe in a namespace that enforces Pod Security `restricted`; nothing may be left there afterwards."""
     kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
 
     def run(check=False, **options):
-        result = run_module(
+        result = module_result(
             MODULE,
             {"scheduler_name": "default-scheduler", "namespace": namespace, "timeout": 30, **options},
             check=check,
@@ -175,9 +175,9 @@ def test_without_events_nobody_knows_who_it_was(probe, kubectl, namespace):
     assert "events" in result["warnings"][0]
 
 
-def test_a_pod_that_cannot_be_deleted_is_named(run_module, kubectl, namespace):
+def test_a_pod_that_cannot_be_deleted_is_named(module_result, kubectl, namespace):
     with service_account(kubectl, namespace, {**PODS, "verbs": ["create", "list", "watch"]}, EVENTS) as access:
-        result = run_module(MODULE, {"scheduler_name": "default-scheduler", "namespace": namespace, **access})
+        result = module_result(MODULE, {"scheduler_name": "default-scheduler", "namespace": namespace, **access})
     assert result["failed"]
     assert "placed the probe pod on" in result["msg"]
     (left,) = probes(kubectl, namespace)

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
-import pytest
 import yaml
 from support.ansible_runs import play
 
@@ -27,18 +27,31 @@ def test_a_cluster_that_is_told_nothing_is_not_asked():
     assert failure.result["msg"].startswith("mirror_registry is not given")
 
 
-@pytest.mark.parametrize("set_kind", ["auto", "none", "ImageContentSourcePolicy"])
-@pytest.mark.parametrize(("served", "best"), [((), "none"), ((1,), "ImageContentSourcePolicy"), ((0, 1), "ImageDigestMirrorSet")])
-def test_of_what_is_served_the_best_is_chosen(served, best, set_kind):
+def test_of_what_is_served_the_best_is_chosen():
+    """Nine plays in one run"""
     role = ROOT / "roles/mirror"
     kinds = yaml.safe_load((role / "vars/main.yml").read_text())["mirror_kinds"]
-    found = [{"item": kind, "resources": [{"kind": "x"}] if number in served else []} for number, kind in enumerate(kinds)]
     (choose,) = [task for task in yaml.safe_load((role / "tasks/main.yml").read_text()) if task["name"] == CHOSEN]
     tasks = [
         {"ansible.builtin.include_vars": str(role / "vars/main.yml")},
         choose,
-        {"ansible.builtin.debug": {"var": "mirror_kinds_served"}},
+        {"name": "Show", "ansible.builtin.debug": {"var": "mirror_kinds_served"}},
     ]
-    run = play(tasks, variables={"mirror_served": {"results": found}, "mirror_set_kind": set_kind})
-    assert run.task(CHOSEN).result["ansible_facts"]["mirror_kind"] == (best if set_kind == "auto" else set_kind)
-    assert run.tasks[-1].result["mirror_kinds_served"] == [kinds[number]["kind"] for number in served]
+    cases = list(
+        itertools.product(
+            ("auto", "none", "ImageContentSourcePolicy"), (((), "none"), ((1,), kinds[1]["kind"]), ((0, 1), kinds[0]["kind"]))
+        )
+    )
+    plays = []
+    for set_kind, (served, _best) in cases:
+        found = [{"item": kind, "resources": [{"kind": "x"}] if number in served else []} for number, kind in enumerate(kinds)]
+        variables = {"mirror_served": {"results": found}, "mirror_set_kind": set_kind}
+        plays.append(
+            {"name": "Case", "hosts": "localhost", "connection": "local", "gather_facts": False, "vars": variables, "tasks": tasks}
+        )
+    run = play(plays)
+    chosen = [task.result["ansible_facts"]["mirror_kind"] for task in run.tasks if task.task == CHOSEN]
+    assert chosen == [best if set_kind == "auto" else set_kind for set_kind, (_served, best) in cases]
+    shown = [task.result["mirror_kinds_served"] for task in run.tasks if task.task == "Show"]
+    assert shown == [[kinds[number]["kind"] for number in served] for _set_kind, (served, _best) in cases]
+    assert {best for _set_kind, (_served, best) in cases} == {"none", "ImageContentSourcePolicy", "ImageDigestMirrorSet"}
