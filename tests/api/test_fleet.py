@@ -40,7 +40,7 @@ def installed(fleet, accesses, tmp_path_factory):
 
 def handed_on(run):
     """What the next job of a workflow gets, told once."""
-    told = run.task("Tell the next job of a workflow").result["ansible_stats"]
+    told = run.task("Set the result for the next job of a workflow").result["ansible_stats"]
     assert not told["per_host"]
     (name,) = told["data"]
     return name, {cluster: (row["outcome"], row["changed"]) for cluster, row in told["data"][name]["clusters"].items()}
@@ -101,7 +101,7 @@ def test_one_dead_and_one_forbidden_cluster_do_not_stop_the_third(installed, fle
     assert "failed: " in lines["berlin"]
     assert "cannot " in lines["berlin"]
     assert "failed: Fail where the cluster is not known: the API server https://127.0.0.1:9 cannot be reached" in lines["lisbon"]
-    assert {failure.host for failure in run.failures if failure.task == "Count as failed"} == {"berlin", "lisbon"}
+    assert {failure.host for failure in run.failures if failure.task == "Mark the cluster as failed"} == {"berlin", "lisbon"}
     reasons = {one["cluster"]: one["reason"] for one in json.loads((tmp_path / "fleet.json").read_text())["clusters"]}
     assert {name for name, reason in reasons.items() if reason} == {"berlin", "lisbon"}
     written = run.output() + (tmp_path / "fleet.html").read_text() + json.dumps(reasons)

@@ -130,7 +130,7 @@ def test_slices_are_jobs_of_their_own(installed, fleet, accesses, runner, tmp_pa
         told = json.loads((job / "fleet.json").read_text())["clusters"]
         assert [(one["cluster"], one["outcome"], one["changed"]) for one in told] == [(name, "done", []) for name in names]
         events = "".join(path.read_text() for path in job.glob("artifacts/*/job_events/*.json"))
-        assert "Say how it went" in events
+        assert "Report the results" in events
         assert [name for name in NAMES if fleet[name].token in output + events] == []
     record_property("slices", str(SLICES))
     record_property("seconds", f"{time.monotonic() - started:.1f}")

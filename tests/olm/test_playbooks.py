@@ -264,7 +264,7 @@ def podman() -> dict[str, str]:
 
 
 def published(run) -> dict:
-    return run.task("Name the images").result["ansible_facts"]["publish_images"]
+    return run.task("Set the references of the images").result["ansible_facts"]["publish_images"]
 
 
 def rendered(olm, registry, catalog) -> list[dict]:
@@ -297,8 +297,8 @@ class TestBuildAndPublish:
         before = private.repositories()
         with audit:
             run = play(BUILD, variables=publishing(olm, private, skopeo), check=True, diff=True)
-        assert len(run.task("Say what would be built").result["results"]) == 3
-        assert run.task("Say what would be built").changed
+        assert len(run.task("Report the images to build").result["results"]) == 3
+        assert run.task("Report the images to build").changed
         assert private.repositories() == before
         assert audit.writes(agent="ansible") == []
 
@@ -449,7 +449,7 @@ def test_the_quick_way_out_of_the_installed_collection(
     }
     try:
         run = play(BUILD, variables=publishing(olm, private, skopeo, **more), env=environment, args=["-vvv"])
-        command = run.task("Build the operator's image, and push it").result["cmd"]
+        command = run.task("Build and push the operator's image").result["cmd"]
         assert command[1].startswith(f"{tmp_path}/ansible_collections/osso/scheduler/")
         assert f"--engine={engine}" in command
         assert installed_image(kubectl) == published(run)["operator"]

@@ -54,6 +54,6 @@ def site(path: Path, forks: int = 5, variables: dict | None = None, playbook: st
 
 def table(run: Run) -> dict[str, str]:
     """The lines of the table in the end, by cluster, without its name and id."""
-    heading, *lines = run.task("Say how it went").result["msg"]
+    heading, *lines = run.task("Report the results").result["msg"]
     assert heading.split() == ["cluster", "id", "version", "operator", "schedulers", "changed", "reason"]
     return {name: " ".join(rest) for name, _id, *rest in (line.split() for line in lines)}
