@@ -215,7 +215,7 @@ comparison:
         message:
           description: The difference as a text.
           type: str
-          sample: "pod default/web-0: the scheduler counts it on worker-1, but it has ended or is gone"
+          sample: "pod default/web-0: the scheduler counts it on worker-1, but it has ended or was deleted"
         node:
           description: The affected node, empty if none.
           type: str

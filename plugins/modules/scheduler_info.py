@@ -355,8 +355,8 @@ conflicts:
       description: The effect and the remedy.
       type: str
       sample: >-
-        Deployment team-a/batch and SecondaryScheduler team-b/batch place the same pods and do not see each other's decisions: give each a
-        schedulerName of its own
+        Deployment team-a/batch and SecondaryScheduler team-b/batch place the same pods and do not see each other's decisions: give each its own
+        schedulerName
 unserved_pods:
   description:
     - Pods without a node that no scheduler handles, because no scheduler has the name that they use, because their scheduler is not available, or

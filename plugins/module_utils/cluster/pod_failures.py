@@ -5,8 +5,8 @@
 """Why the newest pods of a scheduler do not come to serve: a pure function over objects as the API server returns them.
 
 What a crashed container said last is the end of its log (``terminationMessagePolicy: FallbackToLogsOnError``), and kube-scheduler logs its
-whole configuration, tokens included: at ``-v=2``, and in the error for a file without ``kind``. So only the line that says why it ended is
-taken from it, and that only up to the first thing that may be a secret.
+whole configuration, tokens included: at ``-v=2``, and in the error for a file without ``kind``. So only the line with the reason is used, and only up
+to the first possible secret.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _owners(live: Object) -> list[str]:
 
 
 def _of_controllers(deployment: Object | None, replica_set: Object) -> Failure | None:
-    """A Failure where pods cannot even be made, as for want of quota or of permissions."""
+    """A Failure if pods cannot be created at all, for example for lack of quota or of permissions."""
     for live in (replica_set, deployment):
         failed = conditions.find(live, "ReplicaFailure")
         if failed.get("status") == "True":
@@ -180,7 +180,7 @@ def _last_words(ended: Object) -> str:
 
 
 def _by_code(code: int | None, log: str) -> str:
-    """What the exit code tells of one who did not say why it ended."""
+    """The meaning of the exit code of a process without an error message."""
     if code == _PANIC_CODE and log:
         return "it panicked (exit code 2), and the end of its log does not say why"
     if code in _TOLD_TO_END_CODES:
@@ -191,7 +191,7 @@ def _by_code(code: int | None, log: str) -> str:
 
 
 def last_error(log: str) -> str:
-    """What the log of a kube-scheduler says of why it ended, without klog's header; "" if it says nothing.
+    """The reason for its end in the log of a kube-scheduler, without klog's header; "" if the log contains none.
 
     It may hold secrets: see `redacted`.
     """
@@ -204,7 +204,7 @@ def last_error(log: str) -> str:
 
 
 def _entries(log: str) -> Iterator[tuple[int, str]]:
-    """``(rank, text)`` of each entry of a log that tells of an error."""
+    """``(rank, text)`` of each log entry about an error."""
     lines = log.splitlines()
     if len(log.encode()) >= _CUT:
         lines = lines[1:]
@@ -263,7 +263,7 @@ def cut(line: str) -> str:
 
 
 def one_line(text: str | None) -> str:
-    """Words of the cluster in one line, not longer than a message should be, and without credentials as they stand in addresses."""
+    """A text of the cluster in one line, at most as long as a message should be, and without credentials in addresses."""
     text = " ".join((text or "").split())
     found = _SECRET.search(text)
     if found:

@@ -41,7 +41,7 @@ class Deadline:
 
 
 class Patience:
-    """Tells when something was broken for ``GRACE_SECONDS`` without a break."""
+    """Detects that something was broken for ``GRACE_SECONDS`` without interruption."""
 
     def __init__(self) -> None:
         self._since: float | None = None

@@ -422,7 +422,7 @@ class Install:
                 watcher.wait(min(_TICK_SECONDS, self._deadline.remaining()))
 
     def _is_steady(self) -> bool:
-        """Was nothing changed, or do readiness probes tell that the operator's pods work?"""
+        """Was nothing changed, or do readiness probes show that the operator's pods work?"""
         pods = [one["spec"]["template"]["spec"] for one in self._seen.deployments.values()]
         return not self._is_news() or all("readinessProbe" in container for pod in pods for container in pod.get("containers", []))
 
