@@ -340,6 +340,37 @@ options:
       action:
         description: The action on the object. Values other than V(deleted) are ignored; without it the object counts as deleted.
         type: str
+  assume_created:
+    description:
+      - For check mode, the RV(objects) of earlier tasks of the play. A namespace or a CustomResourceDefinition among them with the action V(created)
+        counts as existing, so no warning names it as missing.
+      - Outside of check mode this has no effect.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      apiVersion:
+        description: API version of the object.
+        type: str
+        required: true
+        aliases: [api_version]
+      kind:
+        description: Kind of the object.
+        type: str
+        required: true
+      namespace:
+        description: Namespace of the object.
+        type: str
+      name:
+        description: Name of the object.
+        type: str
+        required: true
+      uid:
+        description: UID of the object; not used.
+        type: str
+      action:
+        description: The action on the object. Values other than V(created) are ignored.
+        type: str
   return_removed:
     description:
       - Return, in RV(removed), the manifests of the objects that leave the set by O(prune), for a later task that restores them.
@@ -529,6 +560,14 @@ def main():
         status=dict(type="str", choices=["True", "False", "Unknown"], default="True"),
         reason=dict(type="str"),
     )
+    assumed = dict(
+        apiVersion=dict(type="str", required=True, aliases=["api_version"]),
+        kind=dict(type="str", required=True),
+        namespace=dict(type="str"),
+        name=dict(type="str", required=True),
+        uid=dict(type="str"),
+        action=dict(type="str"),
+    )
     cluster_module(
         run,
         argument_spec=argument_spec(
@@ -595,19 +634,8 @@ def main():
                 ),
             ),
             wait_timeout=dict(type="int", default=300),
-            assume_deleted=dict(
-                type="list",
-                elements="dict",
-                default=[],
-                options=dict(
-                    apiVersion=dict(type="str", required=True, aliases=["api_version"]),
-                    kind=dict(type="str", required=True),
-                    namespace=dict(type="str"),
-                    name=dict(type="str", required=True),
-                    uid=dict(type="str"),
-                    action=dict(type="str"),
-                ),
-            ),
+            assume_deleted=dict(type="list", elements="dict", default=[], options=assumed),
+            assume_created=dict(type="list", elements="dict", default=[], options=assumed),
             return_removed=dict(type="bool", default=False),
             mask=dict(type="list", elements="str", default=[], no_log=True),
             return_kinds=dict(type="list", elements="str", default=[]),
@@ -649,6 +677,7 @@ def run(module):
         wait_timeout=params["wait_timeout"],
         all_of=params["all_of"] or [],
         assume_deleted=params["assume_deleted"],
+        assume_created=params["assume_created"],
         return_removed=params["return_removed"],
     )
     try:

@@ -68,6 +68,7 @@ class Options(NamedTuple):
     wait_timeout: int = 300
     all_of: Sequence[Mapping[str, Any]] = ()
     assume_deleted: Sequence[Mapping[str, Any]] = ()
+    assume_created: Sequence[Mapping[str, Any]] = ()
     return_removed: bool = False
 
 
@@ -83,7 +84,7 @@ class Run:
         wanted = [desired(obj, options.set_name, options.set_namespace, options.owner, options.subresource) for obj in options.manifests]
         self._wanted = {Identity.of(obj): obj for obj in wanted}
         self._own_kinds = lookup.learn_definitions(client, wanted)
-        self._forecast = Forecast(self._own_kinds, warn)
+        self._forecast = Forecast(self._own_kinds, warn, options.assume_created if options.check else ())
         self._inventory = (
             inventory.identity(options.set_name, options.set_namespace) if options.set_name and options.set_namespace else None
         )

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import lookup
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
@@ -18,12 +19,16 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources i
 class Forecast:
     """Records, during one run, the objects that would have been created and the missing ones.
 
-    ``own_kinds`` are the kinds that the set itself defines, as pairs of group and kind. ``warn`` is called with texts; without it a
+    ``own_kinds`` are the kinds that the set itself defines, as pairs of group and kind; ``created`` the objects of earlier tasks of the play, as
+    they report them. ``warn`` is called with texts; without it a
     namespace or kind that neither exists nor is part of the set is an error instead, as it is for a write.
     """
 
-    def __init__(self, own_kinds: Collection[tuple[str, str]], warn: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, own_kinds: Collection[tuple[str, str]], warn: Callable[[str], None] | None = None, created: Iterable[Mapping[str, Any]] = ()
+    ) -> None:
         self._own_kinds = own_kinds
+        self._earlier = {(one["kind"], one["name"]) for one in created if one.get("action") == "created"}
         self._warn = warn
         self._created: list[Identity] = []
         self._missing: set[str] = set()
@@ -69,7 +74,7 @@ class Forecast:
         if identity.namespace and Identity("v1", "Namespace", None, identity.namespace) in self._created:
             return "its namespace is created by this set"
         if f"namespace {identity.namespace}" in self._missing:
-            return self._lacks(f"namespace {identity.namespace}")
+            return self._lacks_namespace(identity)
         return None
 
     def _lacking(self, identity: Identity, error: ApiError) -> str | None:
@@ -83,7 +88,7 @@ class Forecast:
         if error.reason == "NotServed":
             return self._unknown_kind(identity)
         if error.details.get("kind") == "namespaces":
-            return self._lacks(f"namespace {identity.namespace}")
+            return self._lacks_namespace(identity)
         for other in self._created:
             # Only the name tells: for a binding the server says "rolebindings NAME-OF-THE-ROLE not found".
             if other.name == error.details.get("name"):
@@ -93,7 +98,14 @@ class Forecast:
     def _unknown_kind(self, identity: Identity) -> str | None:
         if (identity.group, identity.kind) in self._own_kinds:
             return "its kind is defined by this set"
+        if any(kind == "CustomResourceDefinition" and name.partition(".")[2] == identity.group for kind, name in self._earlier):
+            return "its kind is created earlier in the play"
         return self._lacks(f"kind {identity.api_version} {identity.kind}")
+
+    def _lacks_namespace(self, identity: Identity) -> str | None:
+        if ("Namespace", identity.namespace) in self._earlier:
+            return "its namespace is created earlier in the play"
+        return self._lacks(f"namespace {identity.namespace}")
 
     def _lacks(self, what: str) -> str | None:
         if self._warn is None:
