@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import tarfile
+from fnmatch import fnmatch
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -158,3 +159,25 @@ def test_roles_say_what_they_do():
     roles = [path for path in (ROOT / "roles").iterdir() if path.is_dir()]
     wanted = [role / name for role in roles for name in ("README.md", "meta/argument_specs.yml")]
     assert [relative(path) for path in wanted if not path.exists()] == []
+
+
+def test_pages_in_the_tarball_link_to_nothing_outside_it(root):
+    """`ansible-galaxy collection build` leaves out what build_ignore matches, as a path or as a part of one."""
+    ignored = yaml.safe_load((root / "galaxy.yml").read_text())["build_ignore"]
+    tracked = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True).stdout.splitlines()
+
+    def is_shipped(path):
+        parts = path.split("/")
+        tops = [("/".join(parts[: count + 1]), part) for count, part in enumerate(parts)]
+        return not any(fnmatch(name, pattern) for pattern in ignored for top in tops for name in top)
+
+    shipped = set(filter(is_shipped, tracked))
+    assert "docs/install.md" in shipped
+    assert not {"docs/contributing.md", "docs/schema/1.31-in-tree.json", "docs/decisions/README.md"} & shipped
+    missing = []
+    for page in sorted(path for path in shipped if path.endswith(".md")):
+        for target in re.findall(r"\]\(([^)#\s]+)", (root / page).read_text()):
+            path = os.path.normpath(os.path.join(os.path.dirname(page), target))
+            if "://" not in target and path not in shipped and not any(other.startswith(f"{path}/") for other in shipped):
+                missing.append(f"{page}: {target}")
+    assert missing == []
