@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, reconcile_period
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.deployments import progress
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import last_error, one_line, redacted
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
@@ -35,16 +35,23 @@ Judge = Callable[[Object], Verdict]
 def condition(live: Object, type: str, status: str = "True", reason: str | None = None) -> Verdict:
     """Has the condition ``type`` the wanted ``status`` (and ``reason``)?"""
     found = conditions.find(live, type)
+    ignored = reconcile_period.problem(live)
+    if ignored and (found.get("status") != status or not _is_current(live, found)):
+        return Verdict(FAILED, ignored)
     if not found:
         seen = ", ".join("{type}={status}".format(**one) for one in conditions.of(live))
         return Verdict(PENDING, "condition {0} is not reported{1}".format(type, " (only " + seen + ")" if seen else ""))
-    generation = live["metadata"].get("generation", 0)
-    for observer in (live.get("status", {}), found):
-        if observer.get("observedGeneration", generation) < generation:
-            return Verdict(PENDING, "its controller has not looked at the present generation yet: " + _told(found))
+    if not _is_current(live, found):
+        return Verdict(PENDING, "its controller has not looked at the present generation yet: " + _told(found))
     if found.get("status") != status or (reason and found.get("reason") != reason):
         return Verdict(PENDING, _told(found))
     return Verdict(READY)
+
+
+def _is_current(live: Object, found: Object) -> bool:
+    """Does a condition describe the present generation of an object?"""
+    generation = live["metadata"].get("generation", 0)
+    return all(observer.get("observedGeneration", generation) >= generation for observer in (live.get("status", {}), found))
 
 
 def fields(live: Object, wanted: Mapping[str, Any]) -> Verdict:

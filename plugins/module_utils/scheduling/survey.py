@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, NamedTuple, TypeVar
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, config_maps, timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, config_maps, reconcile_period, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client, raise_if_gone
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import failed_probes
@@ -304,10 +304,12 @@ class Survey:
         if deployment is None or command is None:
             names, problem, _config, _text = self._read_config(about["namespace"], config_map)
             degraded = conditions.find(resource, "Degraded").get("message") if conditions.is_true(resource, "Degraded") else None
-            message = "; ".join(filter(None, ["it has no Deployment that runs kube-scheduler", degraded, problem]))
+            ignored = reconcile_period.problem(resource)
+            message = "; ".join(filter(None, ["it has no Deployment that runs kube-scheduler", ignored, degraded, problem]))
             image = spec.get("schedulerImage")
             return _entry(about, names=names, image=image, serving=False, message=message)
-        return self._workload(about, deployment, command, config_map)
+        entry = self._workload(about, deployment, command, config_map)
+        return {**entry, "message": "; ".join(filter(None, [entry["message"], reconcile_period.problem(resource)]))}
 
     def _deployment(self, deployment: dict[str, Any]) -> dict[str, Any] | None:
         """The scheduler that a Deployment runs, None if it runs none."""

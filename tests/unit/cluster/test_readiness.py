@@ -162,3 +162,23 @@ def test_what_holds_an_object():
     again = dying()
     del again["metadata"]["deletionTimestamp"]
     assert "created it again" in readiness.held_by(again)
+
+
+@pytest.mark.parametrize("period", ["garbage", "10", "", "1d"])
+def test_a_resource_that_the_operator_does_not_reconcile(period):
+    """ansible-operator stops at this annotation before any code of ours runs."""
+    live = obj("Thing", conditions=[one("Ready", "False")])
+    live["metadata"]["annotations"] = {"ansible.sdk.operatorframework.io/reconcile-period": period}
+    state, why = readiness.condition(live, "Ready")
+    assert state == FAILED
+    assert (
+        f'reconcile-period is "{period}", so the operator of osso.scheduler does not reconcile it: remove it, or set a duration such as 10m'
+        in why
+    )
+
+
+@pytest.mark.parametrize("period", ["10m", "1h30m", "0", "1.5s"])
+def test_a_period_that_the_operator_reads(period):
+    live = obj("Thing", conditions=[one("Ready", "False")])
+    live["metadata"]["annotations"] = {"ansible.sdk.operatorframework.io/reconcile-period": period}
+    assert readiness.condition(live, "Ready").state == PENDING
