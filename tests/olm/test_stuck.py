@@ -175,7 +175,7 @@ def test_a_plan_that_waits_behind_an_installed_version(catalog, namespace, kubec
             told = manage(namespace, "manual", approval="Manual", check=check)
         assert audit.writes() == []
         assert "manual.v1.0.0 is installed in namespace" in told.message
-        assert "waits for approval; it brings manual.v1.1.0: approve it with approve: 1.1.0" in told.message
+        assert "waits for approval; it installs manual.v1.1.0: approve it with approve: 1.1.0" in told.message
         assert told.message in " ".join(told.warnings)
         assert told.result["upgrade"] == "1.1.0"
         unknown = manage(namespace, "manual", approval="Manual", approve="9.9.9", check=check, succeed=False)

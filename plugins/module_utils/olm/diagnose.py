@@ -115,8 +115,7 @@ def _stuck(seen: Seen, goal: Goal) -> Verdict:
     if plan is not None and status(plan, "phase") == "Failed":
         return Verdict(FAILED, f"InstallPlan {name_of(plan)} failed: {_plan_failure(plan)}{_plan_remedy(plan)}; {_FAILED_PLAN}")
     if plan is not None and waits_for_approval(plan) and name in csvs_of(plan):
-        text = f"InstallPlan {name_of(plan)} waits for approval; it installs {', '.join(csvs_of(plan))}"
-        return Verdict(PENDING if goal.approves(plan) else APPROVAL, text)
+        return Verdict(PENDING if goal.approves(plan) else APPROVAL, waiting(plan))
     if plan is not None and status(plan, "phase") == "Installing" and status(plan, "message"):
         remedy = _plan_remedy(plan)
         way_out = f"{remedy}. OLM tries for about a minute. {_FAILED_PLAN}" if remedy else ""
@@ -143,6 +142,10 @@ def _stuck(seen: Seen, goal: Goal) -> Verdict:
     if status(seen.subscription, "state"):
         return Verdict(PENDING, f"{_subscription(seen)} is {status(seen.subscription, 'state')}; its CSV {name} does not exist")
     return Verdict(PENDING, f"{_subscription(seen)}: OLM says nothing about it; is its catalog-operator running?")
+
+
+def waiting(plan: Object) -> str:
+    return f"InstallPlan {name_of(plan)} waits for approval; it installs {', '.join(csvs_of(plan))}"
 
 
 def is_deleted(seen: Seen) -> bool:

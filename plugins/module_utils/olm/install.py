@@ -443,7 +443,7 @@ class Install:
             or name_of(referred) == self._approved
         ):
             return
-        self._pending = f"InstallPlan {name_of(referred)} waits for approval; it brings {', '.join(plan.csvs_of(referred))}"
+        self._pending = diagnose.waiting(referred)
         if self._asks():
             self._warn(self._message())
 
