@@ -147,6 +147,13 @@ def config_valid(facts: Facts) -> dict[str, Any]:
             f"{naming.ALLOW_DEFAULT_SCHEDULER}: 'true' on this resource."
         )
         return made("ConfigValid", "False", "DefaultSchedulerRefused", message)
+    kubeconfig = _unmounted_kubeconfig(config.tree, facts.overrides)
+    if kubeconfig:
+        message = (
+            f"{source}clientConnection.kubeconfig is {json.dumps(kubeconfig)}, and no volume of the scheduler's pod contains this file. Remove the "
+            "field: the scheduler then uses its service account. Or mount the file with spec.unsupportedConfigOverrides.volumes and volumeMounts."
+        )
+        return made("ConfigValid", "False", "ConfigInvalid", message)
     warnings = _findings(config, "warning")
     warnings = f" Warnings: {warnings}" if warnings else ""
     target = config.target
@@ -155,6 +162,16 @@ def config_valid(facts: Facts) -> dict[str, Any]:
     if config.valid is None:
         return _of_unknown_image(facts, target, warnings)
     return made("ConfigValid", "True", "AsExpected", f"Checked for {target}.{warnings}")
+
+
+def _unmounted_kubeconfig(tree: dict[str, Any], overrides: dict[str, Any]) -> str:
+    """The path of a kubeconfig that no volume mount of the overrides contains, "" where there is none."""
+    connection = tree.get("clientConnection")
+    path = connection.get("kubeconfig") if isinstance(connection, dict) else None
+    if not isinstance(path, str) or not path:
+        return ""
+    mounts = [str(mount.get("mountPath", "")).rstrip("/") for mount in overrides.get("volumeMounts") or []]
+    return "" if any(path == mount or path.startswith(f"{mount}/") for mount in mounts) else path
 
 
 def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> dict[str, Any]:

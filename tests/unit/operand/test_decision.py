@@ -230,3 +230,22 @@ def test_warnings_stand_in_the_condition(config):
     warning = Finding("warning", "c", "old registry", hint="use the new one")
     condition = decide(facts(config=replace(config, findings=(warning,)))).config_valid
     assert condition["message"].endswith(" Warnings: old registry (use the new one)")
+
+
+@pytest.mark.parametrize(
+    ("path", "mounts", "is_missing"),
+    [
+        ("/etc/kube/config", [], True),
+        ("/etc/kube/config", ["/etc/kube-other"], True),
+        ("/etc/kube/config", ["/etc/kube/"], False),
+        ("/etc/kube/config", ["/etc/kube/config"], False),
+        ("", [], False),
+        ([], [], False),
+    ],
+)
+def test_a_kubeconfig_that_no_volume_contains(path, mounts, is_missing):
+    """The scheduler would end at once, again and again."""
+    config = replace(CONFIG, tree={"clientConnection": {"kubeconfig": path}})
+    decision = decide(facts(config=config, overrides={"volumeMounts": [{"name": "v", "mountPath": mount} for mount in mounts]}))
+    assert (decision.action, decision.reason) == (("hold", "ConfigInvalid") if is_missing else ("apply", "AsExpected"))
+    assert ('clientConnection.kubeconfig is "/etc/kube/config", and no volume' in decision.message) is is_missing
