@@ -45,7 +45,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tabl
     UPSTREAM,
     UPSTREAM_SINCE,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.releases import OPENSHIFT_OFFSET
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.releases import OPENSHIFT
 
 
 def support(kubernetes, variant, version=""):
@@ -54,40 +54,40 @@ def support(kubernetes, variant, version=""):
         if minor < OSSO_SINCE:
             return f"The cluster runs Kubernetes {kubernetes}, and the operator needs 1.{OSSO_SINCE}. Upgrade the cluster first."
         return ""
-    cluster = minor - OPENSHIFT_OFFSET
+    clusters = {release for release, runs in OPENSHIFT.items() if runs == minor}
+    cluster = f"Kubernetes {kubernetes}" + (f", as OpenShift {' and '.join(map(str, sorted(clusters)))}" if clusters else "")
     oldest = min(release for releases, _versions in UPSTREAM.values() for release in releases)
-    if cluster < oldest:
-        found = f"The cluster runs Kubernetes {kubernetes}, as OpenShift 4.{cluster}"
-        return f"{found}, and the first upstream operator was for 4.{oldest}. Set operator_variant to osso."
-    wrong = _wrong(version, cluster) if version else ""
+    if minor < OPENSHIFT[oldest]:
+        return f"The cluster runs {cluster}, and the first upstream operator was for {oldest}. Set operator_variant to osso."
+    wrong = _wrong(version, clusters) if version else ""
     if not wrong:
         return ""
-    fitting = _fitting(cluster)
+    fitting = _fitting(clusters)
     remedy = f"Choose {' or '.join(filter(None, [', '.join(fitting[:-1]), fitting[-1]]))}, or leave it out" if fitting else "Leave it out"
-    return f"operator_version is {version}, {wrong}. {remedy}: the cluster runs Kubernetes {kubernetes}, as OpenShift 4.{cluster}."
+    return f"operator_version is {version}, {wrong}. {remedy}: the cluster runs {cluster}."
 
 
-def _wrong(version, cluster):
-    """Why an upstream version is not for OpenShift 4.``cluster``; empty if it is, or if it is newer than the table."""
+def _wrong(version, clusters):
+    """Why an upstream version is for none of these releases of OpenShift; empty if it is, or if it is newer than the table."""
     number = _number(version)
     releases, versions = UPSTREAM.get(number[1], ((), ())) if number else ((), ())
-    if number and number[0] == 1 and (number[1] > max(UPSTREAM) or (cluster in releases and number > _number(versions[-1]))):
+    if number and number[0] == 1 and (number[1] > max(UPSTREAM) or (clusters & set(releases) and number > _number(versions[-1]))):
         return ""
     if version not in versions:
         return "which is no version of the upstream operator"
-    if cluster not in releases:
-        return "which is for OpenShift {}".format(" and ".join(f"4.{release}" for release in releases))
-    if version not in _fitting(cluster):
-        return f"which is for OpenShift 4.{UPSTREAM_SINCE[version]} and later"
+    if not clusters & set(releases):
+        return f"which is for OpenShift {' and '.join(map(str, releases))}"
+    if version not in _fitting(clusters):
+        return f"which is for OpenShift {UPSTREAM_SINCE[version]} and later"
     return ""
 
 
-def _fitting(cluster):
+def _fitting(clusters):
     return [
         version
         for releases, versions in UPSTREAM.values()
         for version in versions
-        if cluster in releases and UPSTREAM_SINCE.get(version, 0) <= cluster
+        if any(release in clusters and UPSTREAM_SINCE.get(version, release) <= release for release in releases)
     ]
 
 

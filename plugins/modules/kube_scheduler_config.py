@@ -87,7 +87,8 @@ options:
   kubernetes_version:
     description:
       - The release of the kube-scheduler, such as V(1.31), V(v1.31.4) or V(openshift-4.18).
-      - If not given, it is that of O(image), and without O(image) that of the connected cluster.
+      - If not given, or a release of OpenShift that is newer than this collection, it is that of O(image), and without O(image) that of the
+        connected cluster.
     type: str
   image:
     description:

@@ -15,7 +15,7 @@ description:
   - Compares the dump with the nodes and pods of the API server, which the module reads before and after the dump. Only values that are the same both
     times are compared, so changes in a busy cluster are not reported as differences.
   - The scheduler continues to schedule pods. The module sends the signal only to a process that has a handler for it.
-  - The module supports the format of Kubernetes 1.28 to 1.36, which is the same in all of these releases.
+  - The module supports the format of Kubernetes 1.28 to 1.37, which is the same in all of these releases.
 author:
   - osso.scheduler contributors (@osso-scheduler)
 extends_documentation_fragment:

@@ -31,7 +31,7 @@ def main() -> int:
     command.add_argument("minor")
     command.add_argument("--plugins", choices=[programs.IN_TREE, programs.SCHEDULER_PLUGINS], default=programs.IN_TREE)
     command = commands.add_parser("pin", help="write the module files of a release")
-    command.add_argument("kubernetes", help="v1.34.4, for example")
+    command.add_argument("kubernetes", help="v1.34.4, for example, or 1.34 for its newest patch release")
     command.add_argument("scheduler_plugins", nargs="?", help="v0.34.7, for example")
     arguments, options = parser.parse_known_args()
     if options and arguments.command != "run":
@@ -68,7 +68,8 @@ def _run(arguments: argparse.Namespace, options: list[str]) -> int:
         print(f"{len(documents)} documents, {len(serious)} differences, {len(found) - len(serious)} more in the message alone")
         return 1 if serious else 0
     elif arguments.command == "pin":
-        print(pins.write(arguments.kubernetes, arguments.scheduler_plugins))
+        version = arguments.kubernetes if arguments.kubernetes.startswith("v") else pins.newest(arguments.kubernetes)
+        print(pins.write(version, arguments.scheduler_plugins))
     return 0
 
 

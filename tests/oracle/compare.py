@@ -30,7 +30,7 @@ COLLECTIONS = str(Path(__file__).parents[2] / ".cache/collections")
 STAGES = ("", "decode", "validate", "build", "run")
 
 # Go interface -> field of the configuration.
-_POINTS = {
+POINTS = {
     "PreEnqueue": "preEnqueue",
     "QueueSort": "queueSort",
     "PreFilter": "preFilter",
@@ -45,6 +45,7 @@ _POINTS = {
     "PostBind": "postBind",
     "PlacementGenerate": "placementGenerate",
     "PlacementScore": "placementScore",
+    "PodGroupPostFilter": "podGroupPostFilter",
 }
 _FIELD_ERROR = re.compile(
     r"(?:^|[\[ ])(?:\[\]\.)?(\w[\w.]*(?:\[[^\]]*\][\w.]*)*): (?:Invalid value|Required value|Duplicate value|Unsupported value|Forbidden|Internal error)"
@@ -152,7 +153,7 @@ def _named_building(error: str) -> list[Path_]:
         match = pattern.search(error)
         if match:
             groups = match.groupdict() or {"point": match.group(1), "name": match.group(2)}
-            return [Path_(f"plugins.{_POINTS[groups['point']]}|plugins.multiPoint", anywhere=True)]
+            return [Path_(f"plugins.{POINTS[groups['point']]}|plugins.multiPoint", anywhere=True)]
     if _PLUGIN.search(error):
         # Of a plugin without arguments in the document the engine names the place where it is enabled.
         return [Path_(f"{text}|plugins", anywhere=True) for text in _FIELD_ERROR.findall(_PLUGIN.sub("", error))]

@@ -14,9 +14,10 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
-MINORS = tuple(range(21, 37))
+MINORS = tuple(sorted(int(path.stem.partition(".")[2]) for path in (Path(__file__).parent / "modules").glob("*.mod")))
 # Of which no program can be built any more (README.md): their recordings stay as they are, documents that they lack are not compared.
 FROZEN = {(21, "scheduler-plugins")}
 PLUGINS = ("in-tree", "scheduler-plugins")

@@ -35,6 +35,16 @@ TOO_OLD = {
 }
 
 
+def newest(minor: str) -> str:
+    """The newest patch release of a minor, ``1.37``, that can be downloaded: ``v1.37.2``."""
+    with tempfile.TemporaryDirectory() as directory:
+        known = _go("list", "-m", "-versions", "k8s.io/kubernetes", cwd=directory).split()
+    released = [version for version in known if version.startswith(f"v{minor}.") and "-" not in version]
+    if not released:
+        raise OracleError(f"Kubernetes {minor} has no release yet")
+    return released[-1]
+
+
 def write(kubernetes: str, plugins: str | None) -> Path:
     """Write the module files for a version of Kubernetes, "v1.34.4", and one of scheduler-plugins, or None; return the first."""
     minor, patch = kubernetes.removeprefix("v").rsplit(".", 1)

@@ -5,7 +5,7 @@
 """What kube-scheduler logs when it gets SIGUSR2: the nodes and pods in its cache, its queue, and where its cache is not as its informers. Pure.
 
 The texts are those of pkg/scheduler/backend/cache/debugger (dumper.go, comparer.go; until 1.31 below pkg/scheduler/internal), which
-are the same from 1.28 to 1.36: read in the source of every minor.
+are the same from 1.28 to 1.37, but for the names of the queues: read in the source of every minor.
 """
 
 from __future__ import annotations
@@ -17,13 +17,22 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.klog import Entry
 
-RELEASES = ("1.28", "1.36")
+RELEASES = ("1.28", "1.37")
 """The oldest and the newest release whose dump is known to be written like this."""
 
 # The entries in the order in which they are logged; the last one ends a dump.
 MISMATCH, NODES, QUEUE = "Cache mismatch", "Dump of cached NodeInfo", "Dump of scheduling queue"
 # Within the pods of QUEUE, each queue follows the one before.
-QUEUES = {"activeQ": "active", "backoffQ": "backoff", "unschedulablePods": "unschedulable"}
+QUEUES = {
+    "activeQ": "active",
+    "backoffQ": "backoff",
+    "unschedulablePods": "unschedulable",
+    "unschedulableEntities": "unschedulable",  # since 1.37
+    # Both since 1.37 with the gate GenericWorkload. The summary has them in the other order.
+    "incompletePodGroupPods": "incomplete_pod_group",
+    "pendingPodGroupMemberPods": "pending_pod_group",
+}
+REQUIRED_QUEUES = ("active", "backoff", "unschedulable")
 _MISMATCHES = {
     "missedNodes": "missed_nodes",
     "redundantNodes": "redundant_nodes",
@@ -68,7 +77,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class Pod:
-    """queue: active, backoff or unschedulable; empty for one on a node."""
+    """queue: a value of QUEUES; empty for one on a node."""
 
     namespace: str
     name: str
@@ -196,8 +205,9 @@ def _pod(line: str, queue: str = "") -> Pod:
 
 
 def _summary(text: str) -> dict[str, int]:
-    found = {QUEUES[name]: int(count) for name, count in re.findall(r"(\w+):(\d+)", text) if name in QUEUES}
-    if len(found) != len(QUEUES):
+    counts = dict(re.findall(r"(\w+):(\d+)", text))
+    found = {queue: int(counts[name]) for name, queue in QUEUES.items() if name in counts}
+    if any(queue not in found for queue in REQUIRED_QUEUES):
         raise DumpError(f"the summary of the queue is not written as expected: {text!r}")
     return found
 

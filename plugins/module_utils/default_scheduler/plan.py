@@ -14,6 +14,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.open
     effective_profile,
     has_dynamic_resource_allocation,
 )
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.openshift import DRA
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.releases import OpenShift
 
 SCHEDULER = ("config.openshift.io/v1", "Scheduler")
 KUBE_SCHEDULER = ("operator.openshift.io/v1", "KubeScheduler")
@@ -47,12 +49,12 @@ def plan(
     wanted: dict[str, Any],
     scheduler: dict[str, Any],
     kube_scheduler: dict[str, Any],
-    minor: int | None,
+    release: OpenShift | None,
     debug_logging: dict[str, Any] | None = None,
 ) -> Plan:
     """``wanted``: options of FIELDS (None: not said), ``clear_policy`` and ``i_understand_unsupported_overrides``.
 
-    ``scheduler``, ``kube_scheduler``: as the API server returns them; ``minor``: of OpenShift, None where it is not known.
+    ``scheduler``, ``kube_scheduler``: as the API server returns them; ``release``: of OpenShift, None where it is not known.
     ``debug_logging``: as the module default_scheduler_info returns it.
     """
     refusals, warnings = [], []
@@ -64,17 +66,17 @@ def plan(
             "one is named: set default_scheduler_clear_policy to true, and default_scheduler_profile to the profile that replaces it."
         )
     allocation = wanted.get("dynamic_resource_allocation")
-    if allocation is not None and minor is not None and not has_dynamic_resource_allocation(minor):
+    if allocation is not None and release is not None and not has_dynamic_resource_allocation(release):
         del wanted["dynamic_resource_allocation"]
-        if minor < 16:
+        if release < DRA[0]:
             refusals.append(
-                f"default_scheduler_dynamic_resource_allocation is {allocation}, but OpenShift 4.{minor} has no such customization: it came with 4.16. "
+                f"default_scheduler_dynamic_resource_allocation is {allocation}, but OpenShift {release} has no such customization: it came with {DRA[0]}. "
                 "Leave it out."
             )
         else:
             warnings.append(
                 f"default_scheduler_dynamic_resource_allocation is {allocation}, which does nothing since OpenShift 4.21, where dynamic resource allocation "
-                f"is on by itself: it is not written to this 4.{minor}. Leave it out."
+                f"is on by itself: it is not written to this {release}. Leave it out."
             )
     elif allocation == "Enabled":
         warnings.append(

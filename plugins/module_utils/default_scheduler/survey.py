@@ -18,6 +18,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.default_scheduler i
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import openshift
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import NotYaml, read
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables import openshift as table
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.releases import OpenShift
 
 OPERATOR_NAMESPACE = "openshift-kube-scheduler-operator"
 """Where the operator writes its events; the documentation names its event source instead, which is no namespace."""
@@ -34,7 +35,7 @@ def examine(client: Client, params: dict[str, Any]) -> dict[str, Any]:
     _reject_hosted(client)
     scheduler = _required(client, *planning.SCHEDULER)
     kube_scheduler = _required(client, *planning.KUBE_SCHEDULER)
-    version, minor = _version(client, params["openshift_version"])
+    version, release = _version(client, params["openshift_version"])
     debug_logging = _debug_logging(client)
     result: dict[str, Any] = {
         "changed": False,
@@ -43,7 +44,7 @@ def examine(client: Client, params: dict[str, Any]) -> dict[str, Any]:
         "kube_scheduler": {key: value for key, value in (kube_scheduler.get("spec") or {}).items() if key != "observedConfig"},
         "profile": openshift.effective_profile((scheduler.get("spec") or {}).get("profile")),
         "policy": ((scheduler.get("spec") or {}).get("policy") or {}).get("name") or "",
-        "plan": planning.plan(params["wanted"] or {}, scheduler, kube_scheduler, minor, debug_logging)._asdict(),
+        "plan": planning.plan(params["wanted"] or {}, scheduler, kube_scheduler, release, debug_logging)._asdict(),
         "unmanaged": _unmanaged(client),
         "debug_logging": debug_logging,
         "events": _events(client, params["events"]),
@@ -59,7 +60,7 @@ def examine(client: Client, params: dict[str, Any]) -> dict[str, Any]:
         "conditions": {**rollout.conditions(kube_scheduler), **rollout.conditions(cluster_operator)},
         "degraded_reasons": rollout.degraded_reasons(cluster_operator) + rollout.degraded_reasons(kube_scheduler),
         # After the wait, since the operator writes it before it makes a revision.
-        "configuration": _configuration(client, scheduler, version, minor),
+        "configuration": _configuration(client, scheduler, version, release),
     }
 
 
@@ -105,13 +106,13 @@ def _optional(client: Client, api_version: str, kind: str, name: str, namespace:
         raise
 
 
-def _version(client: Client, given: str | None) -> tuple[str, int | None]:
+def _version(client: Client, given: str | None) -> tuple[str, OpenShift | None]:
     live = given
     if not live:
         found = _optional(client, "config.openshift.io/v1", "ClusterVersion", "version") or {}
         live = ((found.get("status") or {}).get("desired") or {}).get("version") or ""
     try:
-        return live, openshift.minor_of(live)
+        return live, openshift.release_of(live)
     except openshift.UnknownRelease as error:
         if given:
             raise ClusterError(f"openshift_version: {error}.") from None
@@ -185,14 +186,14 @@ def _wait(client: Client, params: Mapping[str, Any]) -> tuple[Object | None, Obj
         time.sleep(min(POLL_SECONDS, max(0.1, deadline - time.monotonic())))
 
 
-def _configuration(client: Client, scheduler: Object, version: str, minor: int | None) -> dict[str, Any]:
+def _configuration(client: Client, scheduler: Object, version: str, release: OpenShift | None) -> dict[str, Any]:
     """What the profile yields, what there is, and what is different."""
     spec = scheduler.get("spec") or {}
     allocation = (spec.get("profileCustomizations") or {}).get("dynamicResourceAllocation") == "Enabled"
-    allocation = allocation or (minor == table.DRA[1] and _gate_is_on(client, "DynamicResourceAllocation", version))
+    allocation = allocation or (release == table.DRA[1] and _gate_is_on(client, "DynamicResourceAllocation", version))
     expected, reason = None, ""
     try:
-        expected = openshift.rendered(f"4.{minor}" if minor else version or "unknown", spec.get("profile"), allocation)
+        expected = openshift.rendered(str(release or version or "unknown"), spec.get("profile"), allocation)
     except openshift.UnknownRelease as error:
         reason = f"{error}."
     config_map = _optional(client, "v1", "ConfigMap", "config", NAMESPACE) or {}

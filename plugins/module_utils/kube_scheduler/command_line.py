@@ -31,7 +31,7 @@ from .outline import API_GROUP
 from .plugins import make_target
 from .result import ERROR, Result
 from .tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
-from .target import IN_TREE, SCHEDULER_PLUGINS, UnknownTarget
+from .target import IN_TREE, SCHEDULER_PLUGINS, UnknownTarget, is_later_openshift
 from .text import from_structure
 
 OK, WRONG, UNUSABLE = 0, 1, 2
@@ -137,6 +137,9 @@ def _check_usage(options: argparse.Namespace) -> None:
     if [*options.files, options.diff].count("-") > 1:
         raise Unusable("stdin can be read only once")
     options.described, options.notes = _plugins(options.plugins), []
+    if options.kubernetes and is_later_openshift(options.kubernetes):
+        _note(f"{options.kubernetes} is newer than this program and is ignored", options)
+        options.kubernetes = None
     image = identify(options.image) if options.image else None
     if image and image.reason and not (options.kubernetes and options.plugins):
         _note(f"{image.reason}: give --kubernetes and --plugins; else only what holds for every release is checked", options)

@@ -10,25 +10,24 @@ rendered("4.18", "HighNodeUtilization")
 from __future__ import annotations
 
 import copy
-import re
 from typing import Any
 
 from .presets import profile as preset_profile
 from .tables import openshift as table
-
-_VERSION = re.compile(r"(?:openshift-)?v?4\.(\d+)(?:[.+-].*)?\Z")
+from .tables.releases import OPENSHIFT, OpenShift
+from .target import parse_openshift
 
 
 class UnknownRelease(ValueError):
     """No table describes this release of OpenShift, or it has no such profile; the message names the known ones."""
 
 
-def minor_of(version: str) -> int:
-    """18 for ``4.18``, ``4.18.3`` or ``openshift-4.18``. Raises UnknownRelease."""
-    found = _VERSION.match(version or "")
-    if not found or not table.OLDEST <= int(found.group(1)) <= table.NEWEST:
-        raise UnknownRelease(f"{version} is no release of OpenShift that is known: those are 4.{table.OLDEST} to 4.{table.NEWEST}")
-    return int(found.group(1))
+def release_of(version: str) -> OpenShift:
+    """The release of OpenShift in ``4.18``, ``4.18.3`` or ``openshift-4.18``. Raises UnknownRelease."""
+    release = parse_openshift(version or "")
+    if not release or release not in OPENSHIFT or release < table.OLDEST:
+        raise UnknownRelease(f"{version} is no release of OpenShift that is known: those are {table.OLDEST} to {max(OPENSHIFT)}")
+    return release
 
 
 def effective_profile(profile: str | None) -> str:
@@ -41,36 +40,36 @@ def rendered(version: str, profile: str | None = "", dynamic_resource_allocation
     ``dynamic_resource_allocation``: whether it is asked for, by the profile's customization or, in 4.20, by the feature gate; where that
     does nothing any more, it does nothing here.
     """
-    minor = minor_of(version)
+    release = release_of(version)
     name = effective_profile(profile)
     if name not in table.PROFILES:
         raise UnknownRelease(f"profile {name} is none of {', '.join(table.PROFILES)}")
-    typed = minor >= table.TYPED_SINCE
+    typed = release >= table.TYPED_SINCE
     made: dict[str, Any] = {
-        "apiVersion": f"kubescheduler.config.k8s.io/{_of(table.API_VERSION, minor)}",
+        "apiVersion": f"kubescheduler.config.k8s.io/{_of(table.API_VERSION, release)}",
         "kind": "KubeSchedulerConfiguration",
         "clientConnection": {"kubeconfig": table.KUBECONFIG},
-        "leaderElection": {**table.LEADER_ELECTION, "resourceLock": _of(table.RESOURCE_LOCK, minor)},
+        "leaderElection": {**table.LEADER_ELECTION, "resourceLock": _of(table.RESOURCE_LOCK, release)},
     }
     if typed:
         for field, empty in table.EMPTY.items():
             made[field] = {**empty, **made[field]}
-    if minor >= table.PROFILING_SINCE:
+    if release >= table.PROFILING_SINCE:
         made.update(enableProfiling=False, enableContentionProfiling=False)
     preset = table.PROFILES[name]
     profiles = [preset_profile(preset, {"scheduler_name": "default-scheduler"})] if preset else []
-    if dynamic_resource_allocation and has_dynamic_resource_allocation(minor):
+    if dynamic_resource_allocation and has_dynamic_resource_allocation(release):
         profiles = copy.deepcopy(profiles) or [{}]
         profiles[0].setdefault("plugins", {})["multiPoint"] = {"enabled": [{"name": table.DRA_PLUGIN}]}
     if typed:
-        profiles = [_typed(one, minor) for one in profiles]
+        profiles = [_typed(one, release) for one in profiles]
     return {**made, "profiles": profiles} if profiles else made
 
 
-def has_dynamic_resource_allocation(minor: int) -> bool:
+def has_dynamic_resource_allocation(release: OpenShift) -> bool:
     """Whether the profile's customization does anything in this release."""
     first, last = table.DRA
-    return first <= minor <= last
+    return first <= release <= last
 
 
 def differences(expected: Any, live: Any, path: str = "") -> list[str]:
@@ -91,10 +90,10 @@ def differences(expected: Any, live: Any, path: str = "") -> list[str]:
     return [] if expected == live else [f"{path}: expected {expected!r}, is {live!r}"]
 
 
-def _of(steps: tuple[tuple[int, str], ...], minor: int) -> str:
-    return [value for since, value in steps if minor >= since][-1]
+def _of(steps: tuple[tuple[OpenShift, str], ...], release: OpenShift) -> str:
+    return [value for since, value in steps if release >= since][-1]
 
 
-def _typed(profile: dict[str, Any], minor: int) -> dict[str, Any]:
-    points: dict[str, Any] = {name: {} for name, since in table.EXTENSION_POINTS if minor >= since}
+def _typed(profile: dict[str, Any], release: OpenShift) -> dict[str, Any]:
+    points: dict[str, Any] = {name: {} for name, since in table.EXTENSION_POINTS if release >= since}
     return {**profile, "plugins": {**points, **profile["plugins"]}}

@@ -10,13 +10,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .tables.releases import API_VERSIONS, NEWEST, OLDEST, OPENSHIFT_OFFSET
+from .tables.releases import API_VERSIONS, NEWEST, OLDEST, OPENSHIFT, OpenShift
 
 IN_TREE = "in-tree"
 SCHEDULER_PLUGINS = "scheduler-plugins"
 
 _KUBERNETES = re.compile(r"v?1\.(\d+)(?:\.\d+)?(?:[-+].*)?\Z")
-_OPENSHIFT = re.compile(r"openshift-4\.(\d+)(?:\.\d+)?(?:[-+].*)?\Z")
+_OPENSHIFT = re.compile(r"v?(\d+)\.(\d+)(?:\.\d+)?(?:[-+].*)?\Z")
+_PREFIX = "openshift-"
 
 
 class UnknownTarget(ValueError):
@@ -67,16 +68,26 @@ class Target:
 def parse_release(text: str) -> int:
     """The minor (31) of ``1.31``, ``v1.31.4`` or ``openshift-4.18``. Raises UnknownTarget."""
     match = _KUBERNETES.match(text)
-    openshift = _OPENSHIFT.match(text)
     if match:
         minor = int(match.group(1))
-    elif openshift:
-        minor = int(openshift.group(1)) + OPENSHIFT_OFFSET
+    elif text.startswith(_PREFIX) and (release := parse_openshift(text)):
+        minor = OPENSHIFT.get(release, 0)
     else:
         raise UnknownTarget(f"{text} is no release: write for example 1.31 or openshift-4.18")
     if not OLDEST <= minor <= NEWEST:
         raise UnknownTarget(
-            f"{text} is not known here: Kubernetes 1.{OLDEST} to 1.{NEWEST} are,"
-            f" as are openshift-4.{OLDEST - OPENSHIFT_OFFSET} to openshift-4.{NEWEST - OPENSHIFT_OFFSET}"
+            f"{text} is not known here: Kubernetes 1.{OLDEST} to 1.{NEWEST} are, as are {_PREFIX}{min(OPENSHIFT)} to {_PREFIX}{max(OPENSHIFT)}"
         )
     return minor
+
+
+def parse_openshift(text: str) -> OpenShift | None:
+    """The release of OpenShift in ``4.18``, ``4.18.3`` or ``openshift-4.18``, known here or not; None where the text is none."""
+    match = _OPENSHIFT.match(text[len(_PREFIX) :] if text.startswith(_PREFIX) else text)
+    return OpenShift(*map(int, match.groups())) if match else None
+
+
+def is_later_openshift(text: str) -> bool:
+    """Whether the text is a release of OpenShift that came after these tables."""
+    release = parse_openshift(text) if text.startswith(_PREFIX) else None
+    return release is not None and release not in OPENSHIFT and release > min(OPENSHIFT)

@@ -96,7 +96,7 @@ def examine(options: Options, connect: Callable[[], Client], warn: Callable[[str
         options.kubernetes_version,
         options.plugins,
         options.flags,
-        lambda: _cluster_release(cluster),
+        lambda: _cluster_release(cluster, options.kubernetes_version),
         convert_to=options.convert_to,
         strict=options.fail_on != "never",
     )
@@ -206,13 +206,18 @@ def _read(path: str) -> str | bytes:
         return content
 
 
-def _cluster_release(cluster: Cluster) -> str:
+def _cluster_release(cluster: Cluster, given: str | None) -> str:
     try:
         return cluster.version
     except ClusterError as error:
+        lacks = (
+            f"kubernetes_version {given} is newer than this collection and image is not given"
+            if given
+            else "Neither kubernetes_version nor image is given"
+        )
         raise InputError(
-            "Neither kubernetes_version nor image is given, so the release of the connected cluster is required, but it cannot be read: "
-            "{0}. Give kubernetes_version, such as 1.31, or image.".format(error.message.rstrip("."))
+            f"{lacks}, so the release of the connected cluster is required, but it cannot be read: {error.message.rstrip('.')}. "
+            "Give kubernetes_version, such as 1.31, or image."
         ) from None
 
 

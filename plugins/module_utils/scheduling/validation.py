@@ -24,6 +24,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.targ
     IN_TREE,
     SCHEDULER_PLUGINS,
     UnknownTarget,
+    is_later_openshift,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import content_hash, normalize
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import configured
@@ -118,9 +119,13 @@ def resolve_target(
 ) -> Target:
     """Release and plugins: those given, else those of the image's name, else the cluster's release.
 
+    A release of OpenShift that is newer than the tables is ignored.
+
     plugins: a name, a mapping, or its text, as annotations contain it. cluster_release: called only if the release is otherwise unknown.
     Raises `InputError` for a release or plugins that were given and that no table describes, unless ``strict`` is false.
     """
+    if kubernetes and is_later_openshift(kubernetes):
+        kubernetes = None
     known = identify(image) if image else None
     plugins, plugins_from = _given_plugins(plugins), "option"
     if plugins is None:

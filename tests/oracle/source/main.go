@@ -16,6 +16,8 @@
 //   - with --command, the unchanged kube-scheduler command, to compare with
 //     (--real runs it for each document).
 //
+// With --facts it prints what the release consists of (facts.go).
+//
 // Supervisor and workers have a network of their own (network.go).
 package main
 
@@ -28,6 +30,7 @@ import (
 const (
 	workerMode  = "--worker"
 	commandMode = "--command"
+	factsMode   = "--facts"
 )
 
 func main() {
@@ -39,6 +42,9 @@ func main() {
 		case commandMode:
 			os.Args = append([]string{"kube-scheduler"}, os.Args[2:]...)
 			os.Exit(runCommand())
+		case factsMode:
+			printFacts()
+			return
 		}
 	}
 	var how manner

@@ -32,11 +32,10 @@ def lines(text):
     return "<\n" + "".join(f"\t{line}\n" for line in text.removesuffix("\n").split("\n")) + " >"
 
 
-def log(nodes=(), queue=(), summary=(0, 0, 0), before=""):
-    active, backoff, unschedulable = summary
+def log(nodes=(), queue=(), summary=(0, 0, 0), before="", text="activeQ:{}; backoffQ:{}; unschedulablePods:{}"):
     nodes = lines("\n\n".join(nodes)) if nodes else '""'
     pods = lines("".join(queue)) if queue else '""'
-    summary = f"activeQ:{active}; backoffQ:{backoff}; unschedulablePods:{unschedulable}"
+    summary = text.format(*summary)
     return (
         f'{before}{HEADER} "Dump of cached NodeInfo" nodes={nodes}\n{HEADER} "Dump of scheduling queue" summary="{summary}" pods={pods}\n'
     )
@@ -53,6 +52,19 @@ def test_nodes_with_pods_and_resources():
     assert (one.requested.cpu_millis, one.requested.memory) == (150, 52428800)
     assert (one.allocatable.pods, one.allocatable.scalar) == (110, {"example.com/gpu": 2, "hugepages-2Mi": 0})
     assert one.pods[0].uid == "uid-a"
+
+
+def test_the_queues_of_1_37():
+    """PendingPods of pkg/scheduler/backend/queue: with the gate GenericWorkload the pods follow in another order than the counts."""
+    text = "activeQ:{}; backoffQ:{}; unschedulableEntities:{}; pendingPodGroupMemberPods:{}; incompletePodGroupPods:{}"
+    found = read(log(queue=[pod_line(name) for name in "abc"], summary=(0, 0, 1, 1, 1), text=text))
+    assert [(pod.name, pod.queue) for pod in found.queue] == [
+        ("a", "unschedulable"),
+        ("b", "incomplete_pod_group"),
+        ("c", "pending_pod_group"),
+    ]
+    found = read(log(queue=[pod_line("a")], summary=(0, 0, 1), text="activeQ:{}; backoffQ:{}; unschedulableEntities:{}"))
+    assert [pod.queue for pod in found.queue] == ["unschedulable"]
 
 
 def test_a_deleted_node_and_nominated_pods():

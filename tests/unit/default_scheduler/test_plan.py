@@ -9,10 +9,13 @@ from __future__ import annotations
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.default_scheduler.plan import plan, restarts
 from ansible_collections.osso.scheduler.plugins.module_utils.default_scheduler.survey import debug_logging_of
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.releases import OpenShift
+
+CLUSTER = OpenShift(4, 18)
 
 
-def planned(wanted, scheduler=None, kube_scheduler=None, minor=18):
-    return plan(wanted, {"spec": scheduler or {}}, {"spec": kube_scheduler or {}}, minor)
+def planned(wanted, scheduler=None, kube_scheduler=None, release=CLUSTER):
+    return plan(wanted, {"spec": scheduler or {}}, {"spec": kube_scheduler or {}}, release)
 
 
 def test_only_what_is_said_is_written():
@@ -46,13 +49,13 @@ def test_dead_policy_is_refused_unless_it_is_to_go():
 
 def test_dynamic_resource_allocation_by_release():
     wanted = {"dynamic_resource_allocation": "Enabled"}
-    (refusal,) = planned(wanted, minor=15).refusals
+    (refusal,) = planned(wanted, release=OpenShift(4, 15)).refusals
     assert "OpenShift 4.15 has no such customization" in refusal
-    made = planned(wanted, minor=18)
+    made = planned(wanted, release=OpenShift(4, 18))
     assert made.manifests[0]["spec"] == {"profileCustomizations": {"dynamicResourceAllocation": "Enabled"}}
     assert made.new_revision
     assert "TechPreviewNoUpgrade" in made.warnings[0]
-    made = planned(wanted, minor=21)
+    made = planned(wanted, release=OpenShift(4, 21))
     assert (made.manifests, made.refusals, made.new_revision) == ([], [], False)
     assert "does nothing since OpenShift 4.21" in made.warnings[0]
 

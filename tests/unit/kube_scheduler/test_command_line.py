@@ -138,6 +138,16 @@ def test_without_a_release_it_says_what_is_not_checked(command):
     status, out, err = command(MISSPELT)
     assert (status, out) == (0, "")
     assert "only what holds for every release" in err
+    status, _out, err = command(MISSPELT, "--kubernetes=openshift-9.0")
+    assert (status, err.splitlines()) == (
+        0,
+        [
+            "note: openshift-9.0 is newer than this program and is ignored",
+            "note: without --kubernetes or --image only what holds for every release is checked",
+        ],
+    )
+    image = "--image=registry.k8s.io/kube-scheduler:v1.31.4"
+    assert command(MISSPELT, "--kubernetes=openshift-9.0", image)[0] == command(MISSPELT, image)[0] == 1
     status, _out, err = command(MISSPELT, "--image=registry.example.com/mine:1")
     assert (status, "registry.example.com/mine:1" in err) == (0, True)
     assert command("a: b: c")[0] == 1
@@ -147,6 +157,7 @@ def test_without_a_release_it_says_what_is_not_checked(command):
     ("arguments", "said"),
     [
         (["--kubernetes=1.99"], "1.99 is not known here"),
+        (["--kubernetes=openshift-4.7"], "openshift-4.7 is not known here: Kubernetes 1.21 to"),
         (["--kubernetes=1.36", "--plugins=scheduler-plugins"], "no release of scheduler-plugins"),
         (["--kubernetes=1.31", "--plugins=/does/not/exist"], "/does/not/exist: No such file"),
         (["--kubernetes=1.31", "--plugins=config.yaml"], "extra"),

@@ -290,6 +290,8 @@ def test_all_errors_are_found_at_once():
         ("profiles: [{plugins: {multiPoint: {}}}]\n", 22, False),
         ("profiles: [{plugins: {placementGenerate: {}}}]\n", 36, True),
         ("profiles: [{plugins: {placementGenerate: {}}}]\n", 35, False),
+        ("profiles: [{plugins: {podGroupPostFilter: {}}}]\n", 37, True),
+        ("profiles: [{plugins: {podGroupPostFilter: {}}}]\n", 36, False),
         ("healthzBindAddress: ''\n", 22, True),
         ("healthzBindAddress: ''\n", 23, False),
         (args_of("InterPodAffinity", "{ignorePreferredTermsOfExistingPods: true}"), 27, True),

@@ -80,6 +80,8 @@ def test_dynamic_resources_run_before_preemption(minor, weight):
         ("v1", 26, "PodSchedulingReadiness=true", "multiPoint", "SchedulingGates"),
         ("v1", 33, "DynamicResourceAllocation=true", "multiPoint", "DynamicResources"),
         ("v1", 36, "TopologyAwareWorkloadScheduling=true,GenericWorkload=true,GangScheduling=true", "multiPoint", "PodGroupPodsCount"),
+        ("v1", 37, "GenericWorkload=true", "multiPoint", "GangScheduling"),
+        ("v1", 37, "InPlacePodVerticalScalingSchedulerPreemption=true", "multiPoint", "DeferredPodScheduling"),
         ("v1beta2", 26, "PodSchedulingReadiness=true", "preEnqueue", "SchedulingGates"),
         ("v1beta2", 23, "DefaultPodTopologySpread=false", "score", "SelectorSpread"),
         ("v1beta1", 22, "VolumeCapacityPriority=true", "score", "VolumeBinding"),
@@ -88,6 +90,14 @@ def test_dynamic_resources_run_before_preemption(minor, weight):
 def test_a_feature_gate_adds_a_default_plugin(version, minor, gate, point, name):
     assert name not in names(defaults(version, Target(minor)).get(point, []))
     assert name in names(defaults(version, Target(minor, flags=(f"--feature-gates={gate}",)))[point])
+
+
+def test_a_deferred_pod_is_found_before_it_does_not_fit():
+    """Since 1.37 NodeName is before NodeUnschedulable, too."""
+    plugins = names(defaults("v1", Target(37, flags=("--feature-gates=InPlacePodVerticalScalingSchedulerPreemption=true",)))["multiPoint"])
+    assert plugins[plugins.index("DeferredPodScheduling") + 1] == "NodeResourcesFit"
+    assert plugins[2:4] == ["NodeName", "NodeUnschedulable"]
+    assert names(defaults("v1", Target(36))["multiPoint"])[2:4] == ["NodeUnschedulable", "NodeName"]
 
 
 def test_scores_by_default():

@@ -85,6 +85,7 @@ def test_every_extension_point_is_written(minor):
     points |= {"multiPoint"} if minor >= 23 else set()
     points |= {"preEnqueue"} if minor >= 26 else set()
     points |= {"placementGenerate", "placementScore"} if minor >= 36 else set()
+    points |= {"podGroupPostFilter"} if minor >= 37 else set()
     for version in Target(minor).served:
         plugins = completed("", minor=minor, version=version)["profiles"][0]["plugins"]
         assert set(plugins) == points

@@ -25,7 +25,7 @@ def problems(minor, *flags):
     return [message for message, _hint in parse(Target(minor, flags=flags)).problems]
 
 
-@pytest.mark.parametrize("minor", range(21, 37))
+@pytest.mark.parametrize("minor", range(21, 38))
 def test_flags_for_leader_election_override_the_file(minor):
     assert not judge(minor, text=SHORT_LEASE).valid
     # 1.21 ignores them beside a file
@@ -33,7 +33,7 @@ def test_flags_for_leader_election_override_the_file(minor):
     assert judge(minor, "--leader-elect-lease-duration=20s", text=SHORT_LEASE).valid == (minor >= 22)
 
 
-@pytest.mark.parametrize("minor", range(21, 37))
+@pytest.mark.parametrize("minor", range(21, 38))
 def test_flags_are_checked_where_they_override(minor):
     result = judge(minor, "--leader-elect-lease-duration=5s")
     assert not result.valid
@@ -115,13 +115,13 @@ def test_a_misspelt_flag_gets_a_suggestion():
         ("--address=0.0.0.0", 21, 22),
         ("--lock-object-name=x", 21, 27),
         ("--logtostderr", 21, 25),
-        ("--pod-max-in-unschedulable-pods-duration=5m", 24, 36),
-        ("--emulated-version=", 31, 36),
+        ("--pod-max-in-unschedulable-pods-duration=5m", 24, 37),
+        ("--emulated-version=", 31, 37),
         ("--scheduler-name=x", 21, 21),
     ],
 )
 def test_releases_that_have_a_flag(flag, first, last):
-    assert [minor for minor in range(21, 37) if not problems(minor, flag)] == list(range(first, last + 1))
+    assert [minor for minor in range(21, 38) if not problems(minor, flag)] == list(range(first, last + 1))
 
 
 def test_the_insecure_port():
@@ -136,18 +136,18 @@ def test_the_insecure_port():
 @pytest.mark.parametrize(
     ("gate", "on"),
     [
-        ("PodSchedulingReadiness", range(27, 37)),
-        ("DynamicResourceAllocation", range(34, 37)),
-        ("DRASchedulerFilterTimeout", range(34, 37)),
-        ("DRADeviceBindingConditions", range(36, 37)),
-        ("NodeDeclaredFeatures", range(36, 37)),
+        ("PodSchedulingReadiness", range(27, 38)),
+        ("DynamicResourceAllocation", range(34, 38)),
+        ("DRASchedulerFilterTimeout", range(34, 38)),
+        ("DRADeviceBindingConditions", range(36, 38)),
+        ("NodeDeclaredFeatures", range(36, 38)),
         ("GangScheduling", ()),
         ("VolumeCapacityPriority", ()),
-        ("StorageCapacityScoring", ()),
+        ("StorageCapacityScoring", (37,)),
     ],
 )
 def test_gates_that_are_on_by_default(gate, on):
-    assert [minor for minor in range(21, 37) if feature_gates(Target(minor)).get(gate)] == list(on)
+    assert [minor for minor in range(21, 38) if feature_gates(Target(minor)).get(gate)] == list(on)
 
 
 def test_gates_that_flags_set():
@@ -171,6 +171,9 @@ def test_gates_that_flags_set():
         (34, ("--feature-gates=StorageCapacityScoring=yes",), "invalid value of StorageCapacityScoring=yes"),
         (35, ("--feature-gates=DynamicResourceAllocation=false",), "feature is locked to true"),
         (36, ("--feature-gates=GangScheduling=true",), "depends on features that are disabled: [GenericWorkload]"),
+        (37, ("--feature-gates=GangScheduling=true",), "unrecognized feature gate: GangScheduling"),
+        (37, ("--feature-gates=PodGroupPreemptionPolicy=true",), "depends on features that are disabled: [GenericWorkload]"),
+        (37, ("--emulated-version=1.33",), "emulation version 1.33 is not between [1.34, 1.37]"),
         (34, ("--feature-gates=other:NodeSwap=true",), "component not registered: other"),
         (34, ("--feature-gates=kube:NodeSwap=true,NodeSwap=true",), "do not mix use"),
         (34, ("--emulated-version=1.33", "--feature-gates=DRASchedulerFilterTimeout=true"), "feature is PreAlpha"),
@@ -201,7 +204,7 @@ def test_the_table_of_gates_is_well_formed():
         assert set(needed).union(*needed.values()) <= set(GATES)
 
 
-@pytest.mark.parametrize("minor", range(21, 37))
+@pytest.mark.parametrize("minor", range(21, 38))
 def test_no_release_starts_with_gates_that_it_refuses(minor):
     assert gates.errors(minor, minor, {}) == []
 

@@ -13,10 +13,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.chec
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.openshift import (
     UnknownRelease,
     differences,
-    minor_of,
+    release_of,
     rendered,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables import openshift as table
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.releases import OPENSHIFT, OpenShift
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import IN_TREE
 
 # From 4.16 on: the profile's asset through Go structs, and the default configuration over it.
@@ -48,7 +49,7 @@ OLD = """
  "leaderElection":{"leaderElect":true,"leaseDuration":"137s","renewDeadline":"107s","retryPeriod":"26s",
    "resourceLock":"configmapsleases","resourceNamespace":"openshift-kube-scheduler"}}
 """
-RELEASES = range(table.OLDEST, table.NEWEST + 1)
+RELEASES = [release for release in OPENSHIFT if release >= table.OLDEST]
 
 
 @pytest.mark.parametrize("minor", range(16, 23))
@@ -85,10 +86,10 @@ def test_what_was_otherwise_before():
     }
 
 
-@pytest.mark.parametrize("minor", RELEASES)
+@pytest.mark.parametrize("release", RELEASES, ids=str)
 @pytest.mark.parametrize("profile", table.PROFILES)
-def test_kube_scheduler_of_the_release_accepts_it(minor, profile):
-    judged = check(json.dumps(rendered(f"4.{minor}", profile)), f"openshift-4.{minor}", IN_TREE)
+def test_kube_scheduler_of_the_release_accepts_it(release, profile):
+    judged = check(json.dumps(rendered(str(release), profile)), f"openshift-{release}", IN_TREE)
     assert judged.valid, judged.findings
 
 
@@ -104,12 +105,20 @@ def test_dynamic_resource_allocation():
         assert rendered(f"4.{minor}", "", dynamic_resource_allocation=True) == rendered(f"4.{minor}")
 
 
-@pytest.mark.parametrize(("text", "minor"), [("4.18", 18), ("4.18.3", 18), ("openshift-4.18", 18), ("4.18.0-rc.1", 18)])
-def test_releases(text, minor):
-    assert minor_of(text) == minor
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [("4.18", (4, 18)), ("4.18.3", (4, 18)), ("openshift-4.18", (4, 18)), ("4.18.0-rc.1", (4, 18)), ("5.0.0-ec.2", (5, 0))],
+)
+def test_releases(text, release):
+    assert release_of(text) == release
 
 
-@pytest.mark.parametrize(("text", "profile"), [("4.9", ""), ("4.24.0", ""), ("1.31", ""), ("", ""), ("4.18", "Mine")])
+def test_5_0_writes_what_4_23_writes():
+    assert rendered("5.0.1", "NoScoring") == rendered("4.23.1", "NoScoring")
+    assert OPENSHIFT[OpenShift(5, 0)] == OPENSHIFT[OpenShift(4, 23)]
+
+
+@pytest.mark.parametrize(("text", "profile"), [("4.9", ""), ("4.24.0", ""), ("5.1.0", ""), ("1.31", ""), ("", ""), ("4.18", "Mine")])
 def test_unknown_releases_and_profiles(text, profile):
     with pytest.raises(UnknownRelease):
         rendered(text, profile)

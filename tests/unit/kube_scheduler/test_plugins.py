@@ -19,6 +19,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.targ
         (32, "DynamicResources", ("preEnqueue", "preFilter", "filter", "postFilter", "reserve", "preBind")),
         (35, "GangScheduling", ("preEnqueue", "reserve", "permit")),
         (36, "GangScheduling", ("preEnqueue", "permit")),
+        (37, "DefaultPreemption", ("preEnqueue", "postFilter", "podGroupPostFilter")),
+        (37, "NodeName", ("preFilter", "filter")),
+        (37, "DeferredPodScheduling", ("preFilter", "filter", "permit")),
     ],
 )
 def test_points_of_a_plugin_change_from_release_to_release(minor, name, points):
@@ -79,7 +82,7 @@ def test_a_description_that_is_wrong_is_refused_with_the_remedy(description, mes
         plugins.parse_plugins(description, 31)
 
 
-@pytest.mark.parametrize("minor", [35, 36])
+@pytest.mark.parametrize("minor", [35, 36, 37])
 @pytest.mark.parametrize("description", ["scheduler-plugins", {"base": "scheduler-plugins"}])
 def test_scheduler_plugins_has_no_release_for_the_newest_kubernetes(minor, description):
     with pytest.raises(UnknownTarget, match=rf"kubernetes-sigs has no release of scheduler-plugins for Kubernetes 1.{minor}, .* v0.34.7"):

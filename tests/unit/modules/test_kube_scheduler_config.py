@@ -122,6 +122,16 @@ def test_needs_no_kubernetes_library(tmp_path):
 def test_nobody_to_ask_for_the_release():
     run = run_directly("kube_scheduler_config", content=V1, kubeconfig="/does/not/exist", succeed=False)
     assert "Give kubernetes_version, such as 1.31, or image." in run.message
+    run = run_directly("kube_scheduler_config", content=V1, kubeconfig="/does/not/exist", kubernetes_version="openshift-9.0", succeed=False)
+    assert run.message.startswith(
+        "kubernetes_version openshift-9.0 is newer than this collection and image is not given, so the release of"
+    )
+
+
+def test_of_a_later_openshift_the_image_decides():
+    target = judge(V1, image=PLUGINS_IMAGE, kubernetes_version="openshift-9.0")["target"]
+    assert (target["kubernetes_version"], target["kubernetes_version_from"]) == ("1.31", "image")
+    assert judge(V1, kubernetes_version="openshift-5.0")["target"]["kubernetes_version"] == "1.36"
 
 
 def test_image_tells_release_and_plugins():

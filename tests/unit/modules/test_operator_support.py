@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.osso.scheduler.plugins.filter.operator_support import support
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.operators import UPSTREAM, UPSTREAM_SINCE
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.releases import OpenShift
 
 
 @pytest.mark.parametrize(
@@ -24,8 +25,10 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tabl
         ("1.29", "upstream", "1.3", "operator_version is 1.3, which is no version of the upstream operator. Choose 1.3.0, 1.3.1 or 1.3.2, or"),
         ("1.29", "upstream", "1.2.9", "operator_version is 1.2.9, which is no version of the upstream operator. Choose 1.3.0"),
         ("1.29", "upstream", "1.3.7", ""),  # a patch that is newer than the table
+        ("1.36", "upstream", "1.6.1", ""),
+        ("1.36", "upstream", "1.5.1", "Choose 1.6.0 or 1.6.1, or leave it out: the cluster runs Kubernetes 1.36, as OpenShift 4.23 and 5.0."),
         ("1.40", "upstream", "1.8.0", ""),  # all newer than the table
-        ("1.40", "upstream", "1.5.0", "which is for OpenShift 4.20 and 4.21. Leave it out: the cluster runs Kubernetes 1.40, as OpenShift 4.27"),
+        ("1.40", "upstream", "1.5.0", "which is for OpenShift 4.20 and 4.21. Leave it out: the cluster runs Kubernetes 1.40."),
         ("1.22", "upstream", "", "as OpenShift 4.9, and the first upstream operator was for 4.11. Set operator_variant to osso."),
     ],
 )  # fmt: skip
@@ -38,6 +41,6 @@ def test_support(kubernetes, variant, version, answer):
 def test_the_table_is_whole():
     """Each OpenShift release has one line of the operator, and exceptions name versions that exist."""
     releases = [release for releases, _versions in UPSTREAM.values() for release in releases]
-    assert releases == list(range(11, 24))
+    assert releases == [OpenShift(4, minor) for minor in range(11, 24)]
     assert set(UPSTREAM_SINCE) < {version for _releases, versions in UPSTREAM.values() for version in versions}
     assert all(version.startswith(f"1.{line}.") for line, (_releases, versions) in UPSTREAM.items() for version in versions)

@@ -2,15 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What OpenShift's kube-scheduler operator makes of its resources, by release: 4.N is N.
+"""What OpenShift's kube-scheduler operator makes of its resources, by release.
 
-Source: openshift/cluster-kube-scheduler-operator, branches release-4.10 to release-4.23, bindata/assets/config and
+Source: openshift/cluster-kube-scheduler-operator, branches release-4.10 to release-5.0, bindata/assets/config and
 pkg/operator/targetconfigcontroller. The profiles themselves are presets (tables.presets).
 """
 
 from __future__ import annotations
 
-OLDEST, NEWEST = 10, 23
+from .releases import OpenShift
+
+OLDEST = OpenShift(4, 10)
 
 PROFILES = {
     # spec.profile: preset, None for what says nothing about profiles
@@ -21,40 +23,37 @@ PROFILES = {
 DEFAULT_PROFILE = "LowNodeUtilization"
 
 # (first release, value), the last one that fits counts
-API_VERSION = ((10, "v1beta3"), (15, "v1"))
-RESOURCE_LOCK = ((10, "configmapsleases"), (13, "leases"))
+API_VERSION = ((OpenShift(4, 10), "v1beta3"), (OpenShift(4, 15), "v1"))
+RESOURCE_LOCK = ((OpenShift(4, 10), "configmapsleases"), (OpenShift(4, 13), "leases"))
 
-PROFILING_SINCE = 12
+PROFILING_SINCE = OpenShift(4, 12)
 """From here on the configuration says that profiling is off; before, kube-scheduler's default is on."""
 
-TYPED_SINCE = 16
+TYPED_SINCE = OpenShift(4, 16)
 """From here on the operator reads its own text into Go structs first, so that empty values stand in what it writes."""
 
-DRA = (16, 20)
+DRA = (OpenShift(4, 16), OpenShift(4, 20))
 """profileCustomizations.dynamicResourceAllocation: the first and the last release in which it does something."""
-
-DRA_FIELD_UNTIL = 23
-"""The field is announced to be gone in the release after this one."""
 
 DRA_PLUGIN = "DynamicResources"
 
 EXTENSION_POINTS = (
     # as kube-scheduler's type has them, with the first release
-    ("preEnqueue", 16),
-    ("queueSort", 16),
-    ("preFilter", 16),
-    ("filter", 16),
-    ("postFilter", 16),
-    ("preScore", 16),
-    ("score", 16),
-    ("reserve", 16),
-    ("permit", 16),
-    ("preBind", 16),
-    ("bind", 16),
-    ("postBind", 16),
-    ("multiPoint", 16),
-    ("placementGenerate", 23),
-    ("placementScore", 23),
+    ("preEnqueue", TYPED_SINCE),
+    ("queueSort", TYPED_SINCE),
+    ("preFilter", TYPED_SINCE),
+    ("filter", TYPED_SINCE),
+    ("postFilter", TYPED_SINCE),
+    ("preScore", TYPED_SINCE),
+    ("score", TYPED_SINCE),
+    ("reserve", TYPED_SINCE),
+    ("permit", TYPED_SINCE),
+    ("preBind", TYPED_SINCE),
+    ("bind", TYPED_SINCE),
+    ("postBind", TYPED_SINCE),
+    ("multiPoint", TYPED_SINCE),
+    ("placementGenerate", OpenShift(4, 23)),
+    ("placementScore", OpenShift(4, 23)),
 )
 
 KUBECONFIG = "/etc/kubernetes/static-pod-resources/configmaps/scheduler-kubeconfig/kubeconfig"

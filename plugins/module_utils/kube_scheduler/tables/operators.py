@@ -10,23 +10,25 @@ an OpenShift release holds older versions as well, for upgrades alone.
 
 from __future__ import annotations
 
+from .releases import OpenShift
+
 UPSTREAM = {
-    # minor of the operator (1.5): minors of OpenShift (4.20), versions
-    1: ((11, 12, 13), ("1.1.0", "1.1.1", "1.1.2", "1.1.3", "1.1.4", "1.1.5")),
-    2: ((14, 15), ("1.2.0", "1.2.1", "1.2.2", "1.2.3")),
-    3: ((16, 17), ("1.3.0", "1.3.1", "1.3.2")),
-    4: ((18, 19), ("1.4.0", "1.4.1", "1.4.2")),
-    5: ((20, 21), ("1.5.0", "1.5.1")),
-    6: ((22, 23), ("1.6.0", "1.6.1")),
+    # minor of the operator (1.5): releases of OpenShift, versions
+    1: ((OpenShift(4, 11), OpenShift(4, 12), OpenShift(4, 13)), ("1.1.0", "1.1.1", "1.1.2", "1.1.3", "1.1.4", "1.1.5")),
+    2: ((OpenShift(4, 14), OpenShift(4, 15)), ("1.2.0", "1.2.1", "1.2.2", "1.2.3")),
+    3: ((OpenShift(4, 16), OpenShift(4, 17)), ("1.3.0", "1.3.1", "1.3.2")),
+    4: ((OpenShift(4, 18), OpenShift(4, 19)), ("1.4.0", "1.4.1", "1.4.2")),
+    5: ((OpenShift(4, 20), OpenShift(4, 21)), ("1.5.0", "1.5.1")),
+    6: ((OpenShift(4, 22), OpenShift(4, 23)), ("1.6.0", "1.6.1")),
 }
 
 UPSTREAM_SINCE = {
     # version that not every OpenShift of its line has: the first that does
-    "1.1.1": 12,
-    "1.1.2": 12,
-    "1.1.3": 12,
-    "1.1.4": 12,
-    "1.1.5": 12,
+    "1.1.1": OpenShift(4, 12),
+    "1.1.2": OpenShift(4, 12),
+    "1.1.3": OpenShift(4, 12),
+    "1.1.4": OpenShift(4, 12),
+    "1.1.5": OpenShift(4, 12),
 }
 
 OSSO_SINCE = 25

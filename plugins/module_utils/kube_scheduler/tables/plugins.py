@@ -31,6 +31,7 @@ POINTS = {
     "postBind": 21,
     "placementGenerate": 36,
     "placementScore": 36,
+    "podGroupPostFilter": 37,
 }
 MULTI_POINT = "multiPoint"
 
@@ -41,6 +42,8 @@ BUILD_ORDER = {
     26: "preFilter filter postFilter reserve preScore score preBind bind postBind permit preEnqueue queueSort",
     36: "preFilter filter postFilter reserve preScore score preBind bind postBind permit preEnqueue queueSort"
     " placementGenerate placementScore",
+    37: "preFilter filter postFilter reserve preScore score preBind bind postBind permit preEnqueue queueSort"
+    " placementGenerate placementScore podGroupPostFilter",
 }
 
 MERGED_POINTS = {
@@ -49,7 +52,7 @@ MERGED_POINTS = {
     "v1beta2": "queueSort preFilter filter postFilter preScore score reserve permit preBind bind postBind",
     "v1beta3": "multiPoint queueSort preFilter filter postFilter preScore score reserve permit preBind bind postBind",
     "v1": "multiPoint preEnqueue queueSort preFilter filter postFilter preScore score reserve permit preBind bind postBind"
-    " placementGenerate placementScore",
+    " placementGenerate placementScore podGroupPostFilter",
 }
 
 
@@ -65,9 +68,9 @@ class Plugin(NamedTuple):
 IN_TREE = (
     Plugin("PrioritySort", "queueSort"),
     Plugin("SchedulingGates", "preEnqueue", since=26),
-    Plugin("NodeUnschedulable", "filter"),
-    Plugin("NodeName", "filter"),
-    Plugin("TaintToleration", "filter preScore score"),
+    Plugin("NodeUnschedulable", "filter preFilter>=37"),
+    Plugin("NodeName", "filter preFilter>=37"),
+    Plugin("TaintToleration", "filter preScore score preFilter>=37"),
     Plugin("NodeAffinity", "preFilter filter preScore score"),
     Plugin("NodePorts", "preFilter filter"),
     Plugin("NodeResourcesFit", "preFilter filter score>=22 preScore>=27 placementScore>=36"),
@@ -82,14 +85,15 @@ IN_TREE = (
     Plugin("VolumeZone", "filter preFilter>=27"),
     Plugin("PodTopologySpread", "preFilter filter preScore score"),
     Plugin("InterPodAffinity", "preFilter filter preScore score"),
-    Plugin("DefaultPreemption", "postFilter preEnqueue>=32"),
+    Plugin("DefaultPreemption", "postFilter preEnqueue>=32 podGroupPostFilter>=37"),
     Plugin("ImageLocality", "score"),
     Plugin("DefaultBinder", "bind"),
     Plugin(
         "DynamicResources",
-        "preFilter filter postFilter reserve preScore<=31 postBind<=31 preEnqueue>=28 preBind>=30 score>=35",
+        "preFilter filter postFilter reserve preScore<=31 postBind<=31 preEnqueue>=28 preBind>=30 score>=35 podGroupPostFilter>=37",
         since=26,
     ),
+    Plugin("DeferredPodScheduling", "preFilter filter permit", since=37),
     Plugin("NodeDeclaredFeatures", "preFilter filter", since=35),
     Plugin("GangScheduling", "preEnqueue permit reserve<=35", since=35),
     Plugin("TopologyPlacementGenerator", "placementGenerate", since=36),
@@ -173,11 +177,13 @@ DEFAULTS = (
     # v1beta3, v1: every plugin at all of its points
     Default(MULTI_POINT, "SchedulingGates", versions="v1", since=30),
     Default(MULTI_POINT, "PrioritySort", versions="v1beta3 v1"),
-    Default(MULTI_POINT, "NodeUnschedulable", versions="v1beta3 v1"),
+    Default(MULTI_POINT, "NodeUnschedulable", versions="v1beta3 v1", until=36),
     Default(MULTI_POINT, "NodeName", versions="v1beta3 v1"),
+    Default(MULTI_POINT, "NodeUnschedulable", versions="v1", since=37),
     Default(MULTI_POINT, "TaintToleration", 3, versions="v1beta3 v1"),
     Default(MULTI_POINT, "NodeAffinity", 2, versions="v1beta3 v1"),
     Default(MULTI_POINT, "NodePorts", versions="v1beta3 v1"),
+    Default(MULTI_POINT, "DeferredPodScheduling", versions="v1", since=37, gate="InPlacePodVerticalScalingSchedulerPreemption"),
     Default(MULTI_POINT, "NodeResourcesFit", 1, versions="v1beta3 v1"),
     Default(MULTI_POINT, "VolumeRestrictions", versions="v1beta3 v1"),
     Default(MULTI_POINT, "EBSLimits", versions="v1beta3 v1", until=30),
@@ -197,7 +203,8 @@ DEFAULTS = (
     Default(MULTI_POINT, "SelectorSpread", 1, versions="v1beta3", until=23, gate="!DefaultPodTopologySpread"),
     Default(MULTI_POINT, "SchedulingGates", versions="v1beta3 v1", since=26, until=29, gate="PodSchedulingReadiness"),
     Default(MULTI_POINT, "NodeDeclaredFeatures", versions="v1", since=35, gate="NodeDeclaredFeatures"),
-    Default(MULTI_POINT, "GangScheduling", versions="v1", since=35, gate="GangScheduling"),
+    Default(MULTI_POINT, "GangScheduling", versions="v1", since=35, until=36, gate="GangScheduling"),
+    Default(MULTI_POINT, "GangScheduling", versions="v1", since=37, gate="GenericWorkload"),
     Default(MULTI_POINT, "TopologyPlacementGenerator", versions="v1", since=36, gate="TopologyAwareWorkloadScheduling"),
     Default(MULTI_POINT, "PodGroupPodsCount", 1, versions="v1", since=36, gate="TopologyAwareWorkloadScheduling"),
 )

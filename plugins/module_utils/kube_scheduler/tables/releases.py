@@ -5,13 +5,15 @@
 """The releases that the tables know: Kubernetes minors, versions of the configuration that they serve, OpenShift's numbers.
 
 Sources: kube-scheduler's scheme (pkg/scheduler/apis/config/scheme/scheme.go) of each minor, run as binaries; KEP-785 for the
-ends of the versions; the Kubernetes version that ``oc version`` of each OpenShift release reports.
+ends of the versions; the Kubernetes version that ``oc version`` of each OpenShift 4 release reports.
 """
 
 from __future__ import annotations
 
-OLDEST, NEWEST = 21, 36
-"""Kubernetes 1.21 to 1.36; a minor is the number after the point."""
+from typing import NamedTuple
+
+OLDEST, NEWEST = 21, 37
+"""Kubernetes 1.21 to 1.37; a minor is the number after the point."""
 
 API_VERSIONS = {
     # version of the configuration: first minor, last minor that serve it (None: still served)
@@ -28,5 +30,20 @@ DEPRECATED_SINCE = {
     "v1beta3": 26,
 }
 
-OPENSHIFT_OFFSET = 13
-"""OpenShift 4.N runs Kubernetes 1.(N + 13): 4.8 is 1.21, 4.23 is 1.36."""
+
+class OpenShift(NamedTuple):
+    """A release of OpenShift; as text ``4.18``."""
+
+    major: int
+    minor: int
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+
+OPENSHIFT = {
+    # release of OpenShift: minor of its Kubernetes
+    **{OpenShift(4, minor): minor + 13 for minor in range(8, 24)},
+    # The branches release-5.0 and release-4.23 of openshift/cluster-kube-scheduler-operator are the same commit.
+    OpenShift(5, 0): 36,
+}

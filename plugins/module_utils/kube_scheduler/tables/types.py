@@ -159,6 +159,7 @@ STRUCTURES: dict[str, tuple[Field, ...]] = {
         Field("multiPoint", "PluginSet", since=23),
         Field("placementGenerate", "PluginSet", since=36),
         Field("placementScore", "PluginSet", since=36),
+        Field("podGroupPostFilter", "PluginSet", since=37),
     ),
     "PluginSet": (
         Field("enabled", "[]Plugin"),
