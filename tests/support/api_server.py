@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
+from kubernetes.client import Configuration
 
 HANG_UP, HANG_UP_IN_THE_ANSWER = "hang up", "hang up in the answer"
 
@@ -77,6 +78,8 @@ class Handler(BaseHTTPRequestHandler):
 
 def connect(url, retry_seconds=5, **options) -> Client:
     """The client of a module with these options; `warnings` is what the module was told to warn of."""
+    # The kubernetes library remembers the last kubeconfig of the process, such as that of a test of tests/reconcile before.
+    Configuration.set_default(None)
     params = {**dict.fromkeys(AUTH_ARG_SPEC), "host": url, "api_key": "token", "retry_seconds": retry_seconds, **options}
     warnings = []
     client = Client.connect(params, warnings.append)
