@@ -112,11 +112,8 @@ class Inside:
         pods = sorted(self.pods(entry), key=lambda pod: (leads(pod, holder), is_ready(pod), pod["metadata"]["name"]), reverse=True)
         for pod in pods:
             command = find_command(pod["spec"])
-            # `pods` has those with one alone
-            if command is None:
-                raise AssertionError("command")
-            target = Target(pod, command.container, command.flags, tuple(entry["scheduler_names"]) or None)
-            if target.container_id:
+            target = command and Target(pod, command.container, command.flags, tuple(entry["scheduler_names"]) or None)
+            if target and target.container_id:
                 return target
         return None
 

@@ -119,19 +119,15 @@ def serving(client: Client, scheduler_name: str, namespaces: list[str]) -> Targe
             f"does: give the namespace of its Deployment in namespaces, or its pod in pod.{_unseen(survey)}"
         )
     entry = max(found, key=_serves)
-    pods = [pod for pod in survey.pods(entry) if _command(pod) is not None]
-    if not pods:
+    started = [(pod, command) for pod in survey.pods(entry) for command in [_command(pod)] if command is not None]
+    if not started:
         raise ClusterError(
             f"The scheduler of the name {scheduler_name} ({entry['kind']} {entry['namespace']}/{entry['name']}) has no pod that can be seen: "
             f"{entry['message']}. If it is a process of a host, scheduler_cache_dump can be run on that host, with method: host and log_path."
             f"{_unseen(survey)}"
         )
     holder = (entry["leader"] or {}).get("holder", "")
-    pod = max(pods, key=lambda pod: (leads(pod, holder), is_ready(pod), pod["metadata"]["name"]))
-    command = _command(pod)
-    # Those without were left out
-    if command is None:
-        raise AssertionError("command")
+    pod, command = max(started, key=lambda one: (leads(one[0], holder), is_ready(one[0]), one[0]["metadata"]["name"]))
     target = Target(pod, command.container, command.flags, tuple(entry["scheduler_names"]))
     if not target.container_id:
         raise ClusterError(f"The scheduler of the name {scheduler_name} does not run: {entry['message']}.")

@@ -246,10 +246,8 @@ def _with_comments(text: str, root: Node, data: dict[str, Any]) -> str | None:
         return text
     if {**written, "apiVersion": new} != data or not isinstance(old, str):
         return None
-    if root.entries is None:
-        raise AssertionError("root.entries")
     lines = normalize(text).split("\n")
-    number = root.entries["apiVersion"][1].place.line - 1
+    number = (root.entries or {})["apiVersion"][1].place.line - 1
     lines[number] = lines[number].replace(old, new, 1)
     changed = "\n".join(lines)
     try:

@@ -101,10 +101,9 @@ def _hint_for_version(version: str, served: str) -> str:
 
 def _find_ignoring_case(node: Node, name: str) -> tuple[str, Node] | None:
     """A key and its value as Go's encoding/json finds them, where the case of letters does not matter."""
-    if node.entries is None:
-        raise AssertionError("node.entries")
-    found = [name] if name in node.entries else [key for key in node.entries if key.lower() == name.lower()]
-    return (found[-1], node.entries[found[-1]][1]) if found else None
+    entries = node.entries or {}
+    found = [name] if name in entries else [key for key in entries if key.lower() == name.lower()]
+    return (found[-1], entries[found[-1]][1]) if found else None
 
 
 def registered(plugin: str, version: str, target: Target) -> bool:
@@ -130,9 +129,7 @@ class _Decoder:
     def structure(self, node: Node, name: str, path: Path) -> dict[str, Any]:
         known = fields(name, self.version, self.target)
         values: dict[str, Any] = {}
-        if node.entries is None:
-            raise AssertionError("node.entries")
-        for key, (_place, child) in node.entries.items():
+        for key, (_place, child) in (node.entries or {}).items():
             if key not in known:
                 self._unknown(key, name, path, known)
                 continue
@@ -221,9 +218,7 @@ class _Decoder:
 
     def _byte_list(self, node: Node, path: Path) -> Any:
         """Go takes a list of numbers for bytes, too."""
-        if node.items is None:
-            raise AssertionError("node.items")
-        values = [0 if item.value is None else item.value for item in node.items]
+        values = [0 if item.value is None else item.value for item in node.items or ()]
         if all(isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 256 for value in values):
             return b64encode(bytes(values)).decode("ascii")
         self._error("wrong-type", path, "is a list, not text in base64", "encode it with base64, in one piece")
@@ -245,12 +240,10 @@ class _Decoder:
         if kind is None:
             return
         values["args"] = {}
-        if node.entries is None:
-            raise AssertionError("node.entries")
-        if "args" not in node.entries or node.entries["args"][1].value is None:
+        args = (node.entries or {}).get("args", (None, Node(node.place)))[1]
+        if args.value is None:
             return
         path = (*path, "args")
-        args = node.entries["args"][1]
         if args.entries is None:
             self._error("wrong-type", path, f"is {_describe(args)}, not a mapping", f"write the fields of {kind}")
             return

@@ -29,28 +29,26 @@ class _Reader:
 
     def read(self) -> Node:
         """One value at a time; ``stack`` has the collections that are open, with the key of the value that comes next."""
-        stack: list[tuple[Node, str | None, Place | None]] = []
+        stack: list[tuple[Node, tuple[str, Place] | None]] = []
         while True:
             node = self._value(len(stack))
-            key: tuple[str, Place] | None = None
             if node.entries is not None and not self._take("}"):
-                stack.append((node, *self._key()))
+                stack.append((node, self._key()))
                 continue
             if node.items is not None and not self._take("]"):
-                stack.append((node, None, None))
+                stack.append((node, None))
                 continue
             while stack:
-                parent, name, place = stack.pop()
-                self._add(parent, name, place, node)
+                parent, key = stack.pop()
+                self._add(parent, key, node)
                 if parent.items is not None:
                     if self._take(","):
-                        stack.append((parent, None, None))
+                        stack.append((parent, None))
                         break
                     self._expect("]", "after a value in a list")
                 else:
                     if self._take(","):
-                        key = self._key()
-                        stack.append((parent, *key))
+                        stack.append((parent, self._key()))
                         break
                     self._expect("}", "after a value in an object")
                 node = parent
@@ -139,20 +137,17 @@ class _Reader:
         string = text[start:end]
         return _ESCAPE.sub(_unescape, string) if "\\" in string else string
 
-    def _add(self, parent: Node, name: str | None, place: Place | None, node: Node) -> None:
+    def _add(self, parent: Node, key: tuple[str, Place] | None, node: Node) -> None:
         if parent.items is not None:
             if len(parent.items) == MAX_ITEMS:
                 raise too_long(node.place)
             parent.items.append(node)
             parent.value.append(node.value)
             return
-        if parent.entries is None:
-            raise AssertionError("parent.entries")
-        if name is None:
-            raise AssertionError("name")
-        # Of the key, which was read before
-        if place is None:
-            raise AssertionError("place")
+        # A mapping, whose key was read before
+        if parent.entries is None or key is None:
+            raise AssertionError("key")
+        name, place = key
         if name in parent.entries:
             parent.duplicates = parent.duplicates or []
             parent.duplicates.append((name, place, parent.entries[name][0]))

@@ -88,17 +88,16 @@ def _string(root: Node, key: str) -> str:
 
 
 def _check_type(root: Node) -> list[Finding]:
-    if root.entries is None:
-        raise AssertionError("root.entries")
+    entries = root.entries or {}
     expected = {"apiVersion": f"{API_GROUP}/v1", "kind": KIND}
     findings = []
     for key, example in expected.items():
-        place, node = root.entries.get(key, (root.place, None))
+        place, node = entries.get(key, (root.place, None))
         if node is None or node.value is None or node.value == "":
             hint = f"add {key}: {example}"
-            other = next((name for name in root.entries if name.lower() == key.lower() and name != key), None)
+            other = next((name for name in entries if name.lower() == key.lower() and name != key), None)
             if other is not None:
-                place = root.entries[other][0]
+                place = entries[other][0]
                 hint = f"write {key} instead of {other}; upper and lower case matter"
             findings.append(_error("missing-field", "is missing", key, place, hint))
         elif not isinstance(node.value, str):
@@ -110,11 +109,11 @@ def _check_type(root: Node) -> list[Finding]:
     if group != API_GROUP or not slash or not version or "/" in version:
         message = "{} is not a version of {}".format(_string(root, "apiVersion"), API_GROUP)
         hint = _hint_for_other_object(root) or f"write apiVersion: {API_GROUP}/v1, or the older version that the image serves"
-        findings.append(_error("wrong-type-of-document", message, "apiVersion", root.entries["apiVersion"][1].place, hint))
+        findings.append(_error("wrong-type-of-document", message, "apiVersion", entries["apiVersion"][1].place, hint))
     elif _string(root, "kind") != KIND:
         message = "{} is not {}".format(_string(root, "kind"), KIND)
         hint = f"write kind: {KIND}"
-        findings.append(_error("wrong-type-of-document", message, "kind", root.entries["kind"][1].place, hint))
+        findings.append(_error("wrong-type-of-document", message, "kind", entries["kind"][1].place, hint))
     return findings
 
 
@@ -129,9 +128,7 @@ def _hint_for_other_object(root: Node) -> str:
 
 def _check_profiles(root: Node) -> tuple[list[str], list[Finding]]:
     """The scheduler names in the order of the profiles, and what is wrong with them."""
-    if root.entries is None:
-        raise AssertionError("root.entries")
-    node = root.entries.get("profiles", (root.place, None))[1]
+    node = (root.entries or {}).get("profiles", (root.place, None))[1]
     if node is None or node.value is None or node.value == []:
         return [DEFAULT_SCHEDULER_NAME], []
     if node.items is None:

@@ -93,7 +93,7 @@ class _Frame:
         self.keys: dict[Any, str] = {}
         self.has_other_keys = False  # than strings
         self.key: Any = None
-        self.key_place: Place | None = None
+        self.key_place = node.place
         self.merge = False
 
 
@@ -473,9 +473,6 @@ class _Reader:
         elif frame.merge:
             self._merge(frame, node, node.place == place)
         else:
-            # The place of the key, which was read before
-            if frame.key_place is None:
-                raise AssertionError("frame.key_place")
             self._set(frame, frame.key, frame.key_place, node)
         frame.key = None
         frame.merge = False
@@ -497,9 +494,6 @@ class _Reader:
         frame.merge = merge
 
     def _merge(self, frame: _Frame, node: Node, is_written_here: bool) -> None:
-        # Of <<
-        if frame.key_place is None:
-            raise AssertionError("frame.key_place")
         sources = [node] if node.items is None else node.items[::-1]
         for source in sources:
             # an alias may stand for a mapping, not for a list of mappings

@@ -61,7 +61,7 @@ _BLANKS = always("[ \t]*")
 _LINE = always(f"[^{_BREAKS}\0]*")
 _NAME = always("[0-9A-Za-z_-]*")
 _URI = always(r"[0-9A-Za-z_;/?:@&=+$,.!~*'()\[\]%-]*")
-_BLOCK_HEADER = re.compile("[|>](?:([+-])([0-9])?|([0-9])([+-])?)?[ \t]*(?:#[^\n\x1e\x1f\0]*)?").match
+_BLOCK_HEADER = always("[|>]?(?:([+-])([0-9])?|([0-9])([+-])?)?[ \t]*(?:#[^\n\x1e\x1f\0]*)?")
 _VERSION = re.compile(r"[ \t]*([0-9]{1,2})\.([0-9]{1,2})(?![0-9])").match
 _DOUBLE_QUOTED = re.compile(f'"([^"\\\\{_BREAKS}\0]*)"').match
 _SINGLE_QUOTED = re.compile(f"'([^'{_BREAKS}\0]*)'(?!')").match
@@ -599,9 +599,6 @@ class Scanner:
         text, start = self.text, self.index
         line, column = self._line, start - self._line_start
         header = _BLOCK_HEADER(text, start)
-        # | or > stands there
-        if header is None:
-            raise AssertionError("header")
         chomping = header.group(1) or header.group(4)
         increment = header.group(2) or header.group(3)
         if increment == "0":

@@ -133,7 +133,7 @@ class Prometheus:
         self._connection: http.client.HTTPConnection | None = None
         self.is_tls = parts.scheme == "https"
 
-    def connect(self, context: ssl.SSLContext | None = None) -> None:
+    def connect(self, context: ssl.SSLContext | None = None) -> http.client.HTTPConnection:
         """Connect, for https with this TLS context. Raises PrometheusError, CertificateError among them."""
         self.close()
         self._context = context
@@ -154,6 +154,7 @@ class Prometheus:
         except (OSError, http.client.HTTPException, ValueError) as error:  # the last for the name of a proxy
             raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} cannot be reached: {self._shown(str(error))}") from None
         self._connection = connection
+        return connection
 
     def query(self, expression: str, method: str = "POST") -> list[Sample]:
         """The vector that an expression is now. Raises PrometheusError."""
@@ -210,12 +211,7 @@ class Prometheus:
             target = f"{target}?{encoded}"
         for attempt in (1, 2):
             kept = self._connection is not None
-            if not kept:
-                self.connect(self._context)
-            connection = self._connection
-            # Connect makes it
-            if connection is None:
-                raise AssertionError("connection")
+            connection = self._connection or self.connect(self._context)
             bounded_http.limit_time(connection, self._timeout)
             try:
                 connection.request(method, target, body=body, headers=headers)
@@ -397,7 +393,7 @@ def _readable(body: bytes, answer: Any) -> str:
 
 
 def first_that_verifies(
-    connect: Callable[[ssl.SSLContext], None], authorities: Iterable[tuple[str, str | None]]
+    connect: Callable[[ssl.SSLContext], object], authorities: Iterable[tuple[str, str | None]]
 ) -> tuple[str, str | None] | CertificateError:
     """Connect with one authority after the other: (where it is from, PEM or None for the machine's) of the first that verifies.
 
