@@ -419,18 +419,14 @@ resource_version:
 """
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.presets import PRESETS
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.configuration import SOURCES, Options, examine
 
 
 def run(module):
-    try:
-        options = Options(**{name: module.params[name] for name in Options._fields})
-        return examine(options, lambda: Client.connect(module.params, module.warn), module.warn, module.check_mode)
-    except ImportError as error:
-        raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
+    options = Options(**{name: module.params[name] for name in Options._fields})
+    return examine(options, lambda: Client.connect(module.params, module.warn), module.warn, module.check_mode)
 
 
 def main():

@@ -390,23 +390,20 @@ findings:
 """
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.discovery import SOURCES
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.preflight import TOKEN_SOURCES, Options, examine
 
 
 def run(module):
-    try:
-        options = Options(**{name: module.params[name] for name in Options._fields})
-        if options.return_token and not module.no_log:
-            raise InputError("return_token: Ansible would print the token; set no_log: true on the task.")
-        result = examine(options, lambda: Client.connect(module.params, module.warn), hide=module.no_log_values.add)
-        # The task itself prints nothing where it is to be returned.
-        module.no_log_values.discard(result.get("token"))
-        return result
-    except ImportError as error:
-        raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
+    options = Options(**{name: module.params[name] for name in Options._fields})
+    if options.return_token and not module.no_log:
+        raise InputError("return_token: Ansible would print the token; set no_log: true on the task.")
+    result = examine(options, lambda: Client.connect(module.params, module.warn), hide=module.no_log_values.add)
+    # The task itself prints nothing where it is to be returned.
+    module.no_log_values.discard(result.get("token"))
+    return result
 
 
 def main():

@@ -95,7 +95,7 @@ objects:
 """
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
 
 UNATTENDED = "unattended"
@@ -107,10 +107,7 @@ OPTIONS = argument_spec(
 
 
 def run(module):
-    try:
-        from ansible_collections.osso.scheduler.plugins.module_utils.operand.reconcile import clean_up_unattended
-    except ImportError as error:
-        raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
+    from ansible_collections.osso.scheduler.plugins.module_utils.operand.reconcile import clean_up_unattended
 
     params = module.params
     if params["state"] != UNATTENDED:

@@ -157,7 +157,6 @@ msg:
 """
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import inside
 from ansible_collections.osso.scheduler.plugins.module_utils.gathering import collect
@@ -174,10 +173,7 @@ OPTIONS = dict(
 
 def run(module):
     options = collect.Options(**{name: module.params[name] for name in OPTIONS})
-    try:
-        return collect.gather(Client.connect(module.params, module.warn), options, module.check_mode)
-    except ImportError as error:
-        raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
+    return collect.gather(Client.connect(module.params, module.warn), options, module.check_mode)
 
 
 def main():

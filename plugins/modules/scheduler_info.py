@@ -563,7 +563,6 @@ unknown:
 """
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import inside
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_pods import conflicts, groups
@@ -581,11 +580,8 @@ def run(module):
     facts = [find for name, find in inside.FACTS.items() if name in gather]
     result = {"changed": False}
     warnings = []
-    try:
-        # Whether a pod is served depends on the schedulers, asked for or not.
-        schedulers = survey.schedulers() if facts or {"schedulers", "pods", "pending"} & gather else []
-    except ImportError as error:
-        raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
+    # Whether a pod is served depends on the schedulers, asked for or not.
+    schedulers = survey.schedulers() if facts or {"schedulers", "pods", "pending"} & gather else []
     if facts or "schedulers" in gather:
         look = inside.Inside(client, survey, module.params["metrics_account"])
         result["schedulers"] = [entry for entry in schedulers if not wanted or wanted in entry["scheduler_names"]]

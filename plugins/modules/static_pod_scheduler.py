@@ -144,16 +144,12 @@ rolled_back:
   sample: true
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils.static_pod.change import change
 
 
 def run(module):
-    try:
-        return change(module.params, module.check_mode)
-    except ImportError as error:
-        raise ClusterError(f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it.") from None
+    return change(module.params, module.check_mode)
 
 
 def main():

@@ -39,7 +39,7 @@ def from_structure(config: dict[str, Any]) -> str:
     Every string is quoted that kube-scheduler would read as something else, also where PyYAML would not.
     """
     if yaml is None:
-        raise ImportError("PyYAML is needed to write a KubeSchedulerConfiguration")
+        raise ImportError("PyYAML is needed to write a KubeSchedulerConfiguration", name="yaml")
 
     class Dumper(yaml.SafeDumper):
         """Writes no anchors, and lists indented below their key."""

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import message_of
 from support.direct_module import COLLECTIONS
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
@@ -85,6 +86,12 @@ def test_a_crash_shows_where_but_no_argument():
     answer = json.loads(done.stdout)
     del answer["invocation"]  # what Ansible shows of arguments, where asked to: an option of this name is not secret
     assert SECRET not in str(answer) + done.stderr
+
+
+def test_a_python_without_pyyaml_is_no_bug():
+    missing = ModuleNotFoundError("No module named 'yaml'", name="yaml")
+    assert message_of(missing) == "No module named 'yaml': install PyYAML, or set ansible_python_interpreter to a Python that has it."
+    assert "bug of osso.scheduler" in message_of(ModuleNotFoundError("No module named 'other'", name="other"))
 
 
 def test_half_a_character_in_an_option_is_an_error():
