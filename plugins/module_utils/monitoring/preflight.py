@@ -18,7 +18,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import time
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import replaced
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure, normalize
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import alerts, configured, metrics, prometheus, tokens
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import endpoint as endpoints
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.discovery import Discovery
@@ -27,7 +28,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.findings
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.metrics import Readers
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import CertificateError, Prometheus, PrometheusError
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.tokens import Token
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import unknown_target, validate
 
 TOKEN_SOURCES = ("token", "service_account", "token_secret", "legacy_token_secret")
 MACHINE = "the certificate authorities of this host"
@@ -296,16 +296,16 @@ def _readers(options: Options) -> tuple[Readers, list[Finding]]:
                 raise InputError(f"plugins: {name} needs no metrics of Prometheus. Choose from {', '.join(known)}.")
         return Readers(chosen), []
     text = from_structure(options.config) if options.config is not None else options.content or ""
-    validated = validate(text, unknown_target("no image is named"))
-    if not isinstance(validated.config, dict):
+    checked = check(normalize(text), None)
+    if not isinstance(checked.config, dict):
         option = "config" if options.config is not None else "content"
-        said = validated.findings[0].format() if validated.findings else "it is no mapping"
+        said = checked.findings[0].format() if checked.findings else "it is no mapping"
         raise InputError(f"{option}: this is no KubeSchedulerConfiguration: {said}.")
-    plugins, findings = validated.asks_prometheus, configured.too_many(validated.config)
+    plugins, findings = configured.asking_prometheus(checked.config), configured.too_many(checked.config)
     if not plugins:
         message = "No plugin of the configuration queries Prometheus, so no metrics were checked"
         findings.append(warning("nothing-asks", message, "enable one with metricProvider.type Prometheus, if that was meant"))
-    return Readers(plugins, target_utilization=configured.target_utilization(validated.config)), findings
+    return Readers(plugins, target_utilization=configured.target_utilization(checked.config)), findings
 
 
 def _read(path: str) -> str:
