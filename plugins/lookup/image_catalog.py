@@ -70,11 +70,11 @@ class LookupModule(LookupBase):
 
     def _catalog(self, folder):
         below = self.get_option("below")
+        prefix = below.strip("/") + "/"
         try:
-            found = files(folder, below)
+            catalog = files(folder, lambda path: path.startswith(prefix) and path.endswith((".yaml", ".yml", ".json")))
         except ValueError as error:
             raise AnsibleLookupError(str(error)) from None
-        catalog = {name: content for name, content in found.items() if name.endswith((".yaml", ".yml", ".json"))}
         if not catalog:
             raise AnsibleLookupError(f"The image has no file-based catalog: nothing in /{below} is YAML or JSON.")
         return catalog

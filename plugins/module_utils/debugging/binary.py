@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import posixpath
 import re
-import tarfile
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,11 +17,14 @@ from typing import Any
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.files import save
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target
+from ansible_collections.osso.scheduler.plugins.module_utils.images import layers
 from ansible_collections.osso.scheduler.plugins.module_utils.images.reference import parse
 
 PROGRAM = "kube-scheduler"
 RunCommand = Callable[[list[str]], tuple[int, str, str]]
 """Starts a program; its exit code, stdout and stderr. Raises OSError where it cannot be started."""
+# Bytes; kube-scheduler has about 70 MB
+_LARGEST = 1_000_000_000
 _DIGEST = re.compile(r"@(sha256:[0-9a-f]{64})$")
 
 
@@ -88,20 +89,13 @@ def _copy(image: str, architecture: str, folder: str, source: Source, run_comman
 
 def _found(image: str, folder: str) -> bytes:
     """The program in a folder that skopeo has copied an image to. What a later layer holds goes before what is below it."""
-    with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
-        layers = [layer["digest"].partition(":")[2] for layer in json.load(file)["layers"]]
-    for layer in reversed(layers):
-        try:
-            with tarfile.open(os.path.join(folder, layer)) as archive:
-                for member in archive:
-                    program = archive.extractfile(member) if member.isreg() and _is_program(member.name) else None
-                    if program:
-                        return program.read()
-        except tarfile.ReadError:
-            raise ClusterError(
-                f"binary: a layer of {image} is compressed in a way that Python's tarfile does not read, such as zstd."
-            ) from None
-    raise ClusterError(f"binary: the image {image} has no file {PROGRAM} in a folder bin.")
+    try:
+        programs = layers.files(folder, _is_program, _LARGEST)
+    except ValueError as error:
+        raise ClusterError(f"binary: {image}: {error}. Python's tarfile does not read every compression, such as zstd.") from None
+    if not programs:
+        raise ClusterError(f"binary: the image {image} has no file {PROGRAM} in a folder bin.")
+    return [*programs.values()][-1]
 
 
 def _is_program(name: str) -> bool:

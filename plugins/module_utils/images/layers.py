@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import os
 import tarfile
+from collections.abc import Callable
 
 
-def files(folder: str, below: str, largest: int = 50_000_000) -> dict[str, bytes]:
-    """Path -> content of the image's regular files below ``below``, the topmost layer's of each path.
+def files(folder: str, wanted: Callable[[str], bool], largest: int = 50_000_000) -> dict[str, bytes]:
+    """Path, without ``/`` at its begin -> content of the image's regular files that are ``wanted``; the topmost layer's of each path, and last.
 
     Nothing is written. Raises ValueError for what is no such folder, for a layer that is not a tar archive (plain, gzip, bzip2, xz), and
     for a file of more than ``largest`` bytes.
@@ -23,34 +24,32 @@ def files(folder: str, below: str, largest: int = 50_000_000) -> dict[str, bytes
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{folder} does not hold one image, as skopeo copies it to dir: {error!r}") from None
     found: dict[str, bytes] = {}
-    prefix = below.strip("/") + "/"
     for layer in layers:
         path = os.path.join(folder, layer["digest"].partition(":")[2])
         try:
             with tarfile.open(path) as archive:
-                _add(found, archive, prefix, largest)
+                _add(found, archive, wanted, largest)
         except (OSError, tarfile.TarError) as error:
             raise ValueError(f"layer {layer['digest']} of the image cannot be read: {error}") from None
     return found
 
 
-def _add(found: dict[str, bytes], archive: tarfile.TarFile, prefix: str, largest: int) -> None:
+def _add(found: dict[str, bytes], archive: tarfile.TarFile, wanted: Callable[[str], bool], largest: int) -> None:
     """The files that one more layer removes from the layers below it, and the files that it adds."""
     brought = {}
     for member in archive:
         name = os.path.normpath("/" + member.name).lstrip("/")
-        if not name.startswith(prefix):
-            continue
         directory, base = os.path.split(name)
         if base == ".wh..wh..opq":
             _remove(found, directory)
         elif base.startswith(".wh."):
             _remove(found, os.path.join(directory, base[len(".wh.") :]))
-        elif member.isfile():
+        elif member.isfile() and wanted(name):
             if member.size > largest:
                 raise ValueError(f"{name} in the image has {member.size} bytes, more than {largest}")
             content = archive.extractfile(member)
             brought[name] = content.read() if content else b""
+            found.pop(name, None)
     found.update(brought)
 
 

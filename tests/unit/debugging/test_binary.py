@@ -69,6 +69,12 @@ def test_the_last_layer_goes_first(skopeo, tmp_path, name, compression):
     )
 
 
+def test_a_program_that_a_later_layer_deletes(skopeo, tmp_path):
+    layers = [{"usr/bin/kube-scheduler": b"right"}, {"bin/kube-scheduler": b"deleted"}, {"bin/.wh.kube-scheduler": b""}]
+    binary.extract(DIGEST, "", str(tmp_path / "program"), skopeo(layers), started)
+    assert (tmp_path / "program").read_bytes() == b"right"
+
+
 def test_credentials_go_by_file(skopeo, tmp_path):
     source = skopeo([{"bin/kube-scheduler": b"x"}])
     binary.extract(DIGEST, "", str(tmp_path / "program"), binary.Source("/a/file", False, source.skopeo), started)
