@@ -43,7 +43,7 @@ def test_other_namespaces_are_not(namespace):
 def test_static_pods_are_refused_as_such():
     pod = {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}
     assert "static pod" in refusal("Pod", "default", pod)
-    assert "can't be changed" in refusal("Pod", "default", {"metadata": {}})
+    assert "cannot be changed" in refusal("Pod", "default", {"metadata": {}})
 
 
 @pytest.mark.parametrize(
