@@ -349,11 +349,15 @@ class TestSecrets:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
             listener.bind(str(log))
             try:
-                listener.settimeout(1)
-                thread = threading.Thread(target=self.listen, args=[listener, heard])
+                listener.settimeout(0.2)
+                ended = threading.Event()
+                thread = threading.Thread(target=self.listen, args=[listener, heard, ended])
                 thread.start()
-                run = play([task, planted], args=["-vvv", "--diff"])
-                thread.join()
+                try:
+                    run = play([task, planted], args=["-vvv", "--diff"])
+                finally:
+                    ended.set()
+                    thread.join()
             finally:
                 log.unlink()
         assert SECRET in "".join(heard), "the planted value has to be heard"
@@ -364,15 +368,15 @@ class TestSecrets:
         self.assert_hidden(json.dumps(run.task("Apply").result))
 
     @staticmethod
-    def listen(listener, heard):
-        """Collect until nothing came for a while after the last line."""
-        silent = 0
-        while silent < 4:
+    def listen(listener, heard, ended):
+        """Collect until the play has ended and nothing of it is left to read."""
+        while True:
+            last = ended.is_set()
             try:
                 heard.append(listener.recv(65536).decode("utf-8", "replace"))
-                silent = 0
             except TimeoutError:
-                silent += 1
+                if last:
+                    return
 
 
 class TestSets:

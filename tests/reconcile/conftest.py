@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import pytest
+
+# pylint: disable=unused-import
 from api.conftest import _environment, kubeconfig, own_cluster, secondary_scheduler_kind  # noqa: F401
 from support.operator_in_process import Operator
 from support.scheduler import Scheduler
