@@ -156,7 +156,7 @@ def test_absent_takes_away_all_of_it_and_nothing_else(two, before, play, kubectl
     try:
         run = bring(play, *absent)
         # Wrapped wherever the line is full
-        assert "Namespacecustom-batchisnotdeleted:itstillholdsConfigMapkept." in "".join(run.output().split())
+        assert "Namespacecustom-batchisnotdeleted:itstillcontainsConfigMapkept." in "".join(run.output().split())
         # What the scheduler's pods own goes with them.
         eventually(lambda: present(kubectl) - before == theirs | own)
         eventually(lambda: before - present(kubectl) == set())

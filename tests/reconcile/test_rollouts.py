@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import find
 from conformance.operator.steps import edit, patch, version
 from support.operator_in_process import crashing, ready, unpullable
 from support.scheduler import IMAGE, eventually
@@ -196,6 +198,9 @@ def test_the_last_good_one_survives_the_loss_of_config_map_and_deployment(schedu
 
 
 def test_pods_are_replaced_once_when_their_service_account_was_recreated(scheduler, operator, kubectl):
+    # Times of objects are whole seconds: an account of the second in which the rollout ended counts as the one before.
+    ended = find(scheduler.deployment, "Progressing")["lastUpdateTime"]
+    eventually(lambda: timestamps.now() > ended)
     kubectl("delete", "serviceaccount", scheduler.workload, f"--namespace={scheduler.namespace}")
     assert operator.reconcile(scheduler).look_again == "1s"
     operator.serve(scheduler)

@@ -40,8 +40,12 @@ class Files:
         self.path.write_text(TEXT)
 
     def all(self) -> dict[str, str]:
-        top = self.path.parents[1]
-        return {str(path.relative_to(top)): path.read_text() for path in sorted(top.rglob("*")) if path.is_file()}
+        """Path -> text; without those that the guard deletes meanwhile."""
+        top, found = self.path.parents[1], {}
+        for path in sorted(top.rglob("*")):
+            with contextlib.suppress(FileNotFoundError, IsADirectoryError):
+                found[str(path.relative_to(top))] = path.read_text()
+        return found
 
     def change(self, check_mode=False, **options):
         usual = {"state": "present", "content": None, "flags": {}, "health_host": None, "wait_timeout": 60}
