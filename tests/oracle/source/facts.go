@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/component-base/featuregate"
@@ -30,8 +29,6 @@ type facts struct {
 	Plugins []string                     `json:"plugins"`
 	Types   map[string]map[string]string `json:"types"`
 	Args    []string                     `json:"args"`
-	// Defaults holds each registered kind as it is after defaulting.
-	Defaults map[string]any `json:"defaults"`
 }
 
 type gate struct {
@@ -44,7 +41,7 @@ var v1 = schema.GroupVersion{Group: "kubescheduler.config.k8s.io", Version: "v1"
 
 // printFacts writes the facts of this release to standard output.
 func printFacts() {
-	found := facts{Gates: gates(), Needs: dependencies(), Flags: flagTypes(), Types: map[string]map[string]string{}, Defaults: map[string]any{}}
+	found := facts{Gates: gates(), Needs: dependencies(), Flags: flagTypes(), Types: map[string]map[string]string{}}
 	for name := range plugins.NewInTreeRegistry() {
 		found.Plugins = append(found.Plugins, name)
 	}
@@ -57,9 +54,6 @@ func printFacts() {
 			found.Args = append(found.Args, kind)
 		}
 		addType(found.Types, known)
-		object := reflect.New(known).Interface().(runtime.Object)
-		scheme.Scheme.Default(object)
-		found.Defaults[kind] = object
 	}
 	sort.Strings(found.Args)
 	output := json.NewEncoder(os.Stdout)
