@@ -119,6 +119,7 @@ func addType(types map[string]map[string]string, t reflect.Type) {
 				for inner, kind := range types[field.Type.Name()] {
 					fields[inner] = kind
 				}
+				delete(types, field.Type.Name()) // it is no structure of its own in a document
 			}
 			continue
 		}
