@@ -32,6 +32,11 @@ _DEFAULTS: dict[str, Object] = {
     "serviceAccountToken": {"expirationSeconds": 3600},
     "ports": {"protocol": "TCP"},
     "rules": {"scope": "*"},
+    "resourceRules": {"scope": "*"},
+    "excludeResourceRules": {"scope": "*"},
+    # Of admission policies and their bindings
+    "matchConstraints": {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}},
+    "matchResources": {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}},
 }
 
 # Fields that are, or hold, quantities: "1000m" is stored as "1"

@@ -213,6 +213,18 @@ def test_defaults_inside_values_that_are_owned_as_a_whole():
     assert not is_applied(wanted({"spec": {"fieldRef": {"fieldPath": "metadata.name"}}}), there, MANAGER)
 
 
+def test_what_the_server_adds_to_an_admission_policy():
+    fields = {"f:spec": {"f:matchConstraints": {}}}
+    rule, defaults = {"resources": ["pods"]}, {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}}
+    there = live({"spec": {"matchConstraints": {**defaults, "resourceRules": [{**rule, "scope": "*"}]}}}, fields)
+    assert is_applied(wanted({"spec": {"matchConstraints": {"resourceRules": [rule]}}}), there, MANAGER)
+    assert not is_applied(wanted({"spec": {"matchConstraints": {"resourceRules": [rule], "matchPolicy": "Exact"}}}), there, MANAGER)
+    there = live(
+        {"spec": {"matchConstraints": {**defaults, "objectSelector": {"matchLabels": {"a": "b"}}, "resourceRules": [rule]}}}, fields
+    )
+    assert not is_applied(wanted({"spec": {"matchConstraints": {"resourceRules": [rule]}}}), there, MANAGER)
+
+
 def test_quantities_are_compared_as_such_only_where_they_are():
     fields = {"f:spec": {"f:hard": {"f:memory": {}}, "f:text": {}}}
     there = live({"spec": {"hard": {"memory": "1Gi"}, "text": "1Gi"}}, fields)

@@ -1,0 +1,138 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Items of the variable scheduler_pools: defaults and validation. Pure: no requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.values import (
+    dns1123_label,
+    dns1123_subdomain,
+    label_value,
+    qualified_name,
+)
+
+VARIABLE = "scheduler_pools"
+ALL = 16
+"""The share of all controllers: one sixteenth for each last digit of a uid."""
+SYSTEM_PREFIXES = ("kube-", "openshift-")
+SYSTEM_NAMESPACES = ("openshift",)
+# As in plugins/modules/scheduler_pool.py
+DEFAULTS: dict[str, Any] = {
+    "scheduler_name": "",
+    "state": "present",
+    "namespaces": {},
+    "pods": {},
+    "nodes": {},
+    "exclusive": False,
+    "reserved": False,
+    "share": ALL,
+    "when_unavailable": "wait",
+}
+_LABELS = {"namespaces": "team: research", "pods": "app: batch", "nodes": "pool: batch"}
+_NAMES: dict[str, Callable[[str], list[str]]] = {"namespaces": dns1123_label, "nodes": dns1123_subdomain}
+
+
+def complete(given: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """``items``: the pools with all that was left out; ``errors``: what of ``given`` cannot be used, with place, value and remedy.
+
+    A selector of an item is a dict with ``match_labels`` and, of namespaces and nodes, ``names``.
+    """
+    items = [_completed(item, f"{VARIABLE}[{number}]") for number, item in enumerate(given)]
+    errors = [error for item in items for error in _errors(item)]
+    errors += _shared(items, "scheduler_name", lambda item: [item["scheduler_name"]], "give each scheduler one pool")
+    present = [item for item in items if item["state"] == "present"]
+    errors += _shared(present, "nodes", _nodes, "give each pool its own nodes")
+    everything = [item for item in present if not _labels(item, "pods")]
+    errors += _shared(everything, "namespaces", _namespaces, "route each namespace to one scheduler, or select pods by labels")
+    return {"items": items, "errors": errors}
+
+
+def is_system(namespace: str) -> bool:
+    """Whether pods of a namespace are never routed, because the cluster itself runs there."""
+    return namespace.startswith(SYSTEM_PREFIXES) or namespace in SYSTEM_NAMESPACES
+
+
+def _completed(item: Mapping[str, Any], where: str) -> dict[str, Any]:
+    found = {**DEFAULTS, **{key: value for key, value in item.items() if value is not None}, "where": where}
+    for key in _LABELS:
+        labels = found[key].get("match_labels") or {}
+        texts = {
+            str(name): str(value) if isinstance(value, int) and not isinstance(value, bool) else value for name, value in labels.items()
+        }
+        found[key] = {"match_labels": texts, "names": list(found[key].get("names") or [])}
+    return found
+
+
+def _errors(item: Mapping[str, Any]) -> list[str]:
+    where, name = item["where"], item["scheduler_name"]
+    found = []
+    if name == DEFAULT_SCHEDULER_NAME:
+        found.append(f"{where}.scheduler_name is {name}, which pods have without a pool: name another scheduler.")
+    elif dns1123_label(name):
+        found.append(f"{where}.scheduler_name is {name!r}: use up to 63 lower-case letters, digits and hyphens, with no hyphen at an end.")
+    if item["state"] == "absent":
+        return found
+    found += [error for key in _LABELS for error in _selector_errors(item, key)]
+    if not any(item["namespaces"].values()):
+        found.append(f"{where}.namespaces selects nothing: set match_labels, such as {{{_LABELS['namespaces']}}}, or names.")
+    system = [namespace for namespace in item["namespaces"]["names"] if is_system(namespace)]
+    if system:
+        found.append(f"{where}.namespaces.names has {', '.join(system)}: pods of the cluster itself are never routed. Remove it.")
+    if item["exclusive"] and not any(item["nodes"].values()):
+        found.append(f"{where}.exclusive is true without nodes: set nodes, or set exclusive to false.")
+    if not 1 <= item["share"] <= ALL:
+        found.append(f"{where}.share is {item['share']}: set a number of sixteenths from 1 to {ALL}. state: absent ends the routing.")
+    if item["when_unavailable"] != "wait":
+        found.append(
+            f"{where}.when_unavailable is {item['when_unavailable']}, but no operator suspends the routing while the scheduler is not available. "
+            "Set it to wait: pods then wait until the scheduler is available."
+        )
+    return found
+
+
+def _selector_errors(item: Mapping[str, Any], key: str) -> list[str]:
+    place, selector = f"{item['where']}.{key}", item[key]
+    found = []
+    if selector["names"] and selector["match_labels"]:
+        found.append(f"{place} has match_labels and names: set one of them.")
+    for label, value in selector["match_labels"].items():
+        if not isinstance(value, str):
+            found.append(f"{place}.match_labels has {label}: {value!r}: put the value into quotes.")
+            continue
+        wrong = qualified_name(label) + label_value(value)
+        if wrong:
+            found.append(f"{place}.match_labels has {label}: {value!r}: {wrong[0]}.")
+    for name in selector["names"]:
+        wrong = _NAMES[key](str(name))
+        if wrong:
+            found.append(f"{place}.names has {name!r}: {wrong[0]}.")
+    return found
+
+
+def _labels(item: Mapping[str, Any], key: str) -> list[str]:
+    """Its labels as one text; no labels: an empty list."""
+    text = ", ".join(f"{label}={value}" for label, value in sorted(item[key]["match_labels"].items()))
+    return [text] if text else []
+
+
+def _nodes(item: Mapping[str, Any]) -> list[str]:
+    return [*item["nodes"]["names"], *_labels(item, "nodes")]
+
+
+def _namespaces(item: Mapping[str, Any]) -> list[str]:
+    return [*item["namespaces"]["names"], *_labels(item, "namespaces")]
+
+
+def _shared(items: Sequence[Mapping[str, Any]], field: str, values: Callable[[Mapping[str, Any]], Iterable[str]], remedy: str) -> list[str]:
+    """Values of ``field`` that several items have."""
+    places: dict[str, list[str]] = {}
+    for item in items:
+        for value in dict.fromkeys(values(item)):
+            places.setdefault(value, []).append(f"{item['where']}.{field}")
+    return [f"{', '.join(those)}: {value} is there {len(those)} times: {remedy}." for value, those in places.items() if len(those) > 1]

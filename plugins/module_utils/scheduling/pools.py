@@ -1,0 +1,175 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Apply and remove pools: read the cluster, report everything that contradicts them, then write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import report as action
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.apply import Options, Run
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.report import Report
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import document
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import pool_nodes, pool_policies
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pool_items import is_system
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pool_nodes import Marks
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey
+
+SET = "scheduler-pools"
+_NODE_RACES = 5
+
+Item = Mapping[str, Any]
+
+
+class Settings(NamedTuple):
+    """The meaning of each is documented in the module ``scheduler_pool``."""
+
+    check: bool = False
+    namespaces: Sequence[str] = ()
+    assume_available: Sequence[str] = ()
+    force_conflicts: bool = False
+
+
+class Pools:
+    """One run over ``items``, as `pool_items.complete` returns them. Raises `InputError` with everything that prevents it, before the first write."""
+
+    def __init__(self, client: Client, items: Sequence[Item], settings: Settings, report: Report, warn: Callable[[str], None]) -> None:
+        self._client, self._settings, self._report, self._warn = client, settings, report, warn
+        self._names = [item["scheduler_name"] for item in items]
+        self._present = [item for item in items if item["state"] == "present"]
+        self._absent = [item for item in items if item["state"] == "absent"]
+        self._node_kind = client.resource("v1", "Node")
+
+    def apply(self) -> list[dict[str, Any]]:
+        """Bring all items into their state. Returns nodes, and the DaemonSets that are kept out of them, of each pool that is present."""
+        api_version = self._api_version()
+        excluded, errors = self._schedulers() if self._present else ([], [])
+        nodes = {node["metadata"]["name"]: node for node in self._client.list(self._node_kind)}
+        members, contradictions = pool_nodes.members(self._present, list(nodes.values()))
+        wanted = pool_nodes.wanted_marks(self._present, members)
+        patches, taken = self._patches(nodes, wanted)
+        errors += contradictions + taken
+        if errors:
+            raise InputError("\n".join([*errors, "Nothing was written."]))
+        results = [self._result(item, [nodes[name] for name in members[item["scheduler_name"]]]) for item in self._present]
+        dry = {name: self._patch_node(name, nodes[name], operations, wanted, dry_run=True) for name, operations in patches.items()}
+        self._policies(api_version, excluded)
+        for name, operations in patches.items():
+            after = dry[name] if self._settings.check else self._patch_node(name, nodes[name], operations, wanted)
+            self._report.add(Identity("v1", "Node", None, name), action.UPDATED, nodes[name], after)
+        return results
+
+    def _api_version(self) -> str:
+        """The newest served version of MutatingAdmissionPolicy. Raises `InputError` if there is none and a pool requires one."""
+        versions = [f"{pool_policies.GROUP}/{name}" for name, _minor, _default in pool_policies.VERSIONS]
+        for version in versions:
+            try:
+                self._client.resource(version, "MutatingAdmissionPolicy")
+                return version
+            except ApiError as error:
+                if error.status != 404:
+                    raise
+        if self._present:
+            platform = Survey(self._client, []).platform()
+            raise InputError(pool_policies.unserved(platform["kubernetes_version"], platform["openshift"]))
+        return versions[0]
+
+    def _schedulers(self) -> tuple[list[str], list[str]]:
+        """Namespaces of schedulers and operators, whose own pods are never routed, and why some pools cannot be."""
+        survey = Survey(self._client, self._settings.namespaces)
+        found = survey.schedulers()
+        homes = {one["namespace"]: one for one in [*found, *survey.operators()] if not is_system(one["namespace"])}
+        available = [one for one in found if one["serving"] is not False]
+        errors = []
+        for item in self._present:
+            name, where = item["scheduler_name"], item["where"]
+            own = [one for one in available if name in one["scheduler_names"]]
+            if not own and name not in self._settings.assume_available:
+                others = sorted({other for one in available for other in one["scheduler_names"]})
+                errors.append(
+                    f"{where}.scheduler_name is {name}, but no available scheduler has this name, so routed pods would stay pending. Available: "
+                    f"{', '.join(others) or 'none'}. Correct the name, or deploy the scheduler first."
+                )
+            errors += [
+                f"{where}.namespaces.names has {namespace}, where {homes[namespace]['kind']} {homes[namespace]['name']} runs: its own pods would wait "
+                "for it. Remove the namespace, or move the scheduler to another one."
+                for namespace in item["namespaces"]["names"]
+                if namespace in homes
+            ]
+            if pool_policies.node_labels(item):
+                errors += [self._leaves_its_nodes(item, one, survey.configuration(one)) for one in own]
+        return sorted(homes), [error for error in errors if error]
+
+    def _leaves_its_nodes(self, item: Item, scheduler: Mapping[str, Any], config: str | None) -> str:
+        """Why a scheduler of the pool places pods on other nodes, too; empty if it does not, or if this is unknown, which is a warning."""
+        which = f"{scheduler['kind']} {scheduler['namespace']}/{scheduler['name']}"
+        lines = yaml.safe_dump([pool_policies.plugin_config(item)], sort_keys=False)
+        if config is None:
+            self._warn(
+                f"{item['where']}.nodes: the configuration of {which} cannot be read, so it is unknown whether it keeps to the nodes of the "
+                f"pool. Its profile {item['scheduler_name']} requires under pluginConfig:\n{lines}"
+            )
+            return ""
+        if pool_policies.keeps_to_nodes(document.tree(config), item):
+            return ""
+        return (
+            f"{item['where']}.nodes: {which} also places pods on other nodes. Add these lines under pluginConfig to the profile "
+            f"{item['scheduler_name']} of its configuration, or merge them with its NodeAffinity:\n{lines}"
+        )
+
+    def _patches(self, nodes: Mapping[str, Object], wanted: Mapping[str, Marks]) -> tuple[dict[str, list[Object]], list[str]]:
+        found = {name: pool_nodes.patch(node, wanted.get(name, Marks()), self._names) for name, node in nodes.items()}
+        return {name: operations for name, (operations, _why) in found.items() if operations}, [why for _ops, why in found.values() if why]
+
+    def _result(self, item: Item, nodes: Sequence[Object]) -> dict[str, Any]:
+        pool: str = item["scheduler_name"]
+        out: list[str] = []
+        if pool_policies.node_labels(item) and not nodes:
+            self._warn(f"{item['where']}.nodes selects no node, so pods of the pool {pool} stay pending. Add nodes with these labels.")
+        if item["exclusive"]:
+            out = pool_nodes.kept_out(self._client.list(self._client.resource("apps/v1", "DaemonSet")), nodes, pool)
+        if out:
+            self._warn(
+                f"The taint {pool_policies.POOL_KEY}={pool}:NoSchedule keeps new pods of the DaemonSets {', '.join(out)} away from the nodes of "
+                f"the pool {pool}. Add a toleration to those that have to run there."
+            )
+        return {"scheduler_name": pool, "nodes": [node["metadata"]["name"] for node in nodes], "daemon_sets_kept_out": out}
+
+    def _policies(self, api_version: str, excluded: Sequence[str]) -> None:
+        present: list[Object] = []
+        absent: list[Object] = []
+        for item in self._present:
+            present += pool_policies.routing(item, api_version, excluded)
+            (present if item["reserved"] else absent).extend(pool_policies.reservation(item, excluded))
+        for item in self._absent:
+            absent += pool_policies.routing(item, api_version, excluded) + pool_policies.reservation(item, excluded)
+        options = Options([], check=self._settings.check, force_conflicts=self._settings.force_conflicts, set_name=SET)
+        if present:
+            Run(self._client, options._replace(manifests=present), self._report, self._warn).present()
+        if absent:
+            Run(self._client, options._replace(manifests=absent), self._report, self._warn).absent()
+
+    def _patch_node(self, name: str, node: Object, operations: list[Object], wanted: Mapping[str, Marks], dry_run: bool = False) -> Object:
+        """The node after the patch; computed again where others have changed its taints since."""
+        for race in range(_NODE_RACES):
+            try:
+                return self._client.json_patch(self._node_kind, name, None, operations, dry_run=dry_run)
+            except ApiError as error:
+                changed = error.status in (409, 422) and race + 1 < _NODE_RACES and self._client.get(self._node_kind, name)
+                if not changed:
+                    raise refusal(error, Identity("v1", "Node", None, name), "patch") from None
+                operations, problem = pool_nodes.patch(changed, wanted.get(name, Marks()), self._names)
+                if problem:
+                    raise InputError(problem) from None
+                if not operations:
+                    return changed
+        raise AssertionError(name)

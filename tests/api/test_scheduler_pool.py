@@ -1,0 +1,271 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""scheduler_pool on a real API server: pods are really created, by users and by controllers, and see what admission makes of them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.operator_in_process import ready
+from support.scheduler import eventually
+
+MODULE = "scheduler_pool"
+NAME = "pool-batch"
+KEY = "osso.scheduler/pool"
+HOME = "pool-scheduler"
+TAINT = {"key": KEY, "value": NAME, "effect": "NoSchedule"}
+OTHER_TAINT = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
+LABELS = {"app": NAME}
+WORKLOAD = {"apiVersion": "apps/v1", "kind": "Deployment"}
+AFFINITY = {
+    "requiredDuringSchedulingIgnoredDuringExecution": {
+        "nodeSelectorTerms": [{"matchExpressions": [{"key": KEY, "operator": "In", "values": [NAME]}]}]
+    }
+}
+ABSENT = {"scheduler_name": NAME, "state": "absent"}
+
+
+def pool(namespace, **fields):
+    return {"scheduler_name": NAME, "namespaces": {"names": [namespace]}, **fields}
+
+
+def configuration(*plugin_config):
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "leaderElection": {"leaderElect": False},
+        "profiles": [{"schedulerName": NAME, "pluginConfig": list(plugin_config)}],
+    }
+
+
+def configure(kubectl, *plugin_config):
+    data = {"config.yaml": json.dumps(configuration(*plugin_config))}
+    kubectl.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME, "namespace": HOME}, "data": data})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _scheduler(kubectl):
+    """A Deployment of kube-scheduler, of whose pod the test reports that it is ready."""
+    kubectl("create", "namespace", HOME)
+    configure(kubectl, {"name": "NodeAffinity", "args": {"addedAffinity": AFFINITY}})
+    container = {
+        "name": "s",
+        "image": "registry.example.com/kube-scheduler:v1.34.1",
+        "command": ["kube-scheduler", "--config=/etc/s/config.yaml"],
+        "volumeMounts": [{"name": "config", "mountPath": "/etc/s"}],
+    }
+    spec = {"containers": [container], "volumes": [{"name": "config", "configMap": {"name": NAME}}]}
+    template = {"metadata": {"labels": LABELS}, "spec": spec}
+    about = {"name": NAME, "namespace": HOME}
+    kubectl.apply({**WORKLOAD, "metadata": about, "spec": {"selector": {"matchLabels": LABELS}, "template": template}})
+    (pod,) = eventually(lambda: kubectl.list("pod", HOME, f"app={NAME}"))
+    kubectl.report("pod", pod["metadata"]["name"], ready(pod), HOME)
+    eventually(lambda: kubectl.json("get", "deployment", NAME, f"--namespace={HOME}")["status"].get("readyReplicas"))
+    yield
+    kubectl("delete", "namespace", HOME, "--wait=false")
+
+
+@pytest.fixture
+def pools(module_result):
+    """pools(item, ...): the module. The pool is removed at the end."""
+
+    def run(*items, check=False, **options):
+        return module_result(MODULE, {"pools": list(items), **options}, check=check)
+
+    yield run
+    result = run(ABSENT)
+    assert not result["failed"], result
+
+
+@pytest.fixture
+def nodes(kubectl):
+    """Two nodes, of which the second has a taint of somebody else."""
+    names = ["pool-node-1", "pool-node-2"]
+    for name, taints in zip(names, ([], [OTHER_TAINT]), strict=True):
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"zone": "a"}}, "spec": {"taints": taints}}
+        kubectl("create", "--filename=-", stdin=node)
+    yield names
+    kubectl("delete", "node", *names)
+
+
+def pod(namespace, labels=None, **fields):
+    spec = {"containers": [{"name": "c", "image": "registry.example.com/c:1"}], **fields.pop("spec", {})}
+    metadata = {"generateName": "p-", "namespace": namespace, "labels": labels or {}, **fields}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def of(kind, uid):
+    """ownerReferences of a pod that this controller has created."""
+    return [{"apiVersion": "apps/v1", "kind": kind, "name": "o", "uid": uid, "controller": True}]
+
+
+def admitted(kubectl, manifest):
+    """What the API server makes of the spec of a pod; nothing is stored."""
+    answer = kubectl("create", "--dry-run=server", "--filename=-", "--output=json", stdin=manifest)
+    return json.loads(answer.stdout)["spec"]
+
+
+def scheduler_of(kubectl, namespace, **fields):
+    return admitted(kubectl, pod(namespace, **fields))["schedulerName"]
+
+
+def await_routing(kubectl, namespace, name=NAME, **fields):
+    """Policies are in use about a second after they are stored."""
+    eventually(lambda: scheduler_of(kubectl, namespace, **fields) == name, 30)
+
+
+def node(kubectl, name):
+    """Its label, and its taints without the one that each new node has."""
+    found = kubectl.json("get", "node", name)
+    taints = [taint for taint in found["spec"].get("taints", []) if taint["key"] != "node.kubernetes.io/not-ready"]
+    return found["metadata"]["labels"].get(KEY), taints
+
+
+def test_pods_of_users_and_of_controllers_are_routed_and_nothing_else(pools, kubectl, namespace):
+    other = f"{namespace}-other"
+    kubectl("create", "namespace", other)
+    for excluded in ("kube-pool", "openshift-pool"):
+        kubectl("create", "namespace", excluded)
+    try:
+        for each in (namespace, "kube-pool", "openshift-pool", HOME):
+            kubectl("label", "namespace", each, "team=research")
+        result = pools({"scheduler_name": NAME, "namespaces": {"match_labels": {"team": "research"}}})
+        assert (result["failed"], result["changed"]) == (False, True), result
+        assert result["pools"] == [{"scheduler_name": NAME, "nodes": [], "daemon_sets_kept_out": []}]
+        await_routing(kubectl, namespace)
+        assert kubectl.list("pod", namespace) == []
+        for each in (other, "kube-pool", "openshift-pool", HOME):
+            assert scheduler_of(kubectl, each) == "default-scheduler", each
+        untouched = {
+            "of a DaemonSet": {"ownerReferences": of("DaemonSet", "a")},
+            "on a node": {"spec": {"nodeName": "n"}},
+            "with a scheduler": {"spec": {"schedulerName": "other"}},
+            "mirror": {"annotations": {"kubernetes.io/config.mirror": "x"}, "spec": {"nodeName": "n"}},
+        }
+        assert {name: scheduler_of(kubectl, namespace, **fields) for name, fields in untouched.items()} == {
+            **dict.fromkeys(untouched, "default-scheduler"),
+            "with a scheduler": "other",
+        }
+
+        kubectl("create", "deployment", "web", "--image=registry.example.com/c:1", f"--namespace={namespace}")
+        kubectl("create", "job", "once", "--image=registry.example.com/c:1", f"--namespace={namespace}")
+        kubectl.create("pod", pod(namespace), namespace)
+        found = eventually(lambda: (some := kubectl.list("pod", namespace)) and len(some) == 3 and some)
+        assert {one["spec"]["schedulerName"] for one in found} == {NAME}
+        kinds = {owner["kind"] for one in found for owner in one["metadata"].get("ownerReferences", [])}
+        assert kinds == {"ReplicaSet", "Job"}
+    finally:
+        kubectl("delete", "namespace", other, "kube-pool", "openshift-pool", "--wait=false")
+
+
+def test_a_second_run_check_mode_and_removal(pools, kubectl, namespace, nodes, audit):
+    item = pool(namespace, nodes={"names": nodes}, exclusive=True, reserved=True)
+    planned = pools(item, check=True)
+    assert (planned["failed"], planned["changed"], planned["requests"]["write"]) == (False, True, 0), planned
+    assert node(kubectl, nodes[0]) == (None, [])
+    result = pools(item)
+    assert [(one["kind"], one["name"], one["action"]) for one in result["objects"]] == [
+        (one["kind"], one["name"], one["action"]) for one in planned["objects"]
+    ]
+    assert (node(kubectl, nodes[0]), node(kubectl, nodes[1])) == ((NAME, [TAINT]), (NAME, [OTHER_TAINT, TAINT]))
+    with audit:
+        again = pools(item)
+    assert (again["failed"], again["changed"], audit.writes()) == (False, False, []), again
+
+    await_routing(kubectl, namespace)
+    tolerations = admitted(kubectl, pod(namespace))["tolerations"]
+    toleration = {**TAINT, "operator": "Equal"}
+    assert toleration in tolerations
+    # What a pod tolerates itself stays.
+    own = {"key": "gpu", "operator": "Exists"}
+    assert [one for one in admitted(kubectl, pod(namespace, spec={"tolerations": [own]}))["tolerations"] if one in (own, toleration)] == [
+        own,
+        toleration,
+    ]
+    rejected = kubectl("create", "--dry-run=server", "--filename=-", stdin=pod("default", spec={"schedulerName": NAME}), check=False)
+    assert f"schedulerName {NAME} is reserved for the namespaces of its pool" in rejected.stderr
+    assert scheduler_of(kubectl, namespace, spec={"schedulerName": NAME}) == NAME
+    assert scheduler_of(kubectl, HOME, spec={"schedulerName": NAME}) == NAME
+
+    gone = pools(ABSENT, check=True)
+    assert (gone["changed"], gone["counts"]["deleted"], gone["counts"]["updated"], gone["requests"]["write"]) == (True, 4, 2, 0)
+    removed = pools(ABSENT)
+    assert (removed["failed"], removed["counts"]["deleted"], removed["counts"]["updated"]) == (False, 4, 2)
+    assert (node(kubectl, nodes[0]), node(kubectl, nodes[1])) == ((None, []), (None, [OTHER_TAINT]))
+    await_routing(kubectl, namespace, "default-scheduler")
+    assert pools(ABSENT)["changed"] is False
+
+
+def test_an_option_that_is_removed_leaves_nothing(pools, kubectl, namespace, nodes):
+    pools(pool(namespace, nodes={"names": nodes}, exclusive=True, reserved=True))
+    result = pools(pool(namespace, nodes={"names": nodes[:1]}))
+    assert (result["counts"]["deleted"], result["counts"]["updated"]) == (2, 3), result
+    assert (node(kubectl, nodes[0]), node(kubectl, nodes[1])) == ((NAME, []), (None, [OTHER_TAINT]))
+
+
+def test_a_share_by_the_last_digit_of_the_controller(pools, kubectl, namespace):
+    pools(pool(namespace, share=8))
+    await_routing(kubectl, namespace, ownerReferences=of("ReplicaSet", "x-0"))
+    found = {digit: scheduler_of(kubectl, namespace, ownerReferences=of("Job", f"x-{digit}")) == NAME for digit in "0789af"}
+    assert found == {"0": True, "7": True, "8": False, "9": False, "a": False, "f": False}
+    assert scheduler_of(kubectl, namespace) == "default-scheduler"
+
+
+def test_only_selected_pods(pools, kubectl, namespace):
+    pools(pool(namespace, pods={"match_labels": {"kind": "batch"}}))
+    await_routing(kubectl, namespace, labels={"kind": "batch"})
+    assert scheduler_of(kubectl, namespace, labels={"kind": "web"}) == "default-scheduler"
+
+
+def test_daemon_sets_that_the_taint_keeps_out(pools, kubectl, namespace, nodes):
+    tolerating = {"tolerations": [{"operator": "Exists"}]}
+    for name, fields in {"out": {}, "elsewhere": {"nodeSelector": {"zone": "b"}}, "in": tolerating}.items():
+        template = {"metadata": {"labels": {"app": name}}, "spec": {**pod(namespace)["spec"], **fields}}
+        spec = {"selector": {"matchLabels": {"app": name}}, "template": template}
+        kubectl.apply({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name, "namespace": namespace}, "spec": spec})
+    result = pools(pool(namespace, nodes={"names": nodes}, exclusive=True), check=True)
+    assert [one for one in result["pools"][0]["daemon_sets_kept_out"] if one.startswith(namespace)] == [f"{namespace}/out"]
+    assert any(f"keeps new pods of the DaemonSets {namespace}/out" in warning for warning in result["warnings"])
+
+
+def test_all_contradictions_at_once_and_no_write(pools, kubectl, namespace, nodes, audit):
+    item = {"scheduler_name": "nobody", "namespaces": {"names": [namespace, HOME]}, "nodes": {"names": [nodes[0], "missing"]}}
+    kubectl("label", "node", nodes[0], f"{KEY}=somebody")
+    with audit:
+        result = pools(item)
+    assert (result["failed"], audit.writes()) == (True, [])
+    for part in (
+        "scheduler_pools[0].scheduler_name is nobody, but no available scheduler has this name",
+        f"scheduler_pools[0].namespaces.names has {HOME}, where Deployment {NAME} runs",
+        "scheduler_pools[0].nodes.names has missing, which do not exist",
+        f"The node {nodes[0]} is in the pool somebody by its label or taint",
+    ):
+        assert part in result["msg"]
+    assert result["msg"].endswith("Nothing was written.")
+
+
+def test_a_scheduler_that_leaves_its_nodes(pools, kubectl, namespace, nodes):
+    configure(kubectl)
+    try:
+        result = pools(pool(namespace, nodes={"names": nodes}))
+    finally:
+        configure(kubectl, {"name": "NodeAffinity", "args": {"addedAffinity": AFFINITY}})
+    assert result["failed"]
+    assert f"Deployment {HOME}/{NAME} also places pods on other nodes. Add these lines" in result["msg"]
+    assert "addedAffinity:" in result["msg"]
+    # With these lines it does.
+    assert not pools(pool(namespace, nodes={"names": nodes}), check=True)["failed"]
+
+
+def test_the_playbook(play, pools, namespace):
+    variables = {"scheduler_pools": [pool(namespace, share=4)]}
+    assert play("osso.scheduler.pools", variables=variables, check=True).changed
+    assert play("osso.scheduler.pools", variables=variables).changed
+    assert not play("osso.scheduler.pools", variables=variables).changed
+    variables["scheduler_pools"][0].update(share=40, when_unavailable="default")
+    (failure,) = play("osso.scheduler.pools", variables=variables, succeed=False).failures
+    assert "scheduler_pools[0].share is 40" in failure.result["msg"]
+    assert "scheduler_pools[0].when_unavailable is default" in failure.result["msg"]

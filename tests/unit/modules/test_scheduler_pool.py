@@ -1,0 +1,251 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Pools: validation of the variable, policies, nodes, and what an API server without policies reports. What admission makes of pods: tests/api."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import pool_items, pool_nodes, pool_policies
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pool_nodes import Marks
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pools import Pools, Settings
+from support.api_server import ApiServer, connect, status
+
+ROOT = Path(__file__).resolve().parents[3]
+GOOD = {"scheduler_name": "batch", "namespaces": {"match_labels": {"team": "research"}}}
+NAMED = {"scheduler_name": "batch", "namespaces": {"names": ["b", "a"]}}
+V1 = "admissionregistration.k8s.io/v1"
+
+
+def complete(*given):
+    return pool_items.complete(list(given))
+
+
+def item(**fields):
+    found = complete({**GOOD, **fields})
+    assert found["errors"] == []
+    return found["items"][0]
+
+
+@pytest.mark.parametrize(
+    ("given", "errors"),
+    [
+        ([GOOD], []),
+        ([NAMED, {**NAMED, "scheduler_name": "other", "pods": {"match_labels": {"a": "b"}}}], []),
+        ([{"scheduler_name": "batch", "state": "absent", "share": 99}], []),
+        ([{**GOOD, "nodes": {"match_labels": {"pool": 1}}, "exclusive": True, "pods": None}], []),
+        ([{**GOOD, "scheduler_name": "default-scheduler"}], ["scheduler_pools[0].scheduler_name is default-scheduler, which pods have"]),
+        ([{**GOOD, "scheduler_name": "a.b"}], ["scheduler_pools[0].scheduler_name is 'a.b': use up to 63 "]),
+        ([{"scheduler_name": "batch"}], ["scheduler_pools[0].namespaces selects nothing: set match_labels"]),
+        ([{**GOOD, "namespaces": {"names": ["kube-system", "a", "openshift-x", "openshift"]}}],
+         ["scheduler_pools[0].namespaces.names has kube-system, openshift-x, openshift: pods of the cluster itself"]),
+        ([{**GOOD, "namespaces": {"names": ["a"], "match_labels": {"a": "b"}}}], ["scheduler_pools[0].namespaces has match_labels and names"]),
+        ([{**GOOD, "namespaces": {"match_labels": {"a": True}}}], ["scheduler_pools[0].namespaces.match_labels has a: True: put the value"]),
+        ([{**GOOD, "pods": {"match_labels": {"a'": 'b" || true'}}}], ["scheduler_pools[0].pods.match_labels has a': 'b\" || true': name part"]),
+        ([{**GOOD, "namespaces": {"names": ["A"]}}], ["scheduler_pools[0].namespaces.names has 'A': a lowercase RFC 1123 label"]),
+        ([{**GOOD, "exclusive": True}], ["scheduler_pools[0].exclusive is true without nodes"]),
+        ([{**GOOD, "when_unavailable": "default"}], ["scheduler_pools[0].when_unavailable is default, but no operator"]),
+        ([{**GOOD, "share": 0}, {**NAMED, "scheduler_name": "b", "share": 17}],
+         ["scheduler_pools[0].share is 0: set a number of sixteenths from 1 to 16", "scheduler_pools[1].share is 17: "]),
+        ([GOOD, {"scheduler_name": "batch", "state": "absent"}],
+         ["scheduler_pools[0].scheduler_name, scheduler_pools[1].scheduler_name: batch is there 2 times: give each scheduler one pool"]),
+        ([{**GOOD, "nodes": {"names": ["n"]}}, {**NAMED, "scheduler_name": "b", "nodes": {"names": ["n"]}}],
+         ["scheduler_pools[0].nodes, scheduler_pools[1].nodes: n is there 2 times: give each pool its own nodes"]),
+        ([NAMED, {"scheduler_name": "c", "namespaces": {"names": ["a"]}}],
+         ["scheduler_pools[0].namespaces, scheduler_pools[1].namespaces: a is there 2 times: route each namespace to one scheduler"]),
+    ],
+)  # fmt: skip
+def test_items(given, errors):
+    found = complete(*given)["errors"]
+    assert [(error, start) for error, start in zip(found, errors, strict=True) if not error.startswith(start)] == []
+
+
+def test_the_role_has_the_options_of_the_module():
+    from ansible_collections.osso.scheduler.plugins.modules import scheduler_pool
+
+    module = yaml.safe_load(scheduler_pool.DOCUMENTATION)["options"]["pools"]["suboptions"]
+    role = yaml.safe_load((ROOT / "roles/scheduler_pool/meta/argument_specs.yml").read_text())["argument_specs"]["main"]["options"]
+    role = role["scheduler_pools"]["options"]
+    assert {name: (one["type"], one.get("default"), one.get("choices")) for name, one in role.items()} == {
+        name: (one["type"], one.get("default"), one.get("choices")) for name, one in module.items()
+    }
+    assert {name: one["default"] for name, one in module.items() if "default" in one}.items() <= pool_items.DEFAULTS.items()
+
+
+def test_routing():
+    policy, binding = pool_policies.routing(item(pods={"match_labels": {"app": "x"}}), V1, ["s"])
+    assert (policy["kind"], policy["spec"]["failurePolicy"]) == ("MutatingAdmissionPolicy", "Ignore")
+    assert [one["patchType"] for one in policy["spec"]["mutations"]] == ["ApplyConfiguration"]
+    assert policy["spec"]["mutations"][0]["applyConfiguration"]["expression"] == 'Object{spec: Object.spec{schedulerName: "batch"}}'
+    expressions = {one["name"]: one["expression"] for one in policy["spec"]["matchConditions"]}
+    assert expressions["is-in-a-user-namespace"] == (
+        '!(request.namespace.startsWith("kube-") || request.namespace.startsWith("openshift-") || request.namespace in ["openshift", "s"])'
+    )
+    assert "is-in-the-share" not in expressions
+    assert binding["spec"] == {
+        "policyName": policy["metadata"]["name"],
+        "matchResources": {
+            "namespaceSelector": {"matchLabels": {"team": "research"}},
+            "objectSelector": {"matchLabels": {"app": "x"}},
+        },
+    }
+
+
+def test_routing_by_names_and_with_a_toleration():
+    exclusive = {**NAMED, "nodes": {"match_labels": {"pool": "x"}}, "exclusive": True}
+    policy, binding = pool_policies.routing(complete(exclusive)["items"][0], V1, [])
+    assert binding["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"][0]["values"] == ["a", "b"]
+    assert 'key: "osso.scheduler/pool", operator: "Equal", value: "batch"' in policy["spec"]["mutations"][1]["jsonPatch"]["expression"]
+
+
+@pytest.mark.parametrize(("share", "digits"), [(1, "['0']"), (8, "['0', '1', '2', '3', '4', '5', '6', '7']")])
+def test_share(share, digits):
+    assert pool_policies.conditions(item(share=share), [])["is-in-the-share"].endswith(f"in {digits})")
+
+
+@pytest.mark.parametrize(
+    ("fields", "expression"),
+    [
+        ({}, 'has(LABELS) && "team" in LABELS && LABELS["team"] == "research"'.replace("LABELS", "namespaceObject.metadata.labels")),
+        ({"namespaces": {"names": ["b", "a"]}}, 'request.namespace in ["a", "b"]'),
+    ],
+)
+def test_reservation(fields, expression):
+    policy, binding = pool_policies.reservation(item(**fields), [])
+    assert (policy["spec"]["failurePolicy"], binding["spec"]["validationActions"]) == ("Fail", ["Deny"])
+    assert policy["spec"]["validations"][0]["expression"] == expression
+
+
+def test_the_lines_for_a_configuration_keep_it_on_its_nodes():
+    pool = item(nodes={"match_labels": {"pool": "x", "zone": "a"}})
+    entry = pool_policies.plugin_config(pool)
+    profile = {"schedulerName": "batch", "pluginConfig": [entry]}
+    assert pool_policies.keeps_to_nodes({"profiles": [profile]}, pool)
+    assert not pool_policies.keeps_to_nodes({"profiles": [{**profile, "schedulerName": "other"}]}, pool)
+    assert not pool_policies.keeps_to_nodes({"profiles": [profile]}, item(nodes={"match_labels": {"pool": "y"}}))
+    terms = entry["args"]["addedAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    terms[0]["matchExpressions"].append({"key": "disk", "operator": "Exists"})
+    assert pool_policies.keeps_to_nodes({"profiles": [profile]}, pool)
+    terms.append({"matchExpressions": [{"key": "pool", "operator": "In", "values": ["x"]}]})
+    assert not pool_policies.keeps_to_nodes({"profiles": [profile]}, pool)
+
+
+@pytest.mark.parametrize(
+    "profiles", [None, 1, [1], [{"schedulerName": "batch", "pluginConfig": [{"name": "NodeAffinity", "args": {"addedAffinity": []}}]}]]
+)
+def test_any_configuration_can_be_read(profiles):
+    tree = {"profiles": profiles}
+    assert not pool_policies.keeps_to_nodes(tree, item(nodes={"names": ["n"]}))
+
+
+@pytest.mark.parametrize(
+    ("version", "openshift", "parts", "lacks"),
+    [
+        ("1.30", False, ["Kubernetes 1.30 serves no", "Upgrade to Kubernetes 1.36 or later."], "feature-gates"),
+        (
+            "1.33",
+            False,
+            ["--feature-gates=MutatingAdmissionPolicy=true", "--runtime-config=admissionregistration.k8s.io/v1alpha1=true"],
+            "v1beta1",
+        ),
+        ("1.34", False, ["--runtime-config=admissionregistration.k8s.io/v1beta1=true"], "v1alpha1"),
+        ("1.34", True, ["Upgrade OpenShift to a version with Kubernetes 1.36 or later."], "feature-gates"),
+        ("", False, ["Upgrade to Kubernetes 1.36 or later."], "feature-gates"),
+    ],
+)
+def test_an_api_server_without_policies(version, openshift, parts, lacks):
+    message = pool_policies.unserved(version, openshift)
+    assert all(part in message for part in parts)
+    assert lacks not in message
+
+
+def test_the_error_names_the_gate_of_the_server():
+    with ApiServer.running() as server:
+        missing = (404, status(404, "NotFound"))
+        version = (200, {"major": "1", "minor": "34+"})
+        server.answers = [(200, {"resources": []}), missing, missing, missing, missing, missing, version]
+        with pytest.raises(InputError, match=r"Kubernetes 1\.34 serves no MutatingAdmissionPolicy.*v1beta1=true"):
+            Pools(connect(server.url), [item()], Settings(), None, print).apply()
+        assert {request.method for request in server.seen} == {"GET"}
+
+
+def node(name, label=None, taints=(), **labels):
+    labels = {**labels, **({pool_policies.POOL_KEY: label} if label else {})}
+    return {"metadata": {"name": name, "labels": labels}, "spec": {"taints": list(taints)} if taints else {}}
+
+
+def taint(pool, effect="NoSchedule"):
+    return {"key": pool_policies.POOL_KEY, "value": pool, "effect": effect}
+
+
+OTHER = {"key": "gpu", "effect": "NoSchedule"}
+
+
+def test_members_of_pools():
+    pools = [
+        item(nodes={"match_labels": {"pool": "x"}}),
+        item(scheduler_name="b", nodes={"names": ["n2", "gone"]}),
+        item(scheduler_name="c"),
+    ]
+    found, errors = pool_nodes.members(pools, [node("n1", pool="x"), node("n2"), node("n3", pool="y")])
+    assert found == {"batch": ["n1"], "b": ["n2"], "c": []}
+    assert errors == ["scheduler_pools[0].nodes.names has gone, which do not exist: remove them, or add the nodes."]
+    (error,) = pool_nodes.members(pools[:2], [node("n2", pool="x"), node("gone")])[1]
+    assert error.startswith("The node n2 is in the pools batch and b")
+
+
+@pytest.mark.parametrize(
+    ("present", "wanted", "operations"),
+    [
+        (node("n"), Marks(), []),
+        (node("n", "batch", [taint("batch")]), Marks("batch", "batch"), []),
+        # Another pool that this run does not name
+        (node("n", "other", [taint("other")]), Marks(), []),
+        (node("n"), Marks("batch"), [("add", "/metadata/labels/osso.scheduler~1pool", "batch")]),
+        (node("n", "batch"), Marks(), [("remove", "/metadata/labels/osso.scheduler~1pool", None)]),
+        (node("n"), Marks(None, "batch"), [("test", "/spec/taints", None), ("add", "/spec/taints", [taint("batch")])]),
+        (node("n", taints=[OTHER, taint("batch")]), Marks(),
+         [("test", "/spec/taints", [OTHER, taint("batch")]), ("add", "/spec/taints", [OTHER])]),
+        # What somebody else does with the same key
+        (node("n", taints=[taint("x", "NoExecute")]), Marks(), []),
+    ],
+)  # fmt: skip
+def test_patches(present, wanted, operations):
+    found, problem = pool_nodes.patch(present, wanted, ["batch"])
+    assert ([(one["op"], one["path"], one.get("value")) for one in found], problem) == (operations, "")
+
+
+def test_a_node_without_labels():
+    assert pool_nodes.patch({"metadata": {"name": "n"}, "spec": {}}, Marks("batch"), ["batch"])[0] == [
+        {"op": "add", "path": "/metadata/labels", "value": {pool_policies.POOL_KEY: "batch"}}
+    ]
+
+
+def test_a_node_of_another_pool():
+    operations, problem = pool_nodes.patch(node("n", taints=[taint("other")]), Marks(None, "batch"), ["batch"])
+    assert operations == []
+    assert problem.startswith("The node n is in the pool other by its label or taint")
+
+
+@pytest.mark.parametrize(
+    ("toleration", "out"),
+    [
+        ({"operator": "Exists"}, False),
+        ({"operator": "Exists", "effect": "NoExecute"}, True),
+        ({"key": pool_policies.POOL_KEY, "operator": "Exists", "effect": "NoSchedule"}, False),
+        ({"key": pool_policies.POOL_KEY, "value": "batch"}, False),
+        ({"key": pool_policies.POOL_KEY, "value": "other"}, True),
+        ({"key": "gpu", "operator": "Exists"}, True),
+    ],
+)
+def test_daemon_sets_that_are_kept_out(toleration, out):
+    one = {"metadata": {"namespace": "n", "name": "d"}, "spec": {"template": {"spec": {"tolerations": [toleration]}}}}
+    assert pool_nodes.kept_out([one], [node("n1")], "batch") == (["n/d"] if out else [])
+    one["spec"]["template"]["spec"] = {"nodeSelector": {"zone": "a"}}
+    assert pool_nodes.kept_out([one], [node("n1", zone="b")], "batch") == []
+    assert pool_nodes.kept_out([one], [node("n1", zone="b"), node("n2", zone="a")], "batch") == ["n/d"]
