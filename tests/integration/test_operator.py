@@ -11,6 +11,7 @@ import time
 import uuid
 
 import pytest
+from support.registries import stands_in_for
 from support.scheduler import IMAGE, Scheduler, eventually
 from support.site import NAMESPACE, installed
 
@@ -61,16 +62,17 @@ def test_pod_with_a_name_that_nobody_serves_stays_pending(scheduler, run_module,
 
 
 @pytest.mark.long
-def test_image_change_rolls(scheduler, kubectl):
+def test_image_change_rolls(scheduler, own_cluster):
     before = scheduler.rollouts()
     # The same image under another name: what is new is the reference.
     other = IMAGE.replace("registry.k8s.io/", "quay.io/", 1)
-    scheduler.write(schedulerImage=other)
-    eventually(lambda: scheduler.deployment["spec"]["template"]["spec"]["containers"][0]["image"] == other)
-    scheduler.rest()
-    assert scheduler.rollouts() == before + 1
-    scheduler.write()
-    scheduler.rest()
+    with stands_in_for(own_cluster, "quay.io"):
+        scheduler.write(schedulerImage=other)
+        eventually(lambda: scheduler.deployment["spec"]["template"]["spec"]["containers"][0]["image"] == other)
+        scheduler.rest()
+        assert scheduler.rollouts() == before + 1
+        scheduler.write()
+        scheduler.rest()
 
 
 @pytest.mark.long

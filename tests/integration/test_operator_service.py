@@ -66,6 +66,8 @@ def test_metrics_are_for_those_who_may_read_them(reader, kubectl):
     assert reconciled >= 1
     assert scrape.value('controller_runtime_reconcile_errors_total{controller="secondaryscheduler-v1-controller"}') is not None
     assert scrape.value('controller_runtime_reconcile_time_seconds_count{controller="secondaryscheduler-v1-controller"}') >= 1
+    # Resources that are there when the operator starts wait for those that somebody edits.
+    assert 'priority="-100"' in scrape.text
 
 
 def gauge(condition, scheduler) -> str:

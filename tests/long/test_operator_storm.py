@@ -23,6 +23,7 @@ from support.convergence import SET_LABEL, User, converge
 from support.fault_proxy import FaultProxy
 from support.operator_pod import WAYS_TO_DIE, Operator
 from support.outages import Outages
+from support.registries import stands_in_for
 from support.scheduler import IMAGE
 from support.site import NAMESPACE, installed
 
@@ -112,11 +113,12 @@ def proxy(own_cluster):
 
 
 @pytest.fixture
-def operator(kubectl, outages, proxy):
+def operator(own_cluster, kubectl, outages, proxy):
     installed()
     operator = Operator(kubectl)
     operator.use_api_server(*proxy.environment)
-    yield operator
+    with stands_in_for(own_cluster, "quay.io"):
+        yield operator
     proxy.rate = 0
     operator.use_api_server(*(f"{variable.split('=')[0]}-" for variable in proxy.environment))
 
