@@ -49,13 +49,13 @@ options:
       - What to gather. Fewer values cause fewer requests.
       - V(schedulers) fills RV(schedulers) and RV(conflicts), V(pods) fills RV(unserved_pods), V(pending) fills RV(pending_pods) and
         RV(pending_groups), V(operators) fills RV(operators), V(platform) fills RV(openshift), RV(monitoring), RV(olm) and
-        RV(kubernetes_version), V(cluster) fills RV(cluster).
+        RV(kubernetes_version), V(cluster) fills RV(cluster), V(collisions) fills RV(collisions) and RV(overlaps).
       - Three values add details to RV(schedulers), and include V(schedulers). V(profiles) fills RV(schedulers[].profiles) without further requests.
         V(instances) fills RV(schedulers[].instances), with one request for the pods of each scheduler and one or two for the log of each pod.
         V(metrics) fills RV(schedulers[].metrics), with a connection to one pod of each scheduler.
     type: list
     elements: str
-    choices: [schedulers, pods, pending, operators, platform, cluster, profiles, instances, metrics]
+    choices: [schedulers, pods, pending, collisions, operators, platform, cluster, profiles, instances, metrics]
     default: [schedulers, pods]
 notes:
   - The module reads the names of a scheduler from the ConfigMap of its configuration. It cannot read those of the default scheduler through the API,
@@ -65,6 +65,7 @@ notes:
     namespaces. If an instance is not ready, the module lists events, and for pods with ResourceClaims it lists the ResourceClaims.
   - In O(gather), V(instances) also requires the permission to get C(pods/log), and V(metrics) to get and create C(pods/portforward), and to create
     C(serviceaccounts/token) for O(metrics_account).
+  - In O(gather), V(collisions) also requires the permission to list nodes. For each node with rejected pods, up to 50, it lists the pods of the node.
   - RV(schedulers[].profiles) describes the current configuration in the ConfigMap. A scheduler reads it when it starts.
   - If something cannot be read for lack of permission, or a log because the pod's node does not answer, RV(unknown) names it and the task does not
     fail.
@@ -85,6 +86,11 @@ EXAMPLES = r"""
 - name: List the reasons of all pending pods, those without a scheduler first
   osso.scheduler.scheduler_info:
     gather: [pending]
+  register: info
+
+- name: Show pods that a kubelet rejected, because two schedulers placed pods on its node at the same time
+  osso.scheduler.scheduler_info:
+    gather: [collisions]
   register: info
 
 - name: Read the plugins, and the restarts and the last error of each instance
@@ -470,6 +476,94 @@ pending_groups:
       description: Age of the oldest in seconds.
       type: int
       sample: 61
+collisions:
+  description:
+    - Pods that a kubelet rejected, for example because its node was full, in groups of the same scheduler and of the same other schedulers that placed
+      pods on the node within 10 seconds. A scheduler that does not know the latest decision of another one binds pods to resources that are not free.
+    - Only pods that still exist are known. Controllers replace rejected pods, and Kubernetes deletes old ones if there are many.
+    - Null, with a warning, if the user may not list pods in any namespace.
+  returned: success and V(collisions) in O(gather)
+  type: list
+  elements: dict
+  contains:
+    scheduler_name:
+      description: The C(schedulerName) of the rejected pods.
+      type: str
+      sample: batch
+    others:
+      description: The C(schedulerName) of pods that were placed on the same nodes in these seconds and not rejected. Empty if there are none.
+      type: list
+      elements: str
+      sample: [default-scheduler]
+    pods:
+      description: Number of rejected pods.
+      type: int
+      sample: 12
+    reasons:
+      description: Their number for each reason of the kubelet.
+      type: dict
+      sample: {"OutOfcpu": 12}
+    nodes:
+      description: The nodes.
+      type: list
+      elements: str
+      sample: [worker-1, worker-2]
+    namespace:
+      description: Namespace of the pod that was rejected last.
+      type: str
+      sample: batch
+    name:
+      description: Name of this pod.
+      type: str
+      sample: crunch-x2x7k
+    owner:
+      description: Kind and name of the owner that creates pods like this one. Empty for a pod without owner.
+      type: str
+      sample: Job/crunch
+    at:
+      description: When it was rejected.
+      type: str
+      sample: "2026-11-20T11:59:58Z"
+    message:
+      description: What happened, and the remedy.
+      type: str
+      sample: >-
+        kubelets of 2 nodes rejected 12 pods of the scheduler batch (12 OutOfcpu), while default-scheduler placed pods there within 10 s: define a pool
+        for batch; a pool with nodes of its own and exclusive: true separates them (docs/pools.md)
+overlaps:
+  description:
+    - Nodes on which more than one available scheduler places pods, in groups of the same schedulers. A scheduler uses the nodes that C(addedAffinity) in
+      its configuration selects, or all nodes without a taint C(NoSchedule).
+    - Null if the user may not list nodes.
+  returned: success and V(collisions) in O(gather)
+  type: list
+  elements: dict
+  contains:
+    schedulers:
+      description: Kind, namespace and name of the schedulers.
+      type: list
+      elements: str
+      sample: [StaticPod kube-system/kube-scheduler, Deployment batch/batch]
+    scheduler_names:
+      description: The names of all their profiles.
+      type: list
+      elements: str
+      sample: [batch, default-scheduler]
+    nodes:
+      description: Number of nodes.
+      type: int
+      sample: 12
+    examples:
+      description: Names of up to five of them.
+      type: list
+      elements: str
+      sample: [worker-1, worker-2]
+    message:
+      description: The effect and the remedy.
+      type: str
+      sample: >-
+        StaticPod kube-system/kube-scheduler and Deployment batch/batch place pods on the same 12 nodes, and can bind two pods to the same free resources:
+        a pool with nodes of its own and exclusive: true separates them (docs/pools.md)
 operators:
   description:
     - The operators for SecondaryScheduler resources, which are found by the names of their Deployments. Only one operator can watch a namespace.
@@ -570,7 +664,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey i
 
 _UNSERVED = ("namespace", "name", "scheduler_name", "owner", "pending_seconds", "reason")
 # What is returned -> the kind of which it is made
-_KINDS = {"unserved_pods": "Pod", "pending_pods": "Pod", "pending_groups": "Pod", "operators": "Deployment"}
+_KINDS = {"unserved_pods": "Pod", "pending_pods": "Pod", "pending_groups": "Pod", "collisions": "Pod", "operators": "Deployment"}
 
 
 def run(module):
@@ -581,7 +675,7 @@ def run(module):
     result = {"changed": False}
     warnings = []
     # Whether a pod is served depends on the schedulers, asked for or not.
-    schedulers = survey.schedulers() if facts or {"schedulers", "pods", "pending"} & gather else []
+    schedulers = survey.schedulers() if facts or {"schedulers", "pods", "pending", "collisions"} & gather else []
     if facts or "schedulers" in gather:
         look = inside.Inside(client, survey, module.params["metrics_account"])
         result["schedulers"] = [entry for entry in schedulers if not wanted or wanted in entry["scheduler_names"]]
@@ -596,6 +690,8 @@ def run(module):
             result["unserved_pods"] = [{key: pod[key] for key in _UNSERVED} for pod in pods if pod["served"] is False]
         if "pending" in gather:
             result.update(pending_pods=pods, pending_groups=groups(pods))
+    if "collisions" in gather:
+        result.update(collisions=survey.collisions(wanted), overlaps=survey.overlaps(schedulers))
     if "operators" in gather:
         result["operators"] = survey.operators()
     for key, kind in _KINDS.items():
@@ -622,7 +718,18 @@ def main():
             gather=dict(
                 type="list",
                 elements="str",
-                choices=["schedulers", "pods", "pending", "operators", "platform", "cluster", "profiles", "instances", "metrics"],
+                choices=[
+                    "schedulers",
+                    "pods",
+                    "pending",
+                    "collisions",
+                    "operators",
+                    "platform",
+                    "cluster",
+                    "profiles",
+                    "instances",
+                    "metrics",
+                ],
                 default=["schedulers", "pods"],
             ),
             **inside.METRICS_ACCOUNT_SPEC,

@@ -100,3 +100,32 @@ def test_documented_permissions_suffice_with_few_requests_and_no_write(module_re
     requests = audit.requests(user=f"system:serviceaccount:{namespace}:robot")
     assert 0 < len(requests) <= 12 + 2 * len(result["schedulers"]), requests
     assert {request.verb for request in requests} <= {"get", "list"}
+
+
+def test_pods_that_a_kubelet_rejected(module_result, kubectl, namespace):
+    """One is rejected when another scheduler has placed a pod there, as a kubelet reports it."""
+    node = f"node-{namespace}"
+    kubectl("create", "--filename=-", stdin={"apiVersion": "v1", "kind": "Node", "metadata": {"name": node}})
+    try:
+        for name, scheduler, status in (
+            (
+                "rejected",
+                "batch",
+                {"phase": "Failed", "reason": "OutOfcpu", "message": "Pod was rejected", "startTime": "2026-11-20T12:00:03Z"},
+            ),
+            ("neighbour", "fast", {"phase": "Running", "startTime": "2026-11-20T12:00:01Z"}),
+        ):
+            spec = {"schedulerName": scheduler, "nodeName": node, "containers": [{"name": "c", "image": "registry.example.com/c:1"}]}
+            pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": namespace}, "spec": spec}
+            kubectl.create("pod", pod, namespace)
+            kubectl.report("pod", name, status, namespace)
+        result = module_result(MODULE, {"gather": ["collisions"], "scheduler_name": "batch"})
+        (found,) = result["collisions"]
+        assert (found["others"], found["pods"], found["nodes"], found["name"]) == (["fast"], 1, [node], "rejected")
+        assert result["overlaps"] == []
+        with service_account(kubectl, namespace) as access:
+            result = module_result(MODULE, {"gather": ["collisions"], "namespaces": [namespace], **access})
+        assert (result["failed"], result["collisions"], result["overlaps"]) == (False, None, None)
+        assert any(finding.startswith("Nodes: ") for finding in result["unknown"])
+    finally:
+        kubectl("delete", "node", node)

@@ -143,13 +143,21 @@ def plugin_config(item: Mapping[str, Any]) -> Object:
 
 def keeps_to_nodes(tree: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
     """Whether a configuration (``Result.tree``) keeps the pool's profile on the pool's nodes: each term of its addedAffinity requires their labels."""
-    profiles = [one for one in _dicts(tree.get("profiles")) if one.get("schedulerName") == item["scheduler_name"]]
-    args = [
-        _dict(one.get("args")) for profile in profiles for one in _dicts(profile.get("pluginConfig")) if one.get("name") == "NodeAffinity"
-    ]
-    required = [_dict(_dict(one.get("addedAffinity")).get("requiredDuringSchedulingIgnoredDuringExecution")) for one in args]
-    terms = [term for one in required for term in _dicts(one.get("nodeSelectorTerms"))]
+    terms = added_terms(tree, item["scheduler_name"]) or []
     return bool(terms) and all(_requires(term, key, value) for term in terms for key, value in node_labels(item).items())
+
+
+def added_terms(tree: Mapping[str, Any], scheduler_name: str) -> list[dict[str, Any]] | None:
+    """The nodeSelectorTerms of the required addedAffinity of a profile, of which a node has to match one; None without it."""
+    profiles = [one for one in _dicts(tree.get("profiles")) if one.get("schedulerName") == scheduler_name]
+    configs = [config for profile in profiles for config in _dicts(profile.get("pluginConfig")) if config.get("name") == "NodeAffinity"]
+    affinities = [_dict(_dict(config.get("args")).get("addedAffinity")) for config in configs]
+    required = [
+        one["requiredDuringSchedulingIgnoredDuringExecution"]
+        for one in affinities
+        if "requiredDuringSchedulingIgnoredDuringExecution" in one
+    ]
+    return [term for one in required for term in _dicts(_dict(one).get("nodeSelectorTerms"))] if required else None
 
 
 def unserved(version: str, openshift: bool) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import report as action
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.apply import Options, Run
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
@@ -111,6 +110,8 @@ class Pools:
 
     def _leaves_its_nodes(self, item: Item, scheduler: Mapping[str, Any], config: str | None) -> str:
         """Why a scheduler of the pool places pods on other nodes, too; empty if it does not, or if this is unknown, which is a warning."""
+        import yaml
+
         which = f"{scheduler['kind']} {scheduler['namespace']}/{scheduler['name']}"
         lines = yaml.safe_dump([pool_policies.plugin_config(item)], sort_keys=False)
         if config is None:

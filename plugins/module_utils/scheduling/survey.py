@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, NamedTuple, TypeVar
@@ -15,11 +16,13 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import failed_probes
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import document
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import split
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import foreign
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import collisions, foreign
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_pods import Claims, owner, why_pending, why_unserved
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pool_policies import added_terms
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import (
     DEFAULT_LEASE,
     Command,
@@ -49,6 +52,8 @@ MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 CLOCK_TOLERANCE = 10
 # Statuses of requests that were given up after a while: whoever is asked the same takes as long again.
 _NO_ANSWER = (0, 503, 504)
+# Nodes with rejected pods whose other pods are read, those with the most first
+COLLISION_NODES = 50
 # Where a user who may not list everywhere is taken to see something
 FALLBACK = ("kube-system",)
 
@@ -256,6 +261,31 @@ class Survey:
                 }
             )
         return sorted(found, key=_urgency)
+
+    def collisions(self, scheduler_name: str | None) -> list[dict[str, Any]]:
+        """Pods that a kubelet rejected, with the other schedulers that placed pods there, in the form that the module returns."""
+        failed = self._list_here("v1", "Pod", field_selector="status.phase=Failed")
+        rejected = [pod for pod in failed if collisions.is_rejected(pod)]
+        numbers = Counter(pod["spec"]["nodeName"] for pod in rejected)
+        nodes = [node for node, _number in numbers.most_common(COLLISION_NODES)]
+        if len(numbers) > len(nodes):
+            self._note(f"Pods of {len(numbers) - len(nodes)} more nodes with rejected pods: those of {len(nodes)} nodes were read")
+        neighbours = {node: self._list_here("v1", "Pod", field_selector=f"spec.nodeName={node}") for node in nodes}
+        found = collisions.collisions(rejected, neighbours)
+        return [one for one in found if scheduler_name in (None, one["scheduler_name"], *one["others"])]
+
+    def overlaps(self, schedulers: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
+        """Nodes on which several of `schedulers` place pods, in the form that the module returns; None if nodes may not be listed."""
+        nodes = self._allowed("Nodes", lambda: self._client.list(self._client.resource("v1", "Node")))
+        if nodes is None:
+            return None
+        users = []
+        for entry in schedulers:
+            if entry["serving"]:
+                tree = document.tree(self.configuration(entry) or "")
+                terms = {name: added_terms(tree, name) for name in entry["scheduler_names"]}
+                users.append(collisions.User(f"{entry['kind']} {entry['namespace']}/{entry['name']}", terms))
+        return collisions.overlaps(users, nodes)
 
     def _unchanged(self, pod: Mapping[str, Any]) -> int:
         """Seconds since the pod was created or changed: one whose scheduling gate was removed just now has waited for no scheduler before."""
