@@ -9,7 +9,7 @@ all_clusters = $(sort $(CLUSTER_DIRS) $(wildcard $(CLUSTER_DIR)-[2-9]))
 
 .PHONY: cluster cluster-status cluster-clean
 
-cluster:  ## Start the throwaway cluster, or repair it (NODES=n, CLUSTERS=n)
+cluster:  ## Start the throwaway cluster, or repair it (NODES=n, CLUSTERS=n, KUBERNETES=1.34 or 1.37)
 	@for directory in $(CLUSTER_DIRS); do CLUSTER_DIR=$$directory PYTHON=$(PYTHON) tests/cluster/cluster start || exit; done
 
 cluster-status:  ## What of the throwaway clusters runs, and whether it works

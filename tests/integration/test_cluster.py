@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 from cluster.throwaway import clean, network, processes
-from cluster.throwaway.layout import KUBERNETES, OWNER_VARIABLE, SOURCE, Layout, Record
+from cluster.throwaway.layout import OWNER_VARIABLE, SOURCE, Layout, Record
 from cluster.throwaway.progress import ClusterError
 from support.cluster import Kubectl
 from support.registries import stands_in_for
@@ -104,9 +104,9 @@ def test_nodes_are_ready_and_real(cluster, kubectl):
     }
     assert set(cluster.record.node_names()) <= ready.keys()
     for name in cluster.record.node_names():
-        assert ready[name]["kubeletVersion"] == KUBERNETES
+        assert ready[name]["kubeletVersion"] == cluster.layout.release.version
         assert ready[name]["containerRuntimeVersion"].startswith("containerd://")
-    assert kubectl.json("version")["serverVersion"]["gitVersion"] == KUBERNETES
+    assert kubectl.json("version")["serverVersion"]["gitVersion"] == cluster.layout.release.version
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,8 @@ from urllib.error import HTTPError
 from urllib.request import Request as HttpRequest
 from urllib.request import urlopen
 
+from cluster.throwaway.layout import Layout
+
 from .certificates import Authority
 from .cluster import WRITES, Request
 
@@ -71,6 +73,7 @@ class BareCluster:
     def start(self) -> None:
         """Start its programs; `await_ready` waits."""
         certificate, key = self._lay_out()
+        release = Layout(Path(os.environ["CLUSTER_DIR"])).release
         peer, client = f"http://{self.address}:2380", f"http://{self.address}:2379"
         self._run(
             "etcd",
@@ -102,9 +105,8 @@ class BareCluster:
             f"--tls-cert-file={certificate}",
             f"--tls-private-key-file={key}",
             f"--token-auth-file={tokens}",
-            # To have something that adds to every write
-            "--feature-gates=MutatingAdmissionPolicy=true",
-            "--runtime-config=admissionregistration.k8s.io/v1beta1=true",
+            f"--feature-gates={','.join(f'{gate}=true' for gate in release.gates)}",
+            f"--runtime-config={','.join(f'{api}=true' for api in release.apis)}",
             "--authorization-mode=RBAC",
             # Without a controller no namespace has the account that pods need.
             *([] if self._controllers else ["--disable-admission-plugins=ServiceAccount"]),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The throwaway Kubernetes cluster: see docs/cluster.md. Environment: NODES (default 3), CLUSTER_DIR (default .cluster)."""
+"""The throwaway Kubernetes cluster: see docs/cluster.md. Environment: NODES (default 3), KUBERNETES (1.34 or 1.37), CLUSTER_DIR (default .cluster)."""
 
 from __future__ import annotations
 

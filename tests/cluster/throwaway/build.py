@@ -9,17 +9,20 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .layout import CHECKOUT, KUBERNETES, SOURCE, Layout, digest
+from .layout import CHECKOUT, RELEASES, SOURCE, Layout, Release, digest
 from .prerequisites import check_go
 from .progress import ClusterError, Progress, output, run_logged
 
 
 @dataclass(frozen=True)
 class Program:
-    """`package` of the Go module in directory `module`, with build `tags`; `links` are the names it is called by."""
+    """`package` of the Go module in directory `module`, with build `tags`; `links` are the names it is called by.
+
+    `module_file` names the file of that directory that says which modules it depends on.
+    """
 
     name: str
     module: str
@@ -27,6 +30,7 @@ class Program:
     links: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    module_file: str = "go.mod"
 
     @property
     def directory(self) -> Path:
@@ -37,21 +41,25 @@ class Program:
         return " ".join(["-s", "-w", *(f"-X {variable}" for variable in self.variables)])
 
 
-def _kubernetes_version() -> tuple[str, ...]:
-    major, minor, _patch = KUBERNETES.removeprefix("v").split(".")
-    return tuple(
+def _kubernetes(release: Release, **options: str | tuple[str, ...]) -> Program:
+    major, minor = release.minor.split(".")
+    variables = tuple(
         f"{package}.{variable}={value}"
         for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
-        for variable, value in {"gitVersion": KUBERNETES, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}.items()
+        for variable, value in {"gitVersion": release.version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}.items()
     )
+    links = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-proxy", "kube-scheduler", "kubectl", "kubelet")
+    return Program("kubernetes", module="kubernetes", links=links, variables=variables, **options)
 
 
-KUBERNETES_PROGRAM = Program(
-    "kubernetes",
-    module="kubernetes",
-    links=("etcd", "kube-apiserver", "kube-controller-manager", "kube-proxy", "kube-scheduler", "kubectl", "kubelet"),
-    variables=_kubernetes_version(),
-)
+DEFAULT_RELEASE, *OTHER_RELEASES = RELEASES.values()
+
+WITH_PLUGINS = _kubernetes(DEFAULT_RELEASE)
+
+# By minor release. Only the first one's scheduler has the plugins of scheduler-plugins.
+KUBERNETES_PROGRAMS = {DEFAULT_RELEASE.minor: WITH_PLUGINS} | {
+    release.minor: _kubernetes(release, tags=("in_tree",), module_file=f"{release.minor}.mod") for release in OTHER_RELEASES
+}
 
 OPERATOR_FRAMEWORK = "github.com/operator-framework"
 OLM_PACKAGES = (
@@ -66,7 +74,9 @@ OLM_PACKAGES = (
 PROGRAMS = {
     program.name: program
     for program in (
-        KUBERNETES_PROGRAM,
+        WITH_PLUGINS,
+        # The second scheduler on a cluster of another release.
+        replace(WITH_PLUGINS, name="scheduler-plugins", links=()),
         Program("pause", module="kubernetes", package="./pause", links=("node-init",)),
         Program("coredns", module="coredns"),
         # Shares all but 40 packages with the program above: 12 s of one core.
@@ -92,14 +102,14 @@ PROGRAMS = {
 
 CHECKOUT_LAYOUT = Layout(CHECKOUT / ".cluster")
 
-REQUIRED = ("kubernetes", "pause", "coredns", "controller", "load-watcher")
+REQUIRED = ("kubernetes", "scheduler-plugins", "pause", "coredns", "controller", "load-watcher")
 
 
 def check(layout: Layout, names: Iterable[str] = REQUIRED) -> None:
     """See that what is needed to build the programs is there, if any of them has to be built."""
     to_compile = [program for program in _stale(layout, names) if not _in_checkout(layout, program)]
     if to_compile:
-        check_go([program.directory / "go.mod" for program in to_compile])
+        check_go([program.directory / program.module_file for program in to_compile])
 
 
 def ensure(layout: Layout, progress: Progress, names: Iterable[str] = REQUIRED) -> None:
@@ -127,7 +137,20 @@ def published(layout: Layout, module: str, dependency: str) -> Path:
 
 def built(layout: Layout, name: str) -> str:
     """The hash of what the program was made of."""
-    return _mark(layout, PROGRAMS[name]).read_text()
+    return _mark(layout, _program(layout, name)).read_text()
+
+
+def path(layout: Layout, name: str) -> Path:
+    """Where the program is. On a cluster of the default release, scheduler-plugins is part of Kubernetes' own program."""
+    return layout.bin / _program(layout, name).name
+
+
+def _program(layout: Layout, name: str) -> Program:
+    if name == WITH_PLUGINS.name or (name == "scheduler-plugins" and layout.release == DEFAULT_RELEASE):
+        return KUBERNETES_PROGRAMS[layout.release.minor]
+    if name not in PROGRAMS:
+        raise ClusterError(f"there is no program {name}: choose from {', '.join(sorted(PROGRAMS))}")
+    return PROGRAMS[name]
 
 
 def _mark(layout: Layout, program: Program) -> Path:
@@ -135,7 +158,9 @@ def _mark(layout: Layout, program: Program) -> Path:
 
 
 def _inputs(program: Program) -> str:
-    sources = sorted(path for path in program.directory.rglob("*") if path.suffix == ".go" or path.name in ("go.mod", "go.sum"))
+    modules = Path(program.module_file)
+    names = (modules.name, modules.with_suffix(".sum").name)
+    sources = sorted(path for path in program.directory.rglob("*") if path.suffix == ".go" or path.name in names)
     return digest(program, *sources)
 
 
@@ -145,10 +170,8 @@ def _current(layout: Layout, program: Program) -> bool:
 
 
 def _stale(layout: Layout, names: Iterable[str]) -> list[Program]:
-    for name in names:
-        if name not in PROGRAMS:
-            raise ClusterError(f"there is no program {name}: choose from {', '.join(sorted(PROGRAMS))}")
-    return [PROGRAMS[name] for name in names if not _current(layout, PROGRAMS[name])]
+    programs = dict.fromkeys(_program(layout, name) for name in names)
+    return [program for program in programs if not _current(layout, program)]
 
 
 def _in_checkout(layout: Layout, program: Program) -> bool:
@@ -169,8 +192,8 @@ def _compile(layout: Layout, progress: Progress, program: Program) -> None:
     target = layout.bin / program.name
     new = target.with_name(f".{program.name}.new")  # a running program's file cannot be written to
     env = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly"}
-    tags = f"-tags={','.join(program.tags)}"
-    flags = ["-trimpath", "-buildvcs=false", tags, "-ldflags", program.ldflags]
+    modules = [f"-modfile={program.module_file}", f"-tags={','.join(program.tags)}"]
+    flags = ["-trimpath", "-buildvcs=false", *modules, "-ldflags", program.ldflags]
     log = layout.logs / f"build-{program.name}.log"
     failure = f"building {program.name} failed"
     with progress.step(f"build {program.name}") as step:
@@ -191,7 +214,7 @@ def _compile(layout: Layout, progress: Progress, program: Program) -> None:
                 compiled.add(line)
                 step.detail = f"{len(compiled)} of at most {len(packages)} packages compiled"
 
-        run_logged(["go", "list", tags, "-deps", program.package], log, failure, on_line=on_line, env=env, cwd=program.directory)
+        run_logged(["go", "list", *modules, "-deps", program.package], log, failure, on_line=on_line, env=env, cwd=program.directory)
         step.detail = "compiling and linking"
         # `go run` keeps what it has linked in Go's cache, which `go build` does not: a clean state directory fills in seconds.
         copy = ["go", "run", "-v", *flags, "-exec", "cp", program.package, new]

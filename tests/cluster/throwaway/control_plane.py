@@ -114,7 +114,10 @@ def api_server(layout: Layout, record: Record) -> Daemon:
         "requestheader-extra-headers-prefix": "X-Remote-Extra-",
         "proxy-client-cert-file": pki / "front-proxy-client.crt",
         "proxy-client-key-file": pki / "front-proxy-client.key",
+        **_gates(layout),
     }
+    if layout.release.apis:
+        flags["runtime-config"] = ",".join(f"{api}=true" for api in layout.release.apis)
     inputs = (build.built(layout, "kubernetes"), authentication_file, audit_file, pki / "apiserver.crt", pki / "service-accounts.pub")
     return Daemon(API_SERVER, _flags(flags), layout.bin / API_SERVER, inputs=inputs)
 
@@ -139,6 +142,11 @@ def scheduler(layout: Layout, record: Record) -> Daemon:
     return Daemon(SCHEDULER, _flags(_common_flags(layout, record, SCHEDULER)), layout.bin / SCHEDULER, inputs=inputs)
 
 
+def _gates(layout: Layout) -> dict[str, object]:
+    gates = layout.release.gates
+    return {"feature-gates": ",".join(f"{gate}=true" for gate in gates)} if gates else {}
+
+
 def _common_flags(layout: Layout, record: Record, component: str) -> dict[str, object]:
     kubeconfig = layout.pki / f"{component}.kubeconfig"
     return {
@@ -150,6 +158,7 @@ def _common_flags(layout: Layout, record: Record, component: str) -> dict[str, o
         "profiling": "false",
         "tls-cert-file": layout.pki / f"{component}.crt",
         "tls-private-key-file": layout.pki / f"{component}.key",
+        **_gates(layout),
     }
 
 

@@ -46,14 +46,19 @@ IMAGES = {
     for image in (
         Image("pause:3.10", "pause", {"pause": "pause"}),
         Image(f"coredns:{COREDNS}", "coredns", {"coredns": "coredns"}),
-        Image(f"scheduler-plugins/kube-scheduler:{SCHEDULER_PLUGINS}", "kube-scheduler", {"kube-scheduler": "kubernetes"}),
+        Image(f"scheduler-plugins/kube-scheduler:{SCHEDULER_PLUGINS}", "kube-scheduler", {"kube-scheduler": "scheduler-plugins"}),
         Image(f"scheduler-plugins/controller:{SCHEDULER_PLUGINS}", "controller", {"controller": "controller"}),
         Image(f"load-watcher:{LOAD_WATCHER}", "load-watcher", {"load-watcher": "load-watcher"}),
         # A toolbox for tests: shell, wget, nc, nslookup.
         Image("busybox:1", "busybox", {"busybox": BUSYBOX}),
         Image(f"olm:{OLM}", "olm", {**{name: name for name in OLM_PROGRAMS}, "cp": BUSYBOX}, required=False),
         Image(f"opm:{OPM}", "opm", {**{name: name for name in OPM_PROGRAMS}, "busybox": BUSYBOX}, required=False),
-        # The same with kubectl, for Jobs that speak to the API server.
+        # Without plugins of scheduler-plugins: the only one that a release has which is newer than they are.
+        *(
+            Image(f"kube-scheduler:{release.version}", "kube-scheduler", {"kube-scheduler": "kubernetes"}, required=False)
+            for release in build.OTHER_RELEASES
+        ),
+        # The toolbox with kubectl, for Jobs that speak to the API server.
         Image("kubectl:1", "kubectl", {"busybox": BUSYBOX, "kubectl": "kubernetes"}, required=False),
     )
 }
@@ -78,7 +83,7 @@ def ensure(layout: Layout, record: Record, progress: Progress, names: Iterable[s
             context.mkdir(parents=True)
             try:
                 for target, source in image.files.items():
-                    _provide(layout.bin / source if isinstance(source, str) else source, context / target)
+                    _provide(build.path(layout, source) if isinstance(source, str) else source, context / target)
                 build_and_push(layout, context, f"{record.registry}/{image.name}", ["--file", str(_containerfile(image))])
             finally:
                 shutil.rmtree(context)

@@ -9,13 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
 from .progress import ClusterError
 
-KUBERNETES = "v1.34.4"
 SCHEDULER_PLUGINS = "v0.34.7"
 COREDNS = "v1.12.4"
 # What that release of scheduler-plugins carries, see kubernetes/go.mod.
@@ -37,6 +36,32 @@ OWNER_VARIABLE = "THROWAWAY_CLUSTER"
 COMPONENT_VARIABLE = "THROWAWAY_COMPONENT"
 INPUTS_VARIABLE = "THROWAWAY_INPUTS"
 
+
+@dataclass(frozen=True)
+class Release:
+    """A release of Kubernetes that a cluster can run, with what is off by default in it and on here.
+
+    `gates` are those of API server, controller manager and scheduler; `apis` are served beside those that are by default.
+    """
+
+    version: str
+    gates: tuple[str, ...] = ()
+    apis: tuple[str, ...] = ()
+
+    @property
+    def minor(self) -> str:
+        return self.version.removeprefix("v").rpartition(".")[0]
+
+
+# By minor release; the first is the default, and the one that scheduler-plugins can be built with.
+RELEASES = {
+    release.minor: release
+    for release in (
+        Release("v1.34.4", gates=("MutatingAdmissionPolicy",), apis=("admissionregistration.k8s.io/v1beta1",)),
+        Release("v1.37.2", gates=("GenericWorkload",), apis=("scheduling.k8s.io/v1beta1",)),
+    )
+}
+
 # Inside a node the state directory is mounted here, whatever the checkout's path: Unix sockets allow 107 bytes.
 STATE_IN_NODE = Path("/run/cluster")
 
@@ -56,6 +81,15 @@ class Layout:
                 f"the state directory's path {state} is longer than 200 bytes: use a checkout with a shorter path or set CLUSTER_DIR"
             )
         return cls(state)
+
+    @cached_property
+    def release(self) -> Release:
+        """The release that KUBERNETES names, else that of the cluster, else the default."""
+        recorded = Record.load(self)
+        minor = os.environ.get("KUBERNETES") or (recorded.kubernetes if recorded else next(iter(RELEASES)))
+        if minor not in RELEASES:
+            raise ClusterError(f"KUBERNETES={minor}: must be one of {', '.join(RELEASES)}")
+        return RELEASES[minor]
 
     @cached_property
     def identity(self) -> str:
@@ -118,10 +152,11 @@ class Layout:
 
 @dataclass(frozen=True)
 class Record:
-    """What a cluster was started with. `index` chooses its addresses: 10.<index>.0.0/16."""
+    """What a cluster was started with. `index` chooses its addresses: 10.<index>.0.0/16. `kubernetes` is a minor release."""
 
     index: int
     nodes: int
+    kubernetes: str = next(iter(RELEASES))
 
     @classmethod
     def load(cls, layout: Layout) -> Record | None:
@@ -131,7 +166,7 @@ class Record:
             return None
 
     def save(self, layout: Layout) -> None:
-        layout.record_file.write_text(json.dumps({"index": self.index, "nodes": self.nodes}) + "\n")
+        layout.record_file.write_text(json.dumps(asdict(self)) + "\n")
 
     @property
     def network(self) -> str:

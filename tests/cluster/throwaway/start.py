@@ -64,9 +64,12 @@ def _settle(layout: Layout, recorded: Record | None, count: int) -> Record:
     """Choose the cluster's network, and record it. What lives at another address or without a record is ended."""
     if recorded is None:
         processes.stop_all(layout)
-    record = Record(network.choose(layout, recorded), count)
+    record = Record(network.choose(layout, recorded), count, layout.release.minor)
     if recorded and recorded.index != record.index:
         print(f"the network {recorded.network} is in use by others now: a new cluster in {record.network}")
+        control_plane.forget(layout)
+    elif recorded and recorded.kubernetes != record.kubernetes:
+        print(f"the cluster ran Kubernetes {recorded.kubernetes}: a new one with {record.kubernetes}")
         control_plane.forget(layout)
     record.save(layout)
     return record
@@ -95,6 +98,8 @@ def _fill(layout: Layout, record: Record, progress: Progress) -> None:
     for name in addons.REQUIRED:
         addons.apply(layout, record, name)
     images.ensure(layout, record, progress)  # the others, while pods start
+    if layout.release in build.OTHER_RELEASES:
+        images.ensure(layout, record, progress, ["kube-scheduler"])
 
 
 def _await(layout: Layout, record: Record, api: Api, progress: Progress) -> None:
