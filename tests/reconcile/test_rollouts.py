@@ -15,6 +15,7 @@ from conformance.operator.steps import edit, patch, version
 from support.operator_in_process import crashing, ready, unpullable
 from support.scheduler import IMAGE, eventually
 
+ACCOUNT = "osso.scheduler/service-account"
 NONSENSE = {"command": ["/bin/kube-scheduler", "--nonsense"]}
 LAST_WORDS = "Error: unknown flag: --nonsense\n"
 
@@ -197,15 +198,80 @@ def test_the_last_good_one_survives_the_loss_of_config_map_and_deployment(schedu
     assert scheduler.deployment["spec"]["template"] == before
 
 
-def test_pods_are_replaced_once_when_their_service_account_was_recreated(scheduler, operator, kubectl):
-    # Times of objects are whole seconds: an account of the second in which the rollout ended counts as the one before.
-    ended = find(scheduler.deployment, "Progressing")["lastUpdateTime"]
-    eventually(lambda: timestamps.now() > ended)
-    kubectl("delete", "serviceaccount", scheduler.workload, f"--namespace={scheduler.namespace}")
-    assert operator.reconcile(scheduler).look_again == "1s"
+def delete_account(scheduler):
+    scheduler.kubectl("delete", "serviceaccount", scheduler.workload, f"--namespace={scheduler.namespace}")
+
+
+def restore_account(scheduler):
+    """Delete it, and create it as a backup does."""
+    live = scheduler.get("serviceaccount")
+    kept = {key: live["metadata"][key] for key in ("name", "namespace", "labels", "ownerReferences")}
+    delete_account(scheduler)
+    scheduler.kubectl.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": kept})
+
+
+def account(scheduler) -> str:
+    return scheduler.get("serviceaccount")["metadata"]["uid"]
+
+
+def forget_account(scheduler):
+    """As an operator left the Deployment that recorded no account."""
+    patch(scheduler, "deployment", metadata={"labels": {ACCOUNT: None}})
+
+
+def end_rollout_now(scheduler):
+    """The rollout ends as late as the times of its objects can tell. They are whole seconds."""
+    (progressing,) = [one for one in scheduler.deployment["status"]["conditions"] if one["type"] == "Progressing"]
+    others = [one for one in scheduler.deployment["status"]["conditions"] if one != progressing]
+    ended = dict(progressing, lastUpdateTime=timestamps.now())
+    scheduler.kubectl.report("deployment", scheduler.workload, {"conditions": [*others, ended]}, scheduler.namespace)
+
+
+def replaced_once(scheduler, operator) -> bool:
     operator.serve(scheduler)
-    account = scheduler.get("serviceaccount")["metadata"]["uid"]
-    assert scheduler.deployment["spec"]["template"]["metadata"]["annotations"]["osso.scheduler/service-account"] == account
     assert scheduler.rollouts() == 2
     assert json.dumps(scheduler.resource["status"]["conditions"]).count('"Degraded"') == 1
     assert operator.writes(scheduler) == 0
+    return scheduler.deployment["spec"]["template"]["metadata"]["annotations"][ACCOUNT] == account(scheduler)
+
+
+def test_pods_are_replaced_once_when_their_service_account_was_recreated(scheduler, operator):
+    delete_account(scheduler)
+    assert operator.reconcile(scheduler).look_again == "1s"
+    end_rollout_now(scheduler)
+    assert replaced_once(scheduler, operator)
+
+
+def test_pods_are_replaced_once_when_their_service_account_was_restored(scheduler, operator):
+    restore_account(scheduler)
+    end_rollout_now(scheduler)
+    assert replaced_once(scheduler, operator)
+
+
+def test_pods_of_the_first_rollout_are_replaced_when_their_service_account_was_deleted_during_it(new, operator):
+    scheduler = new()
+    operator.reconcile(scheduler)
+    delete_account(scheduler)
+    operator.reconcile(scheduler)
+    operator.run_pods(scheduler)
+    end_rollout_now(scheduler)
+    operator.reconcile(scheduler)
+    assert scheduler.deployment["spec"]["template"]["metadata"]["annotations"][ACCOUNT] == account(scheduler)
+
+
+def test_an_account_that_no_operator_recorded_is_recorded_without_a_rollout(scheduler, operator):
+    forget_account(scheduler)
+    before = scheduler.deployment["metadata"]["generation"]
+    operator.serve(scheduler)
+    assert scheduler.deployment["metadata"]["labels"][ACCOUNT] == account(scheduler)
+    assert scheduler.deployment["metadata"]["generation"] == before
+    assert operator.writes(scheduler) == 0
+
+
+def test_an_account_that_no_operator_recorded_is_younger_than_the_rollout(scheduler, operator):
+    forget_account(scheduler)
+    # Without a record the times have to tell.
+    ended = find(scheduler.deployment, "Progressing")["lastUpdateTime"]
+    eventually(lambda: timestamps.now() > ended)
+    restore_account(scheduler)
+    assert replaced_once(scheduler, operator)

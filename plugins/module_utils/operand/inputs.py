@@ -57,13 +57,28 @@ class Neighbours(NamedTuple):
     config_map: ConfigMap
 
 
+class Account(NamedTuple):
+    """The ServiceAccount of the pods. Their tokens are bound to its uid: the API server rejects them when another one has the same name.
+
+    uid: the Deployment records it; `UNRECORDED` if the account did not exist although there were pods; "" without a Deployment. replaced: on the
+    pods, the uid of the account that they were replaced for; "" if they never were. is_cut_off: does this reconcile replace them?
+    """
+
+    uid: str = ""
+    replaced: str = ""
+    is_cut_off: bool = False
+
+
+UNRECORDED = "none"
+
+
 class Inputs(NamedTuple):
     """What one reconcile has read, and what was decided on it.
 
     facts, decision: see `decision`. validated: the configuration that is applied; None where there is none. platform: what the cluster offers:
     ``openshift``, ``service_ca``, ``service_monitor``. needs: what the enabled plugins need (see `needs`), None unless something is applied.
-    load_watcher: see `prometheus.load_watcher`. service_account: uid of a ServiceAccount that was created while pods were there, so that they
-    are replaced. leftovers: manifests of what may be deleted. scheduler_names: those that the scheduler serves, or will once it runs.
+    load_watcher: see `prometheus.load_watcher`. leftovers: manifests of what may be deleted. scheduler_names: those that the scheduler serves, or
+    will once it runs.
     """
 
     facts: decisions.Facts
@@ -73,7 +88,7 @@ class Inputs(NamedTuple):
     validated: ValidationResult | None = None
     needs: dict[str, Any] | None = None
     load_watcher: dict[str, Any] | None = None
-    service_account: str | None = None
+    account: Account = Account()
     leftovers: tuple[dict[str, Any], ...] = ()
     scheduler_names: tuple[str, ...] = ()
 
@@ -131,13 +146,13 @@ class Reader:
         validated = facts.config
         if decision.is_kept:
             validated = self._validate(decision.secret["template"], decision.rollout["image"], decision.rollout["flags"])
-        before, account = self._service_account(facts.deployment)
+        account = self._account(facts.deployment)
         return inputs._replace(
             validated=validated,
             needs=self._needs(validated, decision),
             load_watcher=prometheus.load_watcher(decision.secret["template"], facts.source, self._names),
-            service_account=account,
-            leftovers=tuple(self._leftovers(account != before)),
+            account=account,
+            leftovers=tuple(self._leftovers(account.is_cut_off)),
             scheduler_names=validated.scheduler_names,
         )
 
@@ -269,19 +284,18 @@ class Reader:
             failure = pod_failures.of_rollout(deployment, *found, events)
         return failure
 
-    def _service_account(self, deployment):
-        """What the pods say of a ServiceAccount that was made anew, and what they are to say: its uid once that happened, so that they are
-        replaced; None before.
-
-        Pods get their tokens for the very ServiceAccount that was there; without it the API server refuses them.
-        """
+    def _account(self, deployment: dict[str, Any] | None) -> Account:
         if deployment is None:
-            return None, None
-        before = (deployment["spec"]["template"]["metadata"].get("annotations") or {}).get(naming.SERVICE_ACCOUNT)
+            return Account()
+        replaced = (deployment["spec"]["template"]["metadata"].get("annotations") or {}).get(naming.SERVICE_ACCOUNT) or ""
+        recorded = (deployment["metadata"].get("labels") or {}).get(naming.SERVICE_ACCOUNT) or replaced
         live = self._get("v1", "ServiceAccount", self._names["workload"])
-        progress = find(deployment, "Progressing").get("lastUpdateTime")
-        anew = live is not None and progress is not None and live["metadata"]["creationTimestamp"] > progress
-        return before, live["metadata"]["uid"] if anew else before
+        if live is None:
+            return Account(recorded or UNRECORDED, replaced)
+        uid, ended = live["metadata"]["uid"], find(deployment, "Progressing").get("lastUpdateTime")
+        # Without a record, of another release of the operator, only the times can tell; they are whole seconds.
+        is_cut_off = recorded != uid if recorded else ended is not None and live["metadata"]["creationTimestamp"] > ended
+        return Account(uid, uid if is_cut_off else replaced, is_cut_off)
 
     def _get(self, api_version, kind, name):
         return self._client.get(self._client.resource(api_version, kind), name, self._names["namespace"])
@@ -389,7 +403,7 @@ def template_variables(inputs: Inputs) -> dict[str, Any]:
         "secret": _encoded(decision.secret),
         "load_watcher": dict(watcher, secret=_encoded(watcher["secret"])) if watcher else None,
         "replicas": decision.replicas,
-        "service_account": inputs.service_account,
+        "account": inputs.account._asdict(),
         "platform": inputs.platform,
         "needs": inputs.needs,
     }
