@@ -84,6 +84,13 @@ options:
       - Parameters of the preset, by name. Each preset has a parameter C(scheduler_name).
     type: dict
     default: {}
+  pools:
+    description:
+      - Pools, as in O(osso.scheduler.scheduler_pool#module:pools). The profile of a pool with nodes keeps its scheduler on these nodes.
+      - O(config) and O(preset) get the C(addedAffinity) for it, unless they have one. If a text lacks it, the module fails and shows the lines to add.
+    type: list
+    elements: dict
+    default: []
   kubernetes_version:
     description:
       - The release of the kube-scheduler, such as V(1.31), V(v1.31.4) or V(openshift-4.18).
@@ -446,6 +453,7 @@ def main():
             ),
             preset=dict(type="str", choices=list(PRESETS)),
             preset_parameters=dict(type="dict", default={}),
+            pools=dict(type="list", elements="dict", default=[]),
             kubernetes_version=dict(type="str"),
             image=dict(type="str"),
             plugins=dict(type="raw"),

@@ -111,8 +111,10 @@ options:
     type: list
     elements: str
     default: []
-  assume_available:
-    description: Names of schedulers that the play deploys before, for check mode.
+  configurations:
+    description:
+      - Texts of configurations that the play deploys later, or would deploy in check mode. Their schedulers count as available, and it is these texts that
+        have to keep them on the nodes of their pools.
     type: list
     elements: str
     default: []
@@ -217,12 +219,14 @@ _RETURNED = ("changed", "objects", "counts", "requests", "diff")
 
 def run(module):
     params = module.params
+    settings = Settings(module.check_mode, params["namespaces"], params["configurations"], params["force_conflicts"])
+    # The invocation is part of the result, and a configuration can contain credentials.
+    params["configurations"] = []
     given = pool_items.complete(params["pools"])
     if given["errors"]:
         raise InputError("\n".join(given["errors"]))
     client = Client.connect(params, module.warn)
     report = Report(client, module.check_mode, module._diff)
-    settings = Settings(module.check_mode, params["namespaces"], params["assume_available"], params["force_conflicts"])
     found = []
     try:
         found = Pools(client, given["items"], settings, report, module.warn).apply()
@@ -258,7 +262,7 @@ def main():
                 ),
             ),
             namespaces=dict(type="list", elements="str", default=[]),
-            assume_available=dict(type="list", elements="str", default=[]),
+            configurations=dict(type="list", elements="str", default=[]),
             force_conflicts=dict(type="bool", default=True),
         ),
         supports_check_mode=True,

@@ -10,7 +10,8 @@ import json
 
 import pytest
 from support.operator_in_process import ready
-from support.scheduler import eventually
+from support.scheduler import IMAGE, eventually
+from support.site import site
 
 MODULE = "scheduler_pool"
 NAME = "pool-batch"
@@ -269,3 +270,26 @@ def test_the_playbook(play, pools, namespace):
     (failure,) = play("osso.scheduler.pools", variables=variables, succeed=False).failures
     assert "scheduler_pools[0].share is 40" in failure.result["msg"]
     assert "scheduler_pools[0].when_unavailable is default" in failure.result["msg"]
+
+
+def test_site_routes_to_a_scheduler_that_it_deploys(audit, namespace):
+    """Check mode on a cluster without anything: what the play deploys counts."""
+    profile = {"schedulerName": "new", "plugins": {"score": {"disabled": [{"name": "*"}]}}}
+    scheduler = {"name": "new", "image": IMAGE, "config": {**configuration(), "profiles": [profile]}}
+    del scheduler["config"]["leaderElection"]
+    item = {"scheduler_name": "new", "namespaces": {"names": [namespace]}, "nodes": {"match_labels": {"pool": "new"}}}
+    variables = {"secondary_schedulers": [scheduler], "scheduler_pools": [item]}
+    with audit:
+        run = site(check=True, diff=True, variables=variables)
+    assert audit.writes() == []
+    assert {one["kind"] for one in run.task("Apply the pools").result["objects"] if one["action"] == "created"} == {
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding",
+    }
+    config_map = next(one for one in run.task("Apply schedulers").result["diff"] if "ConfigMap" in one["after_header"])
+    assert "addedAffinity" in config_map["after"]
+
+    with audit:
+        failed = site(variables={**variables, "scheduler_pools": [{**item, "scheduler_name": "nobody"}]}, succeed=False)
+    assert audit.writes() == []
+    assert "scheduler_pools[0].scheduler_name is nobody, but no available" in failed.failures[0].result["msg"]

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import config_maps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import document
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import identify
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.presets import PresetError, configuration
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ERROR, WARNING, Finding
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import validation
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import pool_items, pool_policies, validation
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Target, ValidationResult
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Options(NamedTuple):
     config_map: dict[str, str] | None = None
     preset: str | None = None
     preset_parameters: dict[str, Any] | None = None
+    pools: tuple[dict[str, Any], ...] | list[dict[str, Any]] = ()
     kubernetes_version: str | None = None
     image: str | None = None
     plugins: Any = None
@@ -175,10 +177,27 @@ def read_config_map(client: Client, namespace: str, name: str, key: str = "confi
 
 
 def _find(options: Options, cluster: Cluster) -> Found:
-    if options.config is not None:
-        return Found(from_structure(options.config), "")
-    if options.preset is not None:
-        return Found(from_structure(_preset(options)), "")
+    """The configuration, which keeps its schedulers on the nodes of their pools. Raises `InputError` with the lines that a text lacks."""
+    pools = pool_items.complete(options.pools)
+    if pools["errors"]:
+        raise InputError("\n".join(pools["errors"]))
+    separated = [item for item in pools["items"] if item["state"] == "present" and pool_policies.node_labels(item)]
+    tree = options.config if options.config is not None else _preset(options) if options.preset is not None else None
+    if tree is not None:
+        for item in separated:
+            tree = pool_policies.with_nodes(tree, item)
+        found = Found(from_structure(tree), "")
+    else:
+        found = _read_text(options, cluster)
+        tree = document.tree(found.text or "") if separated else {}
+    names = pool_policies.scheduler_names(tree)
+    lacking = [item for item in separated if item["scheduler_name"] in names and not pool_policies.keeps_to_nodes(tree, item)]
+    if lacking:
+        raise InputError("\n".join(pool_policies.missing_lines(item, f"the scheduler {item['scheduler_name']}") for item in lacking))
+    return found
+
+
+def _read_text(options: Options, cluster: Cluster) -> Found:
     if options.content is not None:
         return Found(options.content, "content")
     if options.src is not None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pool_items import ALL, SYSTEM_NAMESPACES, SYSTEM_PREFIXES
 
 POOL_KEY = "osso.scheduler/pool"
@@ -145,6 +146,47 @@ def keeps_to_nodes(tree: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
     """Whether a configuration (``Result.tree``) keeps the pool's profile on the pool's nodes: each term of its addedAffinity requires their labels."""
     terms = added_terms(tree, item["scheduler_name"]) or []
     return bool(terms) and all(_requires(term, key, value) for term in terms for key, value in node_labels(item).items())
+
+
+def with_nodes(tree: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration whose profile for the pool keeps to the pool's nodes. A profile with an addedAffinity stays as it is."""
+    profiles = tree.get("profiles")
+    if not isinstance(profiles, list):
+        return dict(tree)
+    return {**tree, "profiles": [_profile_with_nodes(one, item) if _is_of(one, item) else one for one in profiles]}
+
+
+def missing_lines(item: Mapping[str, Any], which: str) -> str:
+    """The error for a scheduler (``which``) that also places pods on nodes outside of its pool."""
+    return (
+        f"{item['where']}.nodes: {which} also places pods on other nodes. Add these lines to the profile {item['scheduler_name']} of its configuration, or "
+        f"merge them with its NodeAffinity:\n{lines(item)}"
+    )
+
+
+def lines(item: Mapping[str, Any]) -> str:
+    return from_structure({"pluginConfig": [plugin_config(item)]})
+
+
+def _is_of(profile: Any, item: Mapping[str, Any]) -> bool:
+    return isinstance(profile, dict) and profile.get("schedulerName") == item["scheduler_name"]
+
+
+def _profile_with_nodes(profile: dict[str, Any], item: Mapping[str, Any]) -> dict[str, Any]:
+    wanted, configs = plugin_config(item), profile.get("pluginConfig") or []
+    present = next((one for one in _dicts(configs) if one.get("name") == wanted["name"]), None)
+    if present is None:
+        return {**profile, "pluginConfig": [*configs, wanted]} if isinstance(configs, list) else profile
+    args = present.get("args") or {}
+    if not isinstance(args, dict) or args.get("addedAffinity"):
+        return profile
+    merged = {**present, "args": {**args, **wanted["args"]}}
+    return {**profile, "pluginConfig": [merged if one is present else one for one in configs]}
+
+
+def scheduler_names(tree: Mapping[str, Any]) -> list[str]:
+    """The names of the profiles that have one."""
+    return [name for one in _dicts(tree.get("profiles")) for name in [one.get("schedulerName")] if isinstance(name, str)]
 
 
 def added_terms(tree: Mapping[str, Any], scheduler_name: str) -> list[dict[str, Any]] | None:

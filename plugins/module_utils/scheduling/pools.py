@@ -34,7 +34,7 @@ class Settings(NamedTuple):
 
     check: bool = False
     namespaces: Sequence[str] = ()
-    assume_available: Sequence[str] = ()
+    configurations: Sequence[str] = ()
     force_conflicts: bool = False
 
 
@@ -88,11 +88,13 @@ class Pools:
         found = survey.schedulers()
         homes = {one["namespace"]: one for one in [*found, *survey.operators()] if not is_system(one["namespace"])}
         available = [one for one in found if one["serving"] is not False]
+        trees = [document.tree(text) for text in self._settings.configurations]
+        planned = {name: tree for tree in trees for name in pool_policies.scheduler_names(tree)}
         errors = []
         for item in self._present:
             name, where = item["scheduler_name"], item["where"]
             own = [one for one in available if name in one["scheduler_names"]]
-            if not own and name not in self._settings.assume_available:
+            if not own and name not in planned:
                 others = sorted({other for one in available for other in one["scheduler_names"]})
                 errors.append(
                     f"{where}.scheduler_name is {name}, but no available scheduler has this name, so routed pods would stay pending. Available: "
@@ -104,28 +106,24 @@ class Pools:
                 for namespace in item["namespaces"]["names"]
                 if namespace in homes
             ]
-            if pool_policies.node_labels(item):
+            if not pool_policies.node_labels(item):
+                continue
+            if name not in planned:
                 errors += [self._leaves_its_nodes(item, one, survey.configuration(one)) for one in own]
+            elif not pool_policies.keeps_to_nodes(planned[name], item):
+                errors.append(pool_policies.missing_lines(item, f"the scheduler {name}"))
         return sorted(homes), [error for error in errors if error]
 
     def _leaves_its_nodes(self, item: Item, scheduler: Mapping[str, Any], config: str | None) -> str:
         """Why a scheduler of the pool places pods on other nodes, too; empty if it does not, or if this is unknown, which is a warning."""
-        import yaml
-
         which = f"{scheduler['kind']} {scheduler['namespace']}/{scheduler['name']}"
-        lines = yaml.safe_dump([pool_policies.plugin_config(item)], sort_keys=False)
         if config is None:
             self._warn(
                 f"{item['where']}.nodes: the configuration of {which} cannot be read, so it is unknown whether it keeps to the nodes of the "
-                f"pool. Its profile {item['scheduler_name']} requires under pluginConfig:\n{lines}"
+                f"pool. Its profile {item['scheduler_name']} requires:\n{pool_policies.lines(item)}"
             )
             return ""
-        if pool_policies.keeps_to_nodes(document.tree(config), item):
-            return ""
-        return (
-            f"{item['where']}.nodes: {which} also places pods on other nodes. Add these lines under pluginConfig to the profile "
-            f"{item['scheduler_name']} of its configuration, or merge them with its NodeAffinity:\n{lines}"
-        )
+        return "" if pool_policies.keeps_to_nodes(document.tree(config), item) else pool_policies.missing_lines(item, which)
 
     def _patches(self, nodes: Mapping[str, Object], wanted: Mapping[str, Marks]) -> tuple[dict[str, list[Object]], list[str]]:
         found = {name: pool_nodes.patch(node, wanted.get(name, Marks()), self._names) for name, node in nodes.items()}

@@ -268,3 +268,27 @@ def test_check_mode_asks_no_image():
     result = judge(V1, check=True, ask_image=True, image=PLUGINS_IMAGE)
     assert (result["failed"], result["valid"], result["image_answer"]) == (False, True, None)
     assert any("check mode" in warning for warning in result["warnings"])
+
+
+POOL = {"scheduler_name": "batch", "namespaces": {"names": ["a"]}, "nodes": {"match_labels": {"pool": "batch"}}}
+BATCH = V1 + "profiles:\n- schedulerName: batch\n"
+
+
+def test_structure_and_preset_keep_to_the_nodes_of_their_pool():
+    config = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": "batch"}],
+    }
+    for source in ({"config": config}, {"preset": "no_scoring", "preset_parameters": {"scheduler_name": "batch"}}):
+        result = judge(**source, pools=[POOL])
+        assert (result["valid"], "addedAffinity" in result["text"]) == (True, True)
+    assert "addedAffinity" not in judge(config=config, pools=[{**POOL, "scheduler_name": "other"}])["text"]
+
+
+def test_a_text_has_to_keep_to_the_nodes_itself():
+    said = judge(BATCH, pools=[POOL])["msg"]
+    assert said.startswith("scheduler_pools[0].nodes: the scheduler batch also places pods on other nodes. Add these lines")
+    assert judge(BATCH, pools=[{**POOL, "nodes": None}])["valid"]
+    assert judge(BATCH + "  " + said[said.index("pluginConfig:") :].replace("\n", "\n  "), pools=[POOL])["valid"]
+    assert judge(BATCH, pools=[{**POOL, "share": 0}])["msg"].startswith("scheduler_pools[0].share is 0")

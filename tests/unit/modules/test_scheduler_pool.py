@@ -135,6 +135,37 @@ def test_the_lines_for_a_configuration_keep_it_on_its_nodes():
     assert not pool_policies.keeps_to_nodes({"profiles": [profile]}, pool)
 
 
+NODE_AFFINITY = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [
+    {"key": "pool", "operator": "In", "values": ["x"]}]}]}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (None, [{"name": "NodeAffinity", "args": {"addedAffinity": NODE_AFFINITY}}]),
+        ([{"name": "A"}], [{"name": "A"}, {"name": "NodeAffinity", "args": {"addedAffinity": NODE_AFFINITY}}]),
+        ([{"name": "NodeAffinity", "args": {"kind": "k"}}, {"name": "A"}],
+         [{"name": "NodeAffinity", "args": {"kind": "k", "addedAffinity": NODE_AFFINITY}}, {"name": "A"}]),
+        ([{"name": "NodeAffinity"}], [{"name": "NodeAffinity", "args": {"addedAffinity": NODE_AFFINITY}}]),
+        # The user's own stays.
+        ([{"name": "NodeAffinity", "args": {"addedAffinity": {"a": "b"}}}], [{"name": "NodeAffinity", "args": {"addedAffinity": {"a": "b"}}}]),
+        ("text", "text"),
+    ],
+)  # fmt: skip
+def test_a_structure_gets_the_affinity(config, expected):
+    other = {"schedulerName": "other"}
+    profile = {"schedulerName": "batch"} if config is None else {"schedulerName": "batch", "pluginConfig": config}
+    given = {"profiles": [other, profile]}
+    found = pool_policies.with_nodes(given, item(nodes={"match_labels": {"pool": "x"}}))
+    assert found == {"profiles": [other, {"schedulerName": "batch", "pluginConfig": expected}]}
+    assert given["profiles"][1] is profile
+
+
+@pytest.mark.parametrize("tree", [{}, {"profiles": None}, {"profiles": [None, 1]}])
+def test_what_has_no_profiles_stays(tree):
+    assert pool_policies.with_nodes(tree, item(nodes={"names": ["n"]})) == tree
+
+
 @pytest.mark.parametrize(
     "profiles", [None, 1, [1], [{"schedulerName": "batch", "pluginConfig": [{"name": "NodeAffinity", "args": {"addedAffinity": []}}]}]]
 )
