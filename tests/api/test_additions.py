@@ -15,8 +15,6 @@ from support.objects import deployment
 from support.scheduler import eventually
 
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
-ADMISSION = "admissionregistration.k8s.io/v1beta1"
-
 # What others may add, each as a strategic merge patch of the template
 ADDITIONS = {
     "spec.template.spec.containers[name=main].env[name=ADDED]": {
@@ -116,6 +114,9 @@ def test_what_returns_at_once_is_reported_and_left(apply, patch, live, namespace
 @pytest.fixture
 def policy(kubectl, namespace):
     """A mutating admission policy that adds a variable and a sidecar to every Deployment of the namespace."""
+    admission, beta = "admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/v1beta1"
+    if beta in kubectl("api-versions").stdout.split():  # v1 has these policies since 1.36
+        admission = beta
     metadata = {"name": f"{namespace}-adds"}
     rules = [{"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["deployments"]}]
     expression = """Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [
@@ -125,7 +126,7 @@ def policy(kubectl, namespace):
     selector = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}}
     kubectl.apply(
         {
-            "apiVersion": ADMISSION,
+            "apiVersion": admission,
             "kind": "MutatingAdmissionPolicy",
             "metadata": metadata,
             "spec": {
@@ -135,7 +136,7 @@ def policy(kubectl, namespace):
                 "mutations": [mutation],
             },
         },
-        {"apiVersion": ADMISSION, "kind": "MutatingAdmissionPolicyBinding", "metadata": metadata, "spec": {"policyName": metadata["name"]}},
+        {"apiVersion": admission, "kind": "MutatingAdmissionPolicyBinding", "metadata": metadata, "spec": {"policyName": metadata["name"]}},
     )
     probe = deployment(namespace, name="probe", replicas=0)
 

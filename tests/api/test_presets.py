@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+from pathlib import Path
 
 import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.presets import PRESETS
+from cluster.throwaway.layout import Layout
 from support.direct_module import run_directly
 from support.kinds import established
 from support.scheduler import IMAGE
@@ -37,17 +40,29 @@ def kinds(kubectl, root):
     kubectl("delete", "customresourcedefinition", *names)
 
 
+def program_of(own_cluster, preset) -> Path:
+    """The kube-scheduler that can run the preset."""
+    release = Layout(Path(os.environ["CLUSTER_DIR"])).release
+    if preset.since > int(release.minor.partition(".")[2]):
+        pytest.skip(f"the throwaway cluster is of Kubernetes {release.minor}")
+    with_plugins = own_cluster / "bin/scheduler-plugins"
+    in_tree = preset.image == "in-tree" or not with_plugins.exists()
+    return own_cluster / "bin/kube-scheduler" if in_tree else with_plugins
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_real_kube_scheduler_accepts_it(kinds, own_cluster, name, tmp_path):
     """The program of the image; it queries the API server when it builds the plugins."""
-    judged = run_directly("kube_scheduler_config", preset=name, preset_parameters=NEEDED.get(name, {}), image=IMAGE)
+    image = IMAGE if PRESETS[name].since <= 34 else "registry.k8s.io/kube-scheduler:v1.37.2"
+    judged = run_directly("kube_scheduler_config", preset=name, preset_parameters=NEEDED.get(name, {}), image=image)
     assert judged.result["valid"] is True
     given, written = tmp_path / "config.yaml", tmp_path / "written.yaml"
     # With a file, the flag --kubeconfig does not count.
     connection = {"clientConnection": {"kubeconfig": f"{own_cluster}/kubeconfig"}}
     given.write_text(yaml.safe_dump({**yaml.safe_load(judged.result["text"]), **connection}))
     flags = [f"--config={given}", "--secure-port=0", f"--write-config-to={written}"]
-    done = subprocess.run([own_cluster / "bin/kube-scheduler", *flags], capture_output=True, text=True, check=False, timeout=60)
+    program = program_of(own_cluster, PRESETS[name])
+    done = subprocess.run(["kube-scheduler", *flags], executable=program, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, written.exists()) == (0, True), done.stderr[-2000:]
 
 

@@ -480,6 +480,21 @@ def _what_runs(case: _Case, profile: _Profile) -> None:
     _halves(case, profile)
     _preemption(case, profile)
     _trimaran(case, profile)
+    _gangs_without_gate(case, profile)
+
+
+def _gangs_without_gate(case: _Case, profile: _Profile) -> None:
+    """Seen of 1.37: the plugin holds back each pod of a group until the group is known, and without the gate no group is ever read."""
+    gate = table.GANG_GATE
+    if (
+        case.target.minor >= table.GANG_GATE_SINCE
+        and table.GANGS in profile.runs.get("preEnqueue", {})
+        and not flags.feature_gates(case.target)[gate]
+    ):
+        message = f"without the feature gate {gate}, {table.GANGS} keeps the pods of every PodGroup pending and reports no reason"
+        case.report.warning(
+            "gang-gate", profile.place(table.GANGS), message, f"add --feature-gates={gate}=true to the flags of the scheduler"
+        )
 
 
 def _twice(case: _Case, profile: _Profile) -> None:

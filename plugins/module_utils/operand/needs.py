@@ -17,6 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.imag
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import (
     CONTROLLER,
     FIRST,
+    IN_TREE_NEEDS,
     NEEDS,
     ROLE_PREFIX,
     Kind,
@@ -24,8 +25,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tabl
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import UnknownTarget, parse_release
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.names import CONTROLLER_IMAGE, KUBERNETES_VERSION
 
+API_NOT_SERVED = "APINotServed"
 CRD_MISSING, CLUSTER_ROLE_MISSING, CONTROLLER_MISSING = "CRDMissing", "ClusterRoleMissing", "ControllerMissing"
 RELEASE_UNSUPPORTED = "ReleaseUnsupported"
+
+_NEEDS = {**NEEDS, **IN_TREE_NEEDS}
 
 _INSTALL = "run the operator's installation (role osso.scheduler.operator) with operator_plugins that name it, by a cluster administrator"
 
@@ -33,7 +37,7 @@ _INSTALL = "run the operator's installation (role osso.scheduler.operator) with 
 def plugins(effective: Mapping[str, Mapping[str, Iterable]]) -> list[str]:
     """The enabled plugins that need something, sorted."""
     enabled = {plugin for points in effective.values() for entries in points.values() for plugin, weight in entries}
-    return sorted(enabled & set(NEEDS))
+    return sorted(enabled & set(_NEEDS))
 
 
 def kinds(effective: Mapping) -> list[tuple[str, str]]:
@@ -45,7 +49,7 @@ def cluster_roles(effective: Mapping) -> list[str]:
     """Names of the ClusterRoles that the enabled plugins, and the controller that they need, are bound to."""
     names = plugins(effective)
     controller = [CONTROLLER.role, CONTROLLER.lease_role] if _need_controller(names) else []
-    return [role(name) for name in names if NEEDS[name].rules] + controller
+    return [role(name) for name in names if _NEEDS[name].rules] + controller
 
 
 def needs_controller(effective: Mapping) -> bool:
@@ -68,22 +72,23 @@ def of(effective: Mapping, facts: Mapping[str, Any]) -> dict[str, Any]:
     ClusterRoles: ``cluster_role`` for the cluster, ``lease_role`` for ``lease_namespace``) and ``missing`` (dicts of ``plugin``, ``what``,
     ``reason``, ``message``; empty where all is there).
     """
-    names = plugins(effective)
-    if names and _is_too_old(facts):
+    release = _release(facts)
+    names = [name for name in plugins(effective) if release is None or release >= _NEEDS[name].since]
+    if names and release is not None and release < FIRST:
         return {"cluster_roles": [], "controller": None, "missing": [_unsupported(name) for name in names]}
     missing = [
         _undefined(name, kind, f"the plugin {name} cannot work")
         for name in names
-        for kind in NEEDS[name].kinds
+        for kind in _NEEDS[name].kinds
         if not _is_served(kind, facts)
     ]
     bound = []
     for name in names:
         if role(name) in facts["cluster_roles"]:
             bound.append(role(name))
-        elif NEEDS[name].rules:
+        elif _NEEDS[name].rules:
             missing.append(_no_role(name, role(name), f"the plugin {name} may not read what it works with"))
-    keepers = [name for name in names if NEEDS[name].controller]
+    keepers = [name for name in names if _NEEDS[name].controller]
     controller, obstacles = _controller(keepers[0], facts) if keepers else (None, [])
     known = {entry["what"] for entry in missing}
     missing += [entry for entry in obstacles if entry["what"] not in known]
@@ -103,24 +108,25 @@ def controller_image(image: str, annotations: Mapping[str, str]) -> str:
 
 
 def _kinds(names: Iterable[str]) -> set[Kind]:
-    found = {kind for name in names for kind in NEEDS[name].kinds}
+    found = {kind for name in names for kind in _NEEDS[name].kinds}
     return found | set(CONTROLLER.kinds) if _need_controller(names) else found
 
 
 def _need_controller(names):
-    return any(NEEDS[name].controller for name in names)
+    return any(_NEEDS[name].controller for name in names)
 
 
 def _is_served(kind, facts):
     return f"{kind.api_version}/{kind.kind}" in facts["served"]
 
 
-def _is_too_old(facts):
+def _release(facts: Mapping[str, Any]) -> int | None:
+    """The minor of the scheduler's Kubernetes, None where nothing tells it."""
     release = facts["annotations"].get(KUBERNETES_VERSION) or identify(facts["image"]).kubernetes
     try:
-        return bool(release) and parse_release(release) < FIRST
+        return parse_release(release) if release else None
     except UnknownTarget:
-        return False  # said elsewhere
+        return None  # said elsewhere
 
 
 def _controller(plugin, facts):
@@ -164,10 +170,12 @@ def _failure(plugin, controller, deployment):
 
 
 def _undefined(plugin, kind, consequence):
+    served = f"The API server does not serve {kind.api_version} {kind.kind}"
+    if kind.built_in:
+        return _missing(plugin, f"API {kind.api_version}", API_NOT_SERVED, f"{served}, without which {consequence}: {kind.built_in}.")
     what = f"CustomResourceDefinition {kind.definition}"
     remedy = f"install {kind.provider}" if kind.provider else _INSTALL
-    message = f"The API server does not serve {kind.api_version} {kind.kind} ({what}), without which {consequence}: {remedy}."
-    return _missing(plugin, what, CRD_MISSING, message)
+    return _missing(plugin, what, CRD_MISSING, f"{served} ({what}), without which {consequence}: {remedy}.")
 
 
 def _no_role(plugin, name, consequence):

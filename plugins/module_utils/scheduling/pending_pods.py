@@ -18,8 +18,12 @@ _GATED = "SchedulingGated"
 """The reason of the condition PodScheduled that the API server writes for a pod with scheduling gates. No scheduler has seen that pod."""
 
 _BY_HASH = "pod-template-hash"
-_GROUPS = ("workloadRef", "schedulingGroup")
-"""Fields of a pod by which it belongs to a group, with the gate GenericWorkload of Kubernetes 1.35 and of 1.36 (KEP-4671)."""
+GROUP = "schedulingGroup"
+_OLD_GROUP = "workloadRef"
+"""Fields of a pod by which it belongs to a group, with the gate GenericWorkload: since Kubernetes 1.36, and of 1.35 (KEP-4671)."""
+
+PodGroups = Mapping[tuple[str, str], str]
+"""Namespace and name of each PodGroup, and what its scheduler reports of it: empty if nothing."""
 
 
 class Claims(NamedTuple):
@@ -58,7 +62,17 @@ def why_unserved(
     return ""
 
 
-def why_pending(pod: Mapping[str, Any], claims: Claims | None = None) -> str:
+def pod_groups(found: Sequence[Mapping[str, Any]]) -> PodGroups:
+    """What is known of these PodGroups (scheduling.k8s.io). One whose pods were placed once is not reported: they are scheduled anew one by one."""
+    said = {}
+    for group in found:
+        condition = conditions.find(group, "PodGroupInitiallyScheduled") or {}
+        told = [condition.get("reason"), condition.get("message")] if condition.get("status") == "False" else []
+        said[(group["metadata"]["namespace"], group["metadata"]["name"])] = ": ".join(filter(None, told))
+    return said
+
+
+def why_pending(pod: Mapping[str, Any], claims: Claims | None = None, groups: PodGroups | None = None) -> str:
     """Why a pod that a scheduler looks after has no node yet, in that scheduler's words where it has reported something."""
     if pod["metadata"].get("deletionTimestamp"):
         return "it is being deleted"
@@ -70,10 +84,15 @@ def why_pending(pod: Mapping[str, Any], claims: Claims | None = None) -> str:
     if node:
         waits = f"it is nominated for the node {node} and waits there for the end of the pods that it preempts"
         return f"{waits}; before, its scheduler reported: {reported}" if reported else waits
-    return reported or why_queued(pod, claims) or "its scheduler has not processed it yet"
+    if not reported:
+        return why_queued(pod, claims, groups) or "its scheduler has not processed it yet"
+    name, of_group = _group_report(pod, groups)
+    # kube-scheduler repeats the report in the condition of most pods of the group.
+    repeated = of_group in reported or reported in of_group
+    return reported if repeated else f"{reported}; of the PodGroup {name} its scheduler reports: {of_group}"
 
 
-def why_queued(pod: Mapping[str, Any], claims: Claims | None = None) -> str:
+def why_queued(pod: Mapping[str, Any], claims: Claims | None = None, groups: PodGroups | None = None) -> str:
     """Why kube-scheduler leaves a pod in its queue without an attempt and without a condition (plugins at preEnqueue); empty if not known.
 
     Sources: PreEnqueue of the plugins dynamicresources and gangscheduling in kubernetes/kubernetes, pkg/scheduler/framework/plugins.
@@ -81,8 +100,25 @@ def why_queued(pod: Mapping[str, Any], claims: Claims | None = None) -> str:
     waits_for = [
         text for text in (_lacks(pod, entry, claims or Claims(known=False)) for entry in pod["spec"].get("resourceClaims") or []) if text
     ]
-    waits_for += ["the other pods of its group" for field in _GROUPS if pod["spec"].get(field)]
+    waits_for += filter(None, [_group(pod, groups)])
     return f"it waits in the queue of its scheduler for {', and for '.join(waits_for)}" if waits_for else ""
+
+
+def _group(pod: Mapping[str, Any], groups: PodGroups | None) -> str:
+    """What a pod of a group waits for, empty if it is in none."""
+    name = (pod["spec"].get(GROUP) or {}).get("podGroupName")
+    if not name:
+        return "the other pods of its group" if pod["spec"].get(GROUP) or pod["spec"].get(_OLD_GROUP) else ""
+    _name, reported = _group_report(pod, groups)
+    if groups is not None and (pod["metadata"].get("namespace", ""), name) not in groups:
+        return f"the PodGroup {name}, which does not exist"
+    return f"the other pods of its PodGroup {name}" + (f", of which its scheduler reports: {reported}" if reported else "")
+
+
+def _group_report(pod: Mapping[str, Any], groups: PodGroups | None) -> tuple[str, str]:
+    """The name of a pod's PodGroup and what its scheduler reports of it, each empty if there is none."""
+    name = (pod["spec"].get(GROUP) or {}).get("podGroupName", "")
+    return name, (groups or {}).get((pod["metadata"].get("namespace", ""), name), "")
 
 
 def _lacks(pod: Mapping[str, Any], entry: Mapping[str, Any], claims: Claims) -> str:

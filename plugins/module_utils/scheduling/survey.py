@@ -21,7 +21,15 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.chec
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import split
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import collisions, foreign
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_pods import Claims, owner, why_pending, why_unserved
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_pods import (
+    GROUP,
+    Claims,
+    PodGroups,
+    owner,
+    pod_groups,
+    why_pending,
+    why_unserved,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pool_policies import added_terms
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import (
     DEFAULT_LEASE,
@@ -244,10 +252,11 @@ class Survey:
         """All of the pods with the reason why each waits: first those that no scheduler looks after, then by schedulerName, the oldest first."""
         schedulers = [*schedulers, *self._by_name({pod["spec"]["schedulerName"] for pod in pods}, schedulers)]
         claims = self._claims() if any(pod["spec"].get("resourceClaims") for pod in pods) else None
+        groups = self._pod_groups() if any(pod["spec"].get(GROUP) for pod in pods) else None
         found = []
         for pod in pods:
             unserved = why_unserved(pod, schedulers, self._unchanged(pod), self._everywhere, claims)
-            why = why_pending(pod, claims)
+            why = why_pending(pod, claims, groups)
             if unserved is None:
                 why = f"no scheduler of its name was found in the namespaces that were searched; one reported: {why}"
             found.append(
@@ -302,6 +311,16 @@ class Survey:
         named = {(claim["metadata"]["namespace"], claim["metadata"]["name"]): claim["metadata"].get("deletionTimestamp") for claim in found}
         deleted = frozenset(key for key, time in named.items() if time)
         return Claims(frozenset(named), deleted, not any(finding.startswith("ResourceClaims") for finding in self.unknown))
+
+    def _pod_groups(self) -> PodGroups | None:
+        """The PodGroups of the cluster; None if they cannot be read."""
+        kind, group = "PodGroup", "scheduling.k8s.io"
+        for version in (self._group(group) or {}).get("versions") or []:
+            api_version = version["groupVersion"]
+            if any(entry["kind"] == kind for entry in (self._group(api_version) or {}).get("resources") or []):
+                found = self._list_here(api_version, kind)
+                return None if any(finding.startswith(f"{kind}s") for finding in self.unknown) else pod_groups(found)
+        return None
 
     def _by_name(self, names: Iterable[str], schedulers: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Programs that are not known here, for names that no scheduler of ``schedulers`` has: their Deployment or container is called so."""

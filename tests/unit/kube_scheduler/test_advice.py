@@ -494,6 +494,14 @@ RULES = [
         "1.28",
     ),
     Rule(
+        "gangs without their gate",
+        "gang-gate",
+        "profiles[0].plugins.multiPoint.enabled[0].name",
+        plugins("multiPoint: {enabled: [{name: GangScheduling}]}"),
+        plugins("multiPoint: {disabled: [{name: GangScheduling}]}"),
+        kubernetes="1.37",
+    ),
+    Rule(
         "ratio of another strategy",
         "ignored-field",
         "profiles[0].pluginConfig[0].args.scoringStrategy.requestedToCapacityRatio",

@@ -44,7 +44,10 @@ def releases(name):
 
 
 def verdict(name, minor, **given):
-    return check(from_structure(configuration(name, {**NEEDED.get(name, {}), **given})), f"1.{minor}", PRESETS[name].image, FLAGS)
+    gates = tuple(f"--feature-gates={gate}=true" for gate in PRESETS[name].gates)
+    return check(
+        from_structure(configuration(name, {**NEEDED.get(name, {}), **given})), f"1.{minor}", PRESETS[name].image, (*FLAGS, *gates)
+    )
 
 
 def args(name, **given):
@@ -67,7 +70,8 @@ def test_each_release_accepts_it_and_has_nothing_against_it(name, minor):
     assert result.scheduler_names == ("secondary-scheduler",)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+# 1.35 and 1.36 run gangs, too, but of other versions of the API.
+@pytest.mark.parametrize("name", sorted(PRESETS.keys() - {"gang_scheduling"}))
 def test_the_release_before_the_first_does_not_run_it(name):
     preset = PRESETS[name]
     result = check(from_structure(configuration(name, NEEDED.get(name))), f"1.{preset.since - 1}", preset.image, FLAGS)

@@ -12,12 +12,25 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_
     conflicts,
     groups,
     owner,
+    pod_groups,
     why_pending,
     why_unserved,
 )
 from support.running_schedulers import SCHEDULERS, scheduler
 
 GATED = "SchedulingGated"
+UNSCHEDULABLE = {
+    "type": "PodGroupInitiallyScheduled",
+    "status": "False",
+    "reason": "Unschedulable",
+    "message": "too few",
+}
+POD_GROUPS = pod_groups(
+    [
+        {"metadata": {"namespace": "n", "name": "fits"}, "status": {"conditions": [{**UNSCHEDULABLE, "status": "True"}]}},
+        {"metadata": {"namespace": "n", "name": "big"}, "status": {"conditions": [UNSCHEDULABLE]}},
+    ]
+)
 CLAIMS = Claims(frozenset({("n", "there"), ("n", "going")}), frozenset({("n", "going")}))
 
 
@@ -93,11 +106,42 @@ def test_a_condition_of_a_scheduler_that_was_not_searched_everywhere_decides_not
             "it waits in the queue of its scheduler for the ResourceClaim none, which does not exist",
         ),
         (claiming({"resourceClaimStatuses": [{"name": "gpu"}]}, resourceClaimTemplateName="t"), "its scheduler has not processed it yet"),
-        (pod("good", schedulingGroup={"podGroupName": "g"}), "it waits in the queue of its scheduler for the other pods of its group"),
+        (pod("good", workloadRef={"name": "w"}), "it waits in the queue of its scheduler for the other pods of its group"),
+        (
+            pod("good", schedulingGroup={"podGroupName": "none"}),
+            "it waits in the queue of its scheduler for the PodGroup none, which does not exist",
+        ),
+        (
+            pod("good", schedulingGroup={"podGroupName": "fits"}),
+            "it waits in the queue of its scheduler for the other pods of its PodGroup fits",
+        ),
+        (
+            pod("good", schedulingGroup={"podGroupName": "big"}),
+            "it waits in the queue of its scheduler for the other pods of its PodGroup big, of which its scheduler reports: Unschedulable: too few",
+        ),
     ],
 )
 def test_what_a_pod_waits_for(waiting, reason):
-    assert why_pending(waiting, CLAIMS) == reason
+    assert why_pending(waiting, CLAIMS, POD_GROUPS) == reason
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("too few", "Unschedulable: too few"),
+        ("pod group is unschedulable, Unschedulable: too few", "Unschedulable: pod group is unschedulable, Unschedulable: too few"),
+        ("0/2 nodes", "Unschedulable: 0/2 nodes; of the PodGroup big its scheduler reports: Unschedulable: too few"),
+    ],
+)
+def test_a_pod_of_a_group_tells_the_report_of_the_group_once(message, reason):
+    waiting = pod("good", schedulingGroup={"podGroupName": "big"})
+    waiting["status"] = {"conditions": [{**UNSCHEDULABLE, "type": "PodScheduled", "message": message}]}
+    assert why_pending(waiting, None, POD_GROUPS) == reason
+
+
+def test_a_pod_group_that_cannot_be_read_may_be_there():
+    waiting = pod("good", schedulingGroup={"podGroupName": "g"})
+    assert why_pending(waiting) == "it waits in the queue of its scheduler for the other pods of its PodGroup g"
 
 
 def test_claims_that_cannot_be_read_may_be_the_reason():

@@ -50,6 +50,19 @@ def test_a_configuration_of_in_tree_plugins_needs_nothing():
     assert needs.of(effective, facts(effective)) == {"cluster_roles": [], "controller": None, "missing": []}
 
 
+def test_gangs_of_kubernetes_need_an_api_that_is_off_by_default():
+    effective = enabled("GangScheduling")
+    kind = ("scheduling.k8s.io/v1beta1", "PodGroup")
+    image = "registry.k8s.io/kube-scheduler:v1.37.2"
+    assert needs.kinds(effective) == [kind]
+    assert needs.of(effective, facts(effective, image))["missing"] == []
+    (missing,) = needs.of(effective, facts(effective, image, without=["PodGroup"]))["missing"]
+    assert (missing["what"], missing["reason"]) == ("API scheduling.k8s.io/v1beta1", "APINotServed")
+    assert "--feature-gates=GenericWorkload=true and --runtime-config=scheduling.k8s.io/v1beta1=true" in missing["message"]
+    # That of 1.36 has another version.
+    assert needs.of(effective, facts(effective, "registry.k8s.io/kube-scheduler:v1.36.0", without=["PodGroup"]))["missing"] == []
+
+
 def test_the_verdict_on_a_configuration_says_what_it_needs():
     effective = check(GANGS, "1.34", plugins="scheduler-plugins").effective
     assert needs.plugins(effective) == ["Coscheduling"]

@@ -53,6 +53,8 @@ SECURING = {
     "VolumeBinding": "pods are placed where their volumes can't be attached",
 }
 
+GANGS, GANG_GATE, GANG_GATE_SINCE = "GangScheduling", "GenericWorkload", 37
+
 TRIMARAN = frozenset(("TargetLoadPacking", "LoadVariationRiskBalancing", "LowRiskOverCommitment", "Peaks"))
 CONTRARY = {
     # Trimaran plugin: scores that pull the other way, as its documentation says

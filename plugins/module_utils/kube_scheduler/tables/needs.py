@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What plugins of kubernetes-sigs/scheduler-plugins need besides the scheduler: kinds, rights, the project's controller.
+"""What plugins need besides the scheduler: kinds, rights, the controller of kubernetes-sigs/scheduler-plugins.
 
 Rights are what the code asks the API server for, which is less than the project's own manifests grant. What every
 scheduler may do (``system:kube-scheduler``, ``system:volume-scheduler``) is not repeated. Sources: pkg/<plugin> (clients,
@@ -22,12 +22,15 @@ ROLE_PREFIX = "osso-scheduler:plugin:"
 
 
 class Kind(NamedTuple):
-    """A kind that a plugin reads. provider: who defines it, "" where the operator's installation does."""
+    """A kind that a plugin reads. provider: who defines it, "" where the operator's installation does. built_in: how the API server comes to
+    serve a kind of Kubernetes itself, "" for one with a CustomResourceDefinition.
+    """
 
     api_version: str
     kind: str
     plural: str
     provider: str = ""
+    built_in: str = ""
 
     @property
     def definition(self) -> str:
@@ -53,7 +56,8 @@ class Need(NamedTuple):
     """Requirements of a plugin. controller: whether the project's controller maintains its objects. besides: requirements that this collection cannot
     install.
 
-    metrics: the metrics that a load-aware plugin reads for each node, as series with the node's name in the label ``instance``.
+    metrics: the metrics that a load-aware plugin reads for each node, as series with the node's name in the label ``instance``. since: the first
+    minor of Kubernetes whose plugin has these requirements.
     """
 
     kinds: tuple[Kind, ...] = ()
@@ -61,6 +65,7 @@ class Need(NamedTuple):
     controller: bool = False
     besides: str = ""
     metrics: tuple[str, ...] = ()
+    since: int = 0
 
 
 class Controller(NamedTuple):
@@ -90,6 +95,14 @@ APP_GROUP = Kind("appgroup.diktyo.x-k8s.io/v1alpha1", "AppGroup", "appgroups")
 NETWORK_TOPOLOGY = Kind("networktopology.diktyo.x-k8s.io/v1alpha1", "NetworkTopology", "networktopologies")
 SECCOMP_PROFILE = Kind(
     "security-profiles-operator.x-k8s.io/v1beta1", "SeccompProfile", "seccompprofiles", provider="the Security Profiles Operator"
+)
+
+GANG = Kind(
+    "scheduling.k8s.io/v1beta1",
+    "PodGroup",
+    "podgroups",
+    built_in="start the API server of Kubernetes 1.37 or newer with --feature-gates=GenericWorkload=true and "
+    "--runtime-config=scheduling.k8s.io/v1beta1=true; without them it drops spec.schedulingGroup of pods",
 )
 
 _TRIMARAN = Need(
@@ -131,6 +144,11 @@ NEEDS = {
         (Rule("appgroup.diktyo.x-k8s.io", "appgroups", _READ),),
         besides="the appgroup controller of diktyo-io, which writes the order into the status of each AppGroup",
     ),
+}
+
+IN_TREE_NEEDS = {
+    # plugins of Kubernetes; on an API server with the feature gate, system:kube-scheduler has the permissions
+    "GangScheduling": Need((GANG,), besides="the feature gate GenericWorkload in the scheduler and in the API server", since=37),
 }
 
 CONTROLLER = Controller(

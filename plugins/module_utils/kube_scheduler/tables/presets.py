@@ -36,7 +36,7 @@ class Preset(NamedTuple):
     """plugins, args: as in a profile, ``args`` by plugin. since: the first minor of Kubernetes whose kube-scheduler can run it.
 
     image: ``in-tree`` or ``scheduler-plugins``, the required plugins of the image. load: the plugin among ``args`` whose source of the nodes' load
-    ``LOAD_PARAMETERS`` sets; empty if there is none.
+    ``LOAD_PARAMETERS`` sets; empty if there is none. gates: the feature gates that the scheduler needs for it.
     """
 
     description: str
@@ -46,6 +46,7 @@ class Preset(NamedTuple):
     image: str = "scheduler-plugins"
     since: int = 25
     load: str = ""
+    gates: tuple[str, ...] = ()
 
 
 PROM_URL, PROM_TOKEN = "${PROM_URL}", "${PROM_TOKEN}"
@@ -88,8 +89,12 @@ PROVIDER_DEFAULTS: dict[str, dict[str, str | None]] = {
 }
 
 _WEIGHT = Parameter("int", 1, "Weight of the plugin's score relative to other plugins.")
+_FIRST_WEIGHT = _WEIGHT._replace(default=10)
 _BY_REQUESTS = [{"name": "NodeResourcesFit"}, {"name": "NodeResourcesBalancedAllocation"}]
 _ALL = [{"name": "*"}]
+
+# Else the constraints that PodTopologySpread has by default spread the pods of a workload over nodes and zones.
+_NO_DEFAULT_SPREADING = {"defaultingType": "List"}
 
 
 def _scored_by(plugin: str) -> dict[str, Any]:
@@ -242,13 +247,82 @@ PRESETS = {
         "Spreads pods evenly, like kube-scheduler without configuration.", plugins={}, args={}, parameters={}, image="in-tree"
     ),
     "high_node_utilization": Preset(
-        "Packs pods onto as few nodes as possible, by their requests.",
+        "OpenShift's profile HighNodeUtilization: prefers nodes that are filled most, by requests. The replicas of a workload are spread nevertheless, "
+        "as kube-scheduler does by default. The preset packing packs them, too.",
         plugins={
             "score": {"enabled": [{"name": "NodeResourcesFit", "weight": 5}], "disabled": [{"name": "NodeResourcesBalancedAllocation"}]}
         },
         args={"NodeResourcesFit": {"scoringStrategy": {"type": "MostAllocated"}}},
         parameters={},
         image="in-tree",
+    ),
+    "packing": Preset(
+        "Packs pods onto as few nodes as possible, by their requests. Constraints in a pod still spread it.",
+        plugins={
+            "score": {
+                "enabled": [{"name": "NodeResourcesFit", "weight": Value("weight")}],
+                "disabled": [{"name": "NodeResourcesBalancedAllocation"}],
+            }
+        },
+        args={
+            "NodeResourcesFit": {"scoringStrategy": {"type": "MostAllocated", "resources": Value("resources")}},
+            "PodTopologySpread": _NO_DEFAULT_SPREADING,
+        },
+        parameters={
+            "resources": Parameter(
+                "list", None, "The scored resources, each with C(name) and C(weight). Default: CPU and memory with equal weight."
+            ),
+            "weight": _FIRST_WEIGHT,
+        },
+        image="in-tree",
+    ),
+    "gpu_packing": Preset(
+        "Packs pods that request GPUs onto as few nodes as possible, so that nodes stay free for pods that request many. "
+        "Pods without GPUs are placed as by default.",
+        plugins={"score": {"enabled": [{"name": "NodeResourcesFit", "weight": Value("weight")}]}},
+        args={
+            "NodeResourcesFit": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": Value("resource"), "weight": 1}]}},
+            "PodTopologySpread": _NO_DEFAULT_SPREADING,
+        },
+        parameters={
+            "resource": Parameter("str", "nvidia.com/gpu", "The extended resource by which the nodes are filled."),
+            "weight": _FIRST_WEIGHT,
+        },
+        image="in-tree",
+    ),
+    "zone_spread": Preset(
+        "Spreads the pods of a workload evenly over zones. Constraints in a pod replace those of the preset.",
+        plugins={"score": {"enabled": [{"name": "PodTopologySpread", "weight": Value("weight")}]}},
+        args={
+            "PodTopologySpread": {
+                "defaultingType": "List",
+                "defaultConstraints": [
+                    {"topologyKey": Value("topology_key"), "maxSkew": Value("max_skew"), "whenUnsatisfiable": Value("when_unsatisfiable")}
+                ],
+            },
+        },
+        parameters={
+            "topology_key": Parameter("str", "topology.kubernetes.io/zone", "The label of nodes whose values are the zones."),
+            "max_skew": Parameter("int", 1, "The difference in the number of pods that two zones can have."),
+            "when_unsatisfiable": Parameter(
+                "str",
+                "ScheduleAnyway",
+                "V(DoNotSchedule) leaves pods pending when no zone is left for them.",
+                choices=("ScheduleAnyway", "DoNotSchedule"),
+            ),
+            "weight": _FIRST_WEIGHT,
+        },
+        image="in-tree",
+    ),
+    "gang_scheduling": Preset(
+        "Places the pods of a PodGroup of Kubernetes (scheduling.k8s.io) together or not at all. Requires the feature gate GenericWorkload in the scheduler "
+        "and in the API server.",
+        plugins={"multiPoint": {"enabled": [{"name": "GangScheduling"}]}},
+        args={},
+        parameters={},
+        image="in-tree",
+        since=37,
+        gates=("GenericWorkload",),
     ),
     "no_scoring": Preset(
         "Selects the first node that fits: the fastest placement.",
