@@ -40,7 +40,17 @@ class Page(HTMLParser):
 
 
 def page(**found) -> str:
-    info = {"schedulers": [], "pending_pods": [], "pending_groups": [], "conflicts": [], "operators": [], "unknown": [], **found}
+    info = {
+        "schedulers": [],
+        "pending_pods": [],
+        "pending_groups": [],
+        "conflicts": [],
+        "collisions": [],
+        "overlaps": [],
+        "operators": [],
+        "unknown": [],
+        **found,
+    }
     environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined, loader=jinja2.FileSystemLoader(TEMPLATES))
     environment.globals["now"] = lambda utc, fmt: datetime.now(UTC).strftime(fmt)
     return environment.get_template("report.html.j2").render(report_info=info, inventory_hostname=EVIL)
@@ -103,6 +113,8 @@ def everything():
         schedulers=[scheduler(), scheduler(False), scheduler(None, **nothing)],
         pending_groups=[pending(False, 90), pending(True, 90 * 3600), pending(None, pods=500)],
         conflicts=[{"scheduler_name": EVIL, "schedulers": [EVIL], "message": EVIL}],
+        collisions=[{"message": EVIL, "namespace": "n", "name": EVIL, "at": "2026-11-20T12:00:00Z"}],
+        overlaps=[{"message": EVIL}],
         operators=[operator],
         unknown=[EVIL],
     )
@@ -148,8 +160,9 @@ def test_it_shows_what_runs_inside():
 
 
 def test_headings_of_what_is_not_there_are_left_out():
-    assert "Pods that nobody looks after" not in Page(page()).texts
-    assert "Pods that nobody looks after" in Page(everything()).texts
+    for heading in ("Pods that nobody looks after", "Pods that a kubelet rejected"):
+        assert heading not in Page(page()).texts
+        assert heading in Page(everything()).texts
 
 
 def test_pods_of_one_owner_are_one_row_and_count_all():
@@ -167,7 +180,7 @@ def test_two_schedulers_of_one_name_are_not_green():
 
 
 def test_what_may_not_be_listed_is_not_shown_as_none():
-    assert Page(page(pending_pods=None, pending_groups=None, operators=None)).texts.count("unknown") == 3
+    assert Page(page(pending_pods=None, pending_groups=None, operators=None, collisions=None, overlaps=None)).texts.count("unknown") == 3
     assert "unknown" not in Page(page()).texts
 
 
