@@ -17,9 +17,9 @@ from support.scheduler import Scheduler
 from support.site import changed, installed
 
 # apply comes last: its examples end with the removal of all SecondaryScheduler resources.
-# Those of olm_operator are run where there is OLM (tests/olm/test_olm_operator.py).
+# Those of olm_operator are run where there is OLM (tests/olm/test_olm_operator.py), those of scheduler_preview without nodes (tests/api/test_preview.py).
 DOCUMENTED = sorted(
-    (path for path in PLUGINS.glob("modules/*.py") if path.stem != "olm_operator"),
+    (path for path in PLUGINS.glob("modules/*.py") if path.stem not in ("olm_operator", "scheduler_preview")),
     key=lambda path: (path.stem == "apply", path),
 )
 

@@ -1,0 +1,247 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A preview: from options and a snapshot to the result of the module scheduler_preview."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging import binary
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import images, presets
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
+from ansible_collections.osso.scheduler.plugins.module_utils.preview import compare
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import (
+    DRAIN,
+    HEADROOM,
+    MODES,
+    PENDING,
+    REPLACE,
+    Run,
+    Scene,
+    perform,
+    score,
+)
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler import Candidate, candidate
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import Key, key_of
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import Snapshot, redact
+
+SOURCES = ("config", "config_file", "preset")
+_FOREVER = "9999"
+
+
+class Options(NamedTuple):
+    """What to preview; the module scheduler_preview documents each."""
+
+    candidate: dict[str, Any]
+    mode: str = PENDING
+    baseline: dict[str, Any] | None = None
+    namespaces: list[str] | tuple[str, ...] = ()
+    labels: dict[str, str] | None = None
+    scheduler_names: list[str] | tuple[str, ...] = ()
+    nodes: list[str] | tuple[str, ...] = ()
+    template: dict[str, Any] | None = None
+    limit: int = 1000
+    max_unschedulable: int | None = None
+    max_moved_percent: float | None = None
+    timeout: int = 600
+
+
+class Selection(NamedTuple):
+    """offered: in their order. skipped: pods that cannot be previewed, with the reason. stays: number of pods that a node cannot lose."""
+
+    offered: list[Object]
+    skipped: dict[Key, str]
+    stays: int
+
+
+def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand, progress: Callable[[str], None]) -> dict[str, Any]:
+    """The result of the module. Raises ClusterError."""
+    _check(options, snapshot)
+    with ExitStack() as stack:
+        new = stack.enter_context(_candidate("candidate", options.candidate, run_command))
+        old = stack.enter_context(_candidate("baseline", options.baseline, run_command)) if options.baseline else None
+        selection = select(options, snapshot)
+        scene = make_scene(options, snapshot, selection.offered)
+        for pod in scene.offered:
+            for one in (new, old):
+                if one:
+                    one.profile_for(pod["spec"].get("schedulerName", ""))
+        baseline = None
+        if old and scene.offered:
+            progress(f"baseline: {len(scene.offered)} pods, {len(snapshot.of('Node'))} nodes")
+            baseline = perform(old, scene, options.timeout)
+        progress(f"candidate: {len(scene.offered)} pods, {len(snapshot.of('Node'))} nodes")
+        found = perform(new, scene, options.timeout) if scene.offered else Run()
+        different = compare.changed(scene, found, baseline)[: compare.MAX_SCORED]
+        ties: dict[Key, set[str]] = {}
+        if different:
+            progress(f"candidate: scores of the nodes for {len(different)} pods")
+            scored = score(new, scene, different, (baseline or found).history, options.timeout)
+            # A pod that the candidate does not place where the reference placed it has no ties.
+            ties = {key: scored.ties.get(key, set()) for key in different}
+    outcome = compare.Outcome(scene, snapshot.of("Pod"), snapshot.of("Node"), found, baseline, ties, selection.skipped)
+    result = compare.report(outcome)
+    beyond = compare.exceeded(result["summary"], result["pods"], options.max_unschedulable, options.max_moved_percent)
+    return {
+        "changed": False,
+        **result,
+        "exceeded": beyond,
+        "assumptions": _assumptions(options, snapshot, selection, new, [run for run in (baseline, found) if run]),
+        "missing": list(snapshot.missing),
+        "kubernetes_version": new.kubernetes,
+        "msg": _sentence(options, result),
+    }
+
+
+def select(options: Options, snapshot: Snapshot) -> Selection:
+    """The pods to offer: by priority, then by age."""
+    offered, skipped, stays = [], {}, 0
+    for pod in snapshot.of("Pod") if options.mode != HEADROOM else []:
+        metadata, spec = pod["metadata"], pod["spec"]
+        if (
+            bool(spec.get("nodeName")) == (options.mode == PENDING)
+            or (options.namespaces and key_of(pod)[0] not in options.namespaces)
+            or (options.scheduler_names and spec.get("schedulerName", "default-scheduler") not in options.scheduler_names)
+            or (options.nodes and options.mode != PENDING and spec.get("nodeName") not in options.nodes)
+            or any((metadata.get("labels") or {}).get(label) != value for label, value in (options.labels or {}).items())
+        ):
+            continue
+        if metadata.get("deletionTimestamp") or any(
+            owner.get("kind") in ("DaemonSet", "Node") for owner in metadata.get("ownerReferences") or []
+        ):
+            stays += 1
+        elif spec.get("schedulingGates"):
+            skipped[key_of(pod)] = "it waits at the scheduling gates {}".format(", ".join(gate["name"] for gate in spec["schedulingGates"]))
+        elif spec.get("resourceClaims"):
+            skipped[key_of(pod)] = "it has ResourceClaims, whose devices a preview does not allocate"
+        else:
+            offered.append(pod)
+
+    def rank(pod: Object) -> tuple[int, str, Key]:
+        return -int(pod["spec"].get("priority") or 0), str(pod["metadata"].get("creationTimestamp") or _FOREVER), key_of(pod)
+
+    return Selection(sorted(offered, key=rank), skipped, stays)
+
+
+def make_scene(options: Options, snapshot: Snapshot, offered: list[Object]) -> Scene:
+    """What the sandbox begins with. Pending pods are there only when they are offered."""
+    away = {key_of(pod) for pod in offered} if options.mode in (DRAIN, PENDING) else set()
+    objects = []
+    for obj in snapshot.objects:
+        if obj["kind"] == "Pod" and (key_of(obj) in away or not obj["spec"].get("nodeName")):
+            continue
+        if obj["kind"] == "Node" and options.mode == DRAIN and obj["metadata"]["name"] in options.nodes:
+            obj = {**obj, "spec": {**(obj.get("spec") or {}), "unschedulable": True}}
+        objects.append(obj)
+    if options.mode == HEADROOM:
+        offered = [_copy(options.template or {}, number) for number in range(1, options.limit + 1)]
+    return Scene(options.mode, tuple(objects), tuple(offered), options.limit)
+
+
+def _copy(template: Mapping[str, Any], number: int) -> Object:
+    metadata = {"namespace": "default", **(template.get("metadata") or {}), "name": f"preview-{number:06}"}
+    try:
+        return redact({**template, "apiVersion": "v1", "kind": "Pod", "metadata": metadata})
+    except (AttributeError, KeyError, TypeError):
+        raise InputError("template: must be a Pod with metadata and spec, such as a template of a Deployment with its spec.") from None
+
+
+def _check(options: Options, snapshot: Snapshot) -> None:
+    if options.mode not in MODES:
+        raise InputError(f"mode: {options.mode} is not known: choose from {', '.join(MODES)}.")
+    if (options.mode == HEADROOM) != bool(options.template):
+        raise InputError(f"template is for mode {HEADROOM}, which requires it: mode is {options.mode}.")
+    for name in ("limit", "timeout"):
+        if getattr(options, name) < 1:
+            raise InputError(f"{name} is {getattr(options, name)}: it must be at least 1.")
+    unknown = sorted(set(options.nodes) - {node["metadata"]["name"] for node in snapshot.of("Node")})
+    if unknown:
+        raise InputError(f"nodes: {', '.join(unknown)}: there is no such node.")
+
+
+@contextmanager
+def _candidate(name: str, given: Mapping[str, Any], run_command: binary.RunCommand) -> Iterator[Candidate]:
+    """The candidate, with its program out of its image where no file is given."""
+    text, image = _text(name, given), given.get("image")
+    release, plugins = given.get("release"), given.get("plugins")
+    if image:
+        known = images.identify(image)
+        release, plugins = release or known.kubernetes, plugins or known.plugins
+    with ExitStack() as stack:
+        path = given.get("binary")
+        if not path:
+            if not image:
+                raise InputError(f"{name}: set binary, the path of a kube-scheduler, or image, whose kube-scheduler is used.")
+            path = os.path.join(stack.enter_context(tempfile.TemporaryDirectory(prefix="osso.preview.")), "kube-scheduler")
+            source = binary.Source(given.get("auth_file"), given.get("validate_certs", True), given.get("skopeo") or "skopeo")
+            binary.extract(image, "", path, source, run_command)
+            os.chmod(path, 0o700)
+        more = (given.get("flags") or (), given.get("feature_gates"), given.get("as_scheduler"))
+        yield candidate(name, path, text, release, plugins, *more)
+
+
+def _text(name: str, given: Mapping[str, Any]) -> str | bytes:
+    sources = [source for source in SOURCES if given.get(source)]
+    if len(sources) != 1:
+        raise InputError(f"{name}: set one of {', '.join(SOURCES)}; set are: {', '.join(sources) or 'none'}.")
+    if given.get("config"):
+        return from_structure(given["config"])
+    if given.get("preset"):
+        try:
+            return from_structure(presets.configuration(given["preset"], given.get("preset_parameters")))
+        except presets.PresetError as error:
+            raise InputError(f"{name}.{error}") from None
+    try:
+        with open(given["config_file"], "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise InputError(f"{name}.config_file: {given['config_file']} cannot be read: {error.strerror}.") from None
+
+
+def _assumptions(options: Options, snapshot: Snapshot, selection: Selection, new: Candidate, runs: list[Run]) -> list[str]:
+    """What a preview cannot know, as far as it is about this one."""
+    found = ["Admission, quotas and kubelets that reject pods are not part of a preview."]
+    if new.kubernetes and "--feature-gates=OpportunisticBatching=false" in new.flags:
+        found.append(
+            "The feature gate OpportunisticBatching is off, because it skips scoring. It does not change where a single pod is placed."
+        )
+    found.append(
+        "All nodes are scored (percentageOfNodesToScore is 100). With fewer, a cluster of more than 100 nodes chooses among some of them."
+    )
+    if options.mode == REPLACE:
+        found.append("Each pod is placed alone, with all other pods where they are. The values of nodes after it add up these answers.")
+    if options.mode == DRAIN and options.nodes:
+        found.append(f"These nodes are cordoned: {', '.join(options.nodes)}.")
+    if selection.stays:
+        found.append(f"{selection.stays} selected pods stay: pods of DaemonSets, static pods and pods that are being deleted.")
+    left_out = sum(not pod["spec"].get("nodeName") for pod in snapshot.of("Pod"))
+    left_out -= len(selection.offered) + len(selection.skipped) if options.mode == PENDING else 0
+    if left_out:
+        found.append(f"{left_out} other pending pods are left out.")
+    if new.reads_load:
+        plugins = ", ".join(new.reads_load)
+        found.append(
+            f"{plugins} use the measured load, which does not change when a preview places pods, and without access to metrics is 0."
+        )
+    if not snapshot.kubernetes:
+        found.append("The snapshot is a list of kubectl: kinds that it does not contain do not exist in the preview.")
+    for run in runs:
+        found += [f"The volume of the claim {claim} is invented, on the node of its first pod." for claim in run.invented]
+        found += [f"The sandbox does not serve: {request} ({count} requests)." for request, count in sorted(run.unknown.items())]
+    return list(dict.fromkeys(found))
+
+
+def _sentence(options: Options, result: Mapping[str, Any]) -> str:
+    summary, headroom = result["summary"], result["headroom"]
+    if headroom:
+        return f"{headroom['pods']} more pods fit. The next one: {headroom['stopped_by']}"
+    parts = [f"{summary[name]} {name.replace('_', ' ')}" for name in ("same", "tie", "moved", "unschedulable", "preempts", "not_compared")]
+    return f"{options.mode}: {summary['pods']} pods: {', '.join(parts)}."

@@ -1,0 +1,316 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""An unmodified kube-scheduler as a process of this host, which uses a sandbox in the place of an API server.
+
+Its configuration is the completed one of the candidate with the few changes of `sandbox_config`. Configuration and credentials are in memory files
+(memfd_create), so that nothing remains on the host, whatever ends this process; the kernel then ends the scheduler, too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging import klog
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import flags, gates
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.plugins import make_target
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ERROR
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import SCHEDULER_PLUGINS
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import Key, Sandbox
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import validation
+
+START_SECONDS = 60
+_END_SECONDS = 5
+_STEP = 0.2
+_LAST_LINES = 200
+# Messages of pkg/scheduler/schedule_one.go and eventhandlers.go, the same from 1.25 to 1.37
+_SCORE, _ATTEMPT = "Calculated node's final score for pod", "Attempting to schedule pod"
+_EVENTS = {"Add event for scheduled pod": "ADDED", "Delete event for scheduled pod": "DELETED"}
+_READ = (b"final score for pod", b"Attempting to schedule pod", b"event for scheduled pod")
+# With -v, other files, such as client-go's, would log every request.
+ATTEMPTS, EVENTS, SCORES = (
+    f"--vmodule={levels}" for levels in ("schedule_one=3", "schedule_one=3,eventhandlers=3", "schedule_one=10,eventhandlers=3")
+)
+_VERSION = re.compile(r"Kubernetes v(?P<major>[01])\.(?P<minor>[1-9]\d)\.")
+_SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
+_BATCHING = "OpportunisticBatching"
+_GATED_BY_FLAGS = ("feature-gates", "emulated-version")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A kube-scheduler with a configuration that it accepts. config: completed. flags: those that change where pods are placed."""
+
+    name: str
+    binary: str
+    kubernetes: str
+    config: Mapping[str, Any]
+    scheduler_names: tuple[str, ...]
+    flags: tuple[str, ...] = ()
+    as_scheduler: str = ""
+    reads_load: tuple[str, ...] = ()
+
+    def profile_for(self, scheduler_name: str) -> str:
+        """The schedulerName with which a pod is offered. Raises InputError if the candidate has several profiles and none is selected."""
+        if self.as_scheduler or len(self.scheduler_names) == 1:
+            return self.as_scheduler or self.scheduler_names[0]
+        if scheduler_name in self.scheduler_names:
+            return scheduler_name
+        raise InputError(
+            f"{self.name}.as_scheduler is not set, and the configuration has several profiles: set one of {', '.join(self.scheduler_names)}."
+        )
+
+
+def candidate(
+    name: str,
+    binary: str,
+    text: str | bytes,
+    release: str | None = None,
+    plugins: Any = None,
+    given_flags: Sequence[str] = (),
+    feature_gates: Mapping[str, bool] | None = None,
+    as_scheduler: str | None = None,
+) -> Candidate:
+    """The candidate that options describe; ``name`` is for messages. Raises InputError with all findings if its scheduler rejects it."""
+    binary = os.path.abspath(binary)
+    own, own_plugins = version_of(binary, name) if not (release and plugins) else ("", None)
+    arguments = (*given_flags, *(f"--feature-gates={gate}={str(bool(on)).lower()}" for gate, on in (feature_gates or {}).items()))
+    target = validation.resolve_target(None, release or own, plugins or own_plugins, arguments, lambda: own)
+    result = validation.validate(text, target, arguments)
+    errors = [finding.format(position=False) for finding in result.findings if finding.severity == ERROR]
+    if errors or result.completed is None:
+        raise InputError("\n".join([f"{name}: this is no usable KubeSchedulerConfiguration for {target}:", *(errors or [target.unknown])]))
+    if result.completed.get("extenders"):
+        raise InputError(
+            f"{name}: extenders[0]: a preview does not call extenders, because they can have side effects. Remove extenders for the preview."
+        )
+    if as_scheduler and as_scheduler not in result.scheduler_names:
+        raise InputError(f"{name}.as_scheduler: no profile is named {as_scheduler}: set one of {', '.join(result.scheduler_names)}.")
+    engine = make_target(str(target.kubernetes), target.plugins, arguments)
+    values = flags.parse(engine).values
+    kept = [f"--{flag}={value}" for flag in _GATED_BY_FLAGS for value in values.get(flag, ())]
+    emulated, _problems = gates.emulated_minor(engine.minor, values.get("emulated-version", ()))
+    if not gates.errors(engine.minor, emulated, {_BATCHING: False}):
+        kept.append(f"--feature-gates={_BATCHING}=false")
+    return Candidate(
+        name,
+        binary,
+        str(target.kubernetes),
+        result.completed,
+        result.scheduler_names,
+        tuple(kept),
+        as_scheduler or "",
+        tuple(result.asks_prometheus),
+    )
+
+
+def version_of(binary: str, name: str) -> tuple[str, str | None]:
+    """The release of a kube-scheduler, such as ``1.34``, and its plugins if the release shows them. Raises InputError."""
+    try:
+        done = subprocess.run(
+            [binary, "--version"], capture_output=True, text=True, errors="replace", timeout=START_SECONDS, env={}, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{name}.binary: {binary} --version did not end within {START_SECONDS} s. Is it a kube-scheduler?") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"{name}.binary: {binary} could not be started: {why}. It must be a kube-scheduler for this host.") from None
+    match = _VERSION.search(done.stdout)
+    if not match:
+        raise InputError(
+            f"{name}.binary: {binary} --version does not print the release of a kube-scheduler: set {name}.release and {name}.plugins."
+        )
+    # Images of scheduler-plugins v0.34.7 print that version.
+    return f"1.{match['minor']}", SCHEDULER_PLUGINS if match["major"] == "0" else None
+
+
+def sandbox_config(config: Mapping[str, Any], kubeconfig: str) -> dict[str, Any]:
+    """The configuration for the sandbox: no leader election, all nodes scored, no back-off, and its API server."""
+    connection = {"kubeconfig": kubeconfig, "contentType": "application/json", "acceptContentTypes": "application/json"}
+    profiles = [{key: value for key, value in profile.items() if key != "percentageOfNodesToScore"} for profile in config["profiles"]]
+    return {
+        **config,
+        "leaderElection": {**(config.get("leaderElection") or {}), "leaderElect": False},
+        "clientConnection": {**connection, "qps": 5000, "burst": 10000},
+        "percentageOfNodesToScore": 100,
+        "podInitialBackoffSeconds": 1,
+        "podMaxBackoffSeconds": 1,
+        "profiles": profiles,
+    }
+
+
+class Log:
+    """What the log of a scheduler shows about its work, while it is written."""
+
+    def __init__(self) -> None:
+        self._best: dict[str, tuple[int, set[str]]] = {}
+        self._seen: Counter[tuple[str, str]] = Counter()
+        self._news = threading.Condition()
+        self._attempts = 0
+        self._last_attempt: dict[str, int] = {}
+
+    def ties(self, key: Key) -> set[str]:
+        """The nodes with the highest final score of a pod's last attempt. Empty if nodes were not scored, such as a single feasible node."""
+        return self._best.get("/".join(key), (0, set()))[1]
+
+    def attempt(self, key: Key) -> int:
+        """The number of the last attempt to place a pod, in the order of all attempts."""
+        return self._last_attempt.get("/".join(key), self._attempts)
+
+    def await_event(self, event: str, key: Key, count: int, seconds: float) -> bool:
+        """Wait until the scheduler has processed the event (``ADDED``, ``DELETED``) of a pod with a node so many times; whether it has."""
+        about = (event, "/".join(key))
+        with self._news:
+            return self._news.wait_for(lambda: self._seen[about] >= count, seconds)
+
+    def read(self, line: bytes) -> bool:
+        """Whether the line is one of these."""
+        if not any(text in line for text in _READ):
+            return False
+        for entry in klog.entries(line.decode("utf-8", "replace")):
+            pod = str(entry.values.get("pod", ""))
+            if entry.message in _EVENTS:
+                with self._news:
+                    self._seen[_EVENTS[entry.message], pod] += 1
+                    self._news.notify_all()
+            elif entry.message == _ATTEMPT:
+                self._attempts += 1
+                self._last_attempt[pod] = self._attempts
+                self._best.pop(pod, None)
+            elif entry.message == _SCORE:
+                node, score = str(entry.values.get("node")), int(entry.values.get("score", 0))
+                best, nodes = self._best.get(pod, (score, set()))
+                if score > best or not nodes:
+                    self._best[pod] = (score, {node})
+                elif score == best:
+                    nodes.add(node)
+        return True
+
+
+class Process:
+    """A running kube-scheduler. Its log is complete when it has ended."""
+
+    def __init__(self, candidate: Candidate, process: subprocess.Popen[bytes]) -> None:
+        self._candidate = candidate
+        self._process = process
+        self.log = Log()
+        self._last: deque[str] = deque(maxlen=_LAST_LINES)
+        self._reader = threading.Thread(target=self._read, args=[process.stderr], daemon=True)
+
+    def follow(self) -> None:
+        """Begin to read the log."""
+        self._reader.start()
+
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def end(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._reader.is_alive():
+            self._reader.join(START_SECONDS)
+
+    def failure(self, what: str) -> ClusterError:
+        """The error with the scheduler's own last words."""
+        if self.has_ended():
+            self._reader.join(_END_SECONDS)
+            what = f"ended with status {self._process.returncode}"
+        log = "".join(self._last)
+        found = klog.last_error(log)
+        words = (found[1] if found else log.strip().rpartition("\n")[2])[:2000]
+        text = f"{self._candidate.name}: the kube-scheduler {self._candidate.binary} {what}. Its last error: {words or 'none'}"
+        return ClusterError(scrub(text, secret_texts(self._candidate.config)))
+
+    def _read(self, stream: IO[bytes]) -> None:
+        for line in stream:
+            if not self.log.read(line):
+                self._last.append(line.decode("utf-8", "replace"))
+
+
+@contextmanager
+def running(candidate: Candidate, sandbox: Sandbox, logged: str) -> Iterator[Process]:
+    """The candidate's scheduler, which watches the sandbox. Both end with the context. Raises ClusterError if it does not start.
+
+    logged: ATTEMPTS, EVENTS (also those that `Log.await_event` waits for) or SCORES (also the scores of nodes).
+    """
+    process = Process(candidate, _start(candidate, sandbox, logged))
+    try:
+        # The first threads of this process: it forked without any.
+        process.follow()
+        sandbox.serve()
+        until = time.monotonic() + START_SECONDS
+        while not sandbox.wait(lambda: sandbox.pods.watched, _STEP):
+            if process.has_ended() or time.monotonic() > until:
+                raise process.failure(f"did not read the pods within {START_SECONDS} s")
+        yield process
+    finally:
+        process.end()
+        sandbox.close()
+
+
+def _start(candidate: Candidate, sandbox: Sandbox, logged: str) -> subprocess.Popen[bytes]:
+    kubeconfig = _memory_file("kubeconfig", sandbox.kubeconfig())
+    path = f"/proc/self/fd/{kubeconfig}"
+    config = _memory_file("config", json.dumps(sandbox_config(candidate.config, path)).encode())
+    try:
+        return subprocess.Popen(
+            [
+                candidate.binary,
+                f"--config=/proc/self/fd/{config}",
+                "--secure-port=0",
+                "--leader-elect=false",
+                "--authentication-skip-lookup=true",
+                *candidate.flags,
+                logged,
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            # load-watcher, which some plugins contain, takes its kubeconfig from there.
+            env={"PATH": os.defpath, "HOME": "/", "KUBE_CONFIG": path},
+            pass_fds=(kubeconfig, config),
+            start_new_session=True,
+            preexec_fn=_ends_with_parent(),
+        )
+    except OSError as error:
+        raise InputError(f"{candidate.name}.binary: {candidate.binary} could not be started: {error.strerror}.") from None
+    finally:
+        os.close(kubeconfig)
+        os.close(config)
+
+
+def _memory_file(name: str, content: bytes) -> int:
+    number = os.memfd_create(name)
+    with os.fdopen(os.dup(number), "wb") as file:
+        file.write(content)
+    return number
+
+
+def _ends_with_parent() -> Callable[[], None]:
+    """For the new process: the kernel kills it when the one that started it ends, even by SIGKILL."""
+    library = ctypes.CDLL(None)
+
+    def arrange() -> None:
+        library.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+    return arrange

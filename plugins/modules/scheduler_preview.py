@@ -1,0 +1,368 @@
+#!/usr/bin/python
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: scheduler_preview
+short_description: Show what a scheduler configuration would do with the pods of a cluster
+version_added: 1.0.0
+description:
+  - Runs an unmodified kube-scheduler with a configuration against a copy of a cluster, and reports for each pod where the scheduler places it, and
+    how this differs from now or from a second configuration.
+  - The scheduler is a process on the host that the task runs on. It connects to a server of the module on the loopback interface, which contains a
+    redacted copy of the cluster. Nothing in the cluster changes, and nothing remains on the host.
+  - The copy is a file of M(osso.scheduler.scheduler_snapshot), or is read from the cluster. The module sends only read requests to the cluster.
+  - kube-scheduler chooses at random between nodes with the same score. The module reads the scores of pods that would be on another node, and
+    reports V(tie) if the node before is one of the best.
+  - The collection's C(docs/preview.md) explains the modes, the results, and what a preview cannot know.
+author:
+  - osso.scheduler contributors (@osso-scheduler)
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - osso.scheduler.cluster
+  - osso.scheduler.attributes
+  - osso.scheduler.attributes.actiongroup_scheduler
+  - osso.scheduler.attributes.info_module
+attributes:
+  action_group: {}
+  check_mode: {}
+  diff_mode: {}
+  idempotent:
+    support: partial
+    details:
+      - This action does not modify state, but the scheduler chooses at random between nodes with the same score.
+options:
+  candidate:
+    description:
+      - The scheduler and the configuration to preview. Exactly one of C(config), C(config_file) and C(preset) is required.
+    type: dict
+    required: true
+    suboptions: &side
+      config:
+        description: The configuration as a structure.
+        type: dict
+      config_file:
+        description: Path of a file with the configuration, on the host that the task runs on.
+        type: path
+      preset:
+        description: The name of a preset, as in O(osso.scheduler.kube_scheduler_config#module:preset).
+        type: str
+      preset_parameters:
+        description: Parameters of the preset, by name.
+        type: dict
+      binary:
+        description:
+          - Path of the kube-scheduler program, on the host that the task runs on.
+          - If not given, the program is extracted from C(image) with skopeo, and deleted at the end.
+        type: path
+      image:
+        description: The scheduler's image. Its name and tag also determine release and plugins, if they are known.
+        type: str
+      auth_file:
+        description: The file with the registry's credentials, for skopeo.
+        type: path
+      validate_certs:
+        description: Whether skopeo verifies the certificate of the registry.
+        type: bool
+        default: true
+      skopeo:
+        description: The skopeo program.
+        type: str
+        default: skopeo
+      release:
+        description: The Kubernetes release of the program, such as V(1.34). If not given, that of the image's tag, else the answer of the program.
+        type: str
+      plugins:
+        description: The plugins in the program, as in O(osso.scheduler.kube_scheduler_config#module:plugins).
+        type: raw
+      flags:
+        description: The command line of the scheduler. Feature gates and the emulated version are used; other flags do not change where pods are placed.
+        type: list
+        elements: str
+      feature_gates:
+        description: Feature gates to set, by name.
+        type: dict
+      as_scheduler:
+        description:
+          - The profile (C(schedulerName)) that places the pods, whatever C(schedulerName) they have.
+          - If not given, the only profile. With several profiles, each pod must name one of them.
+        type: str
+  baseline:
+    description:
+      - A second scheduler and configuration to compare with, such as the present ones. If not given, each pod is compared with its present node.
+    type: dict
+    suboptions: *side
+  snapshot:
+    description:
+      - Path of a file of M(osso.scheduler.scheduler_snapshot), or of a list that C(kubectl get -o json) printed. The module then connects to no cluster.
+      - If not given, the module reads the connected cluster.
+    type: path
+  mode:
+    description:
+      - V(pending) places the pods that have no node. All other pods stay.
+      - V(replace) places one pod after the other while all other pods stay, so that no answer depends on another one.
+      - V(drain) takes all selected pods off their nodes, and places them by priority and age. With O(nodes), these nodes are cordoned.
+      - V(headroom) places copies of O(template) until one has no node.
+      - Pods of DaemonSets and static pods always stay.
+    type: str
+    choices: [pending, replace, drain, headroom]
+    default: pending
+  namespaces:
+    description: Only pods of these namespaces. All if the list is empty.
+    type: list
+    elements: str
+    default: []
+  labels:
+    description: Only pods with these labels.
+    type: dict
+    default: {}
+  scheduler_names:
+    description: Only pods with one of these values of C(schedulerName). All if the list is empty.
+    type: list
+    elements: str
+    default: []
+  nodes:
+    description: Only pods on these nodes. All if the list is empty.
+    type: list
+    elements: str
+    default: []
+  template:
+    description: With V(headroom), the pod to place, with C(metadata) and C(spec) as in the template of a Deployment.
+    type: dict
+  limit:
+    description: With V(headroom), the maximum number of pods.
+    type: int
+    default: 1000
+  max_unschedulable:
+    description: The task fails if more pods than this would lose their node.
+    type: int
+  max_moved_percent:
+    description: The task fails if more than this percentage of the pods would be on another node.
+    type: float
+  timeout:
+    description: Timeout of each run of a scheduler in seconds.
+    type: int
+    default: 600
+notes:
+  - Requires Linux and a program for the architecture of the host that the task runs on.
+  - The scheduler ends with the module, even if that is killed (SIGKILL). Only a program that was extracted from an image then remains, in the folder
+    for temporary files.
+  - Without O(snapshot), requires the permissions to list nodes and pods of all namespaces. Other kinds that the user is not permitted to list are in
+    RV(missing).
+  - Configurations with C(extenders) are rejected, because a call of an extender can have side effects.
+seealso:
+  - module: osso.scheduler.scheduler_snapshot
+  - module: osso.scheduler.kube_scheduler_config
+"""
+
+EXAMPLES = r"""
+- name: Write a snapshot of the cluster
+  osso.scheduler.scheduler_snapshot:
+    path: "{{ private_folder }}/cluster.json.gz"
+
+- name: Show where the pods would be with a configuration that packs
+  osso.scheduler.scheduler_preview:
+    snapshot: "{{ private_folder }}/cluster.json.gz"
+    candidate:
+      binary: "{{ private_folder }}/kube-scheduler"
+      preset: high_node_utilization
+    mode: drain
+  register: packed
+
+- name: Fail if a new configuration moves more than 5 percent of the pods, compared with the present configuration
+  osso.scheduler.scheduler_preview:
+    snapshot: "{{ private_folder }}/cluster.json.gz"
+    baseline:
+      binary: "{{ private_folder }}/kube-scheduler"
+      config_file: "{{ playbook_dir }}/files/config.yaml"
+    candidate:
+      binary: "{{ private_folder }}/kube-scheduler"
+      config_file: "{{ playbook_dir }}/files/config.yaml"
+    mode: replace
+    max_moved_percent: 5
+    max_unschedulable: 0
+
+- name: Count the pods that still fit into the connected cluster
+  osso.scheduler.scheduler_preview:
+    candidate:
+      binary: "{{ private_folder }}/kube-scheduler"
+      config_file: "{{ playbook_dir }}/files/config.yaml"
+    mode: headroom
+    limit: 20
+    template:
+      metadata: {labels: {app: worker}}
+      spec:
+        containers:
+          - name: worker
+            image: registry.example.com/worker:1
+            resources: {requests: {cpu: 500m, memory: 1Gi}}
+"""
+
+RETURN = r"""
+pods:
+  description: The selected pods, by priority and age. Empty with V(headroom). Also if the task fails because of a limit.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    namespace:
+      description: Namespace of the pod.
+      type: str
+      sample: batch
+    name:
+      description: Name of the pod.
+      type: str
+      sample: worker-0
+    current:
+      description: Its present node, empty if it has none.
+      type: str
+      sample: node-1
+    before:
+      description: Its node with O(baseline), without it the present node. Empty if it has none.
+      type: str
+      sample: node-1
+    node:
+      description: Its node with O(candidate), empty if it has none.
+      type: str
+      sample: node-2
+    status:
+      description:
+        - V(same) is the same node. V(tie) is another node, but the node before has the same score. V(moved) is another node, or a node for a pod that
+          had none. V(unschedulable) is no node. V(preempts) is a node on which the scheduler deletes other pods first.
+        - V(not compared) is a pod that cannot be previewed, or that the scheduler did not process, or one of more than 500 pods on another node.
+      type: str
+      sample: moved
+    reason:
+      description: The scheduler's message, or an explanation of the status.
+      type: str
+      sample: node-1 is not among the nodes with the highest score
+nodes:
+  description: The nodes, with C(allocatable) and with C(pods), C(cpu_millis) and C(memory) that the pods on it request C(before) and C(after).
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - name: node-1
+      allocatable: {pods: 110, cpu_millis: 4000, memory: 16000000000}
+      before: {pods: 12, cpu_millis: 2100, memory: 4000000000}
+      after: {pods: 4, cpu_millis: 700, memory: 1200000000}
+summary:
+  description:
+    - The number of pods, and of pods with each status. C(newly_unschedulable) had a node before, C(newly_schedulable) had none. C(moved_percent) refers
+      to the pods that were compared. C(preempted) lists the deleted pods.
+    - C(before) and C(after) have C(empty_nodes), and mean and standard deviation of the requested percentage of CPU and memory of the nodes.
+  returned: success
+  type: dict
+  sample:
+    pods: 120
+    same: 100
+    moved: 12
+    tie: 8
+    unschedulable: 0
+    preempts: 0
+    not_compared: 0
+    newly_unschedulable: 0
+    newly_schedulable: 0
+    moved_percent: 10.0
+    preempted: []
+    before: {empty_nodes: 0, cpu_percent_mean: 52.0, cpu_percent_deviation: 8.1, memory_percent_mean: 40.0, memory_percent_deviation: 6.0}
+    after: {empty_nodes: 1, cpu_percent_mean: 52.0, cpu_percent_deviation: 31.4, memory_percent_mean: 40.0, memory_percent_deviation: 22.8}
+headroom:
+  description:
+    - With V(headroom), the number of C(pods) that fit, that number C(before) with O(baseline) (null without it), and what the next pod was C(stopped_by).
+    - Null in other modes.
+  returned: success
+  type: dict
+  sample: {"pods": 8, "before": null, "stopped_by": "0/3 nodes are available: 3 Insufficient cpu."}
+exceeded:
+  description: The limits that the preview is beyond, each as a sentence.
+  returned: success
+  type: list
+  elements: str
+  sample: []
+assumptions:
+  description: What this preview cannot know, and what differs from the cluster.
+  returned: success
+  type: list
+  elements: str
+  sample: ["Admission, quotas and kubelets that reject pods are not part of a preview."]
+missing:
+  description: Kinds that could not be read, each with the reason.
+  returned: success
+  type: list
+  elements: str
+  sample: []
+kubernetes_version:
+  description: The release of the candidate.
+  returned: success
+  type: str
+  sample: "1.34"
+msg:
+  description: The outcome in one sentence.
+  returned: always
+  type: str
+  sample: "replace: 120 pods: 100 same, 8 tie, 12 moved, 0 unschedulable, 0 preempts, 0 not compared."
+"""
+
+from functools import partial
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils.preview import snapshot
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import MODES, PENDING
+
+SIDE = dict(
+    config=dict(type="dict"),
+    config_file=dict(type="path"),
+    preset=dict(type="str"),
+    preset_parameters=dict(type="dict"),
+    binary=dict(type="path"),
+    image=dict(type="str"),
+    auth_file=dict(type="path"),
+    validate_certs=dict(type="bool", default=True),
+    skopeo=dict(type="str", default="skopeo"),
+    release=dict(type="str"),
+    plugins=dict(type="raw"),
+    flags=dict(type="list", elements="str"),
+    feature_gates=dict(type="dict"),
+    as_scheduler=dict(type="str"),
+)
+OPTIONS = dict(
+    candidate=dict(type="dict", required=True, options=SIDE),
+    baseline=dict(type="dict", options=SIDE),
+    mode=dict(type="str", choices=list(MODES), default=PENDING),
+    namespaces=dict(type="list", elements="str", default=[]),
+    labels=dict(type="dict", default={}),
+    scheduler_names=dict(type="list", elements="str", default=[]),
+    nodes=dict(type="list", elements="str", default=[]),
+    template=dict(type="dict"),
+    limit=dict(type="int", default=1000),
+    max_unschedulable=dict(type="int"),
+    max_moved_percent=dict(type="float"),
+    timeout=dict(type="int", default=600),
+)
+
+
+def run(module):
+    path = module.params["snapshot"]
+    taken = snapshot.read(path) if path else snapshot.take(Client.connect(module.params, module.warn))
+    options = Options(**{name: module.params[name] for name in OPTIONS})
+    run_command = partial(module.run_command, expand_user_and_vars=False, handle_exceptions=False)
+    result = preview(options, taken, run_command, lambda sentence: None)
+    if result["exceeded"]:
+        del result["msg"]
+        raise ClusterError("Beyond the limits: {}".format(" ".join(result.pop("exceeded"))), **result)
+    return result
+
+
+def main():
+    cluster_module(run, argument_spec=argument_spec(snapshot=dict(type="path"), **OPTIONS), supports_check_mode=True)
+
+
+if __name__ == "__main__":
+    main()

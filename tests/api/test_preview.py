@@ -1,0 +1,330 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Previews with a real kube-scheduler: the one of the throwaway cluster, as a process of this host. They send no request to the API server."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.preview import run, server
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import parse
+from support.direct_module import COLLECTIONS, run_directly
+from support.examples import PLUGINS, run_examples
+from support.preview import CONFIG, SECRET, listed, node, pod
+
+PACKING = {
+    **CONFIG,
+    "profiles": [
+        {
+            "schedulerName": "second",
+            "plugins": {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesFit"}]}},
+            "pluginConfig": [
+                {
+                    "name": "NodeResourcesFit",
+                    "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 1}]}},
+                }
+            ],
+        }
+    ],
+}
+# No pod fits: nodes need a label that none has.
+NOWHERE = {
+    **CONFIG,
+    "profiles": [
+        {
+            "schedulerName": "second",
+            "pluginConfig": [
+                {
+                    "name": "NodeAffinity",
+                    "args": {
+                        "addedAffinity": {
+                            "requiredDuringSchedulingIgnoredDuringExecution": {
+                                "nodeSelectorTerms": [{"matchExpressions": [{"key": "rack", "operator": "Exists"}]}]
+                            }
+                        }
+                    },
+                }
+            ],
+        }
+    ],
+}
+THREE = [node("a"), node("b"), node("c")]
+
+
+@pytest.fixture(scope="module")
+def binary() -> str:
+    subprocess.run(["tests/cluster/cluster", "build", "kubernetes"], cwd=Path(__file__).parents[2], check=True, stdout=subprocess.DEVNULL)
+    return str(Path(os.environ["CLUSTER_DIR"], "bin/kube-scheduler").resolve().with_name("kube-scheduler"))
+
+
+@pytest.fixture
+def ask(binary):
+    """The result of a preview of objects, with the configuration of the candidate and perhaps of the baseline."""
+
+    def result(objects, config=None, baseline=None, **options):
+        def side(text):
+            return {"binary": binary, "config": text}
+
+        given = Options(candidate=side(config or CONFIG), baseline=baseline and side(baseline), **options)
+        return preview(given, parse(listed(*objects), "list"), None, lambda text: None)
+
+    before = schedulers()
+    yield result
+    assert schedulers() == before
+
+
+def schedulers() -> set[str]:
+    """Processes of kube-schedulers that this process has started."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, fields = path.read_text().rpartition(")")[::2]
+        except OSError:  # it has ended
+            continue
+        if "(kube-scheduler" in name and int(fields.split()[1]) == os.getpid():
+            found.add(path.parent.name)
+    return found
+
+
+def rows(result) -> dict:
+    return {row["name"]: row for row in result["pods"]}
+
+
+def statuses(result) -> dict:
+    return {row["name"]: row["status"] for row in result["pods"]}
+
+
+@pytest.mark.parametrize("mode", ["replace", "drain"])
+def test_the_same_configuration_moves_nothing(ask, mode):
+    pods = [pod(f"p{number}", on="abc"[number % 3], cpu=f"{100 + 50 * (number % 4)}m") for number in range(20)]
+    result = ask([*THREE, *pods], baseline=CONFIG, mode=mode)
+    assert set(statuses(result).values()) <= {"same", "tie"}
+    assert result["summary"]["pods"] == 20
+
+
+def test_the_same_configuration_moves_nothing_on_300_nodes(ask):
+    nodes = [node(f"n{number:03}", cpu=str(4 + number % 5)) for number in range(300)]
+    pods = [pod(f"p{number}", on=f"n{number % 300:03}", cpu=f"{100 + 50 * (number % 9)}m") for number in range(120)]
+    result = ask([*nodes, *pods], baseline=CONFIG, mode="drain")
+    assert set(statuses(result).values()) == {"same", "tie"}
+    assert result["summary"]["tie"] > 50
+
+
+def test_a_profile_that_packs(ask):
+    pods = [pod(f"p{number}", on="abc"[number % 3]) for number in range(9)]
+    result = ask([*THREE, *pods], config=PACKING, mode="drain")
+    used = {row["node"] for row in result["pods"]}
+    assert len(used) == 1
+    assert result["summary"]["before"]["empty_nodes"] == 0
+    assert result["summary"]["after"]["empty_nodes"] == 2
+    (full,) = used
+    after = {entry["name"]: entry["after"] for entry in result["nodes"]}
+    assert after[full] == {"pods": 9, "cpu_millis": 900, "memory": 9 * 100 * 2**20}
+    assert result["summary"]["after"]["cpu_percent_deviation"] > result["summary"]["before"]["cpu_percent_deviation"]
+
+
+def test_moved_is_not_among_the_ties(ask):
+    """`small` is pinned to no node: with packing it belongs to the node that is fuller, and only there."""
+    result = ask([*THREE, pod("big", on="a", cpu="2"), pod("small", on="b")], config=PACKING, mode="replace")
+    assert rows(result)["small"]["node"] == "a"
+    assert rows(result)["small"]["status"] == "moved"
+    # Both of the other nodes are as good for the big one as its own: each is empty but for the small one's.
+    assert rows(result)["big"]["status"] in ("same", "moved")
+
+
+def test_pods_that_fit_nowhere_and_limits(ask):
+    result = ask([*THREE, pod("p1", on="a"), pod("p2", on="b")], config=NOWHERE, mode="replace", max_unschedulable=1)
+    assert statuses(result) == {"p1": "unschedulable", "p2": "unschedulable"}
+    assert "didn't match scheduler-enforced node affinity" in rows(result)["p1"]["reason"]
+    assert result["summary"]["newly_unschedulable"] == 2
+    (beyond,) = result["exceeded"]
+    assert beyond == "2 pods would have no node, the limit is 1: shop/p1, shop/p2."
+
+
+def test_a_taint(ask):
+    tainted = [node(name, taints=[{"key": "only", "value": "gpu", "effect": "NoSchedule"}]) for name in "ab"]
+    tolerant = pod("tolerant", tolerations=[{"key": "only", "operator": "Exists"}], nodeSelector={"kubernetes.io/hostname": "a"})
+    result = ask([*tainted, pod("plain"), tolerant], mode="pending")
+    assert statuses(result) == {"plain": "unschedulable", "tolerant": "moved"}
+    assert "untolerated taint" in rows(result)["plain"]["reason"]
+    assert result["summary"]["newly_schedulable"] == 1
+
+
+def test_a_preemption(ask):
+    important = pod("important", cpu="3500m", priority=1000)
+    result = ask([node("a"), pod("victim", on="a", cpu="3500m"), important], mode="pending")
+    assert rows(result)["important"]["status"] == "preempts"
+    assert rows(result)["important"]["node"] == "a"
+    assert result["summary"]["preempted"] == ["shop/victim"]
+    (after,) = result["nodes"]
+    assert after["after"]["pods"] == 1
+
+
+def test_replacing_restores_what_was_preempted(ask):
+    """`second` would find a full node if the victim of `first` had not come back."""
+    pods = [pod("first", on="b", cpu="3500m", priority=1000), pod("victim", on="a", cpu="3500m"), pod("other", on="a")]
+    selector = {"nodeSelector": {"kubernetes.io/hostname": "a"}}
+    pods[0]["spec"].update(selector)
+    result = ask([node("a"), node("b", unschedulable=True), *pods], mode="replace")
+    assert statuses(result) == {"first": "preempts", "victim": "same", "other": "same"}
+
+
+def test_a_scheduling_gate_and_a_claim(ask):
+    gated = pod("gated", schedulingGates=[{"name": "example.com/quota"}])
+    device = pod("device", resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gpu"}])
+    result = ask([*THREE, gated, device, pod("plain")], mode="pending")
+    assert statuses(result) == {"gated": "not compared", "device": "not compared", "plain": "moved"}
+    assert rows(result)["gated"]["reason"] == "it waits at the scheduling gates example.com/quota"
+
+
+def test_a_volume_that_waits_for_its_first_consumer(ask):
+    storage = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "late"},
+        "provisioner": "csi.example.com",
+        "parameters": {"password": SECRET},
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": "shop"},
+        "spec": {"storageClassName": "late", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+        "status": {"phase": "Pending"},
+    }
+    waiting = pod("waiting", volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
+    result = ask([*THREE, storage, claim, waiting], mode="pending")
+    assert statuses(result) == {"waiting": "moved"}
+    assert any("shop/data is invented" in text for text in result["assumptions"])
+
+
+def test_headroom_until_the_nodes_are_full(ask):
+    template = {"metadata": {"labels": {"app": "new"}}, "spec": pod("x", cpu="1")["spec"]}
+    result = ask([*THREE, pod("old", on="a", cpu="3500m")], mode="headroom", template=template)
+    assert result["headroom"]["pods"] == 8
+    assert "Insufficient cpu" in result["headroom"]["stopped_by"]
+    assert ask(THREE, mode="headroom", template=template, limit=2)["headroom"]["stopped_by"] == "the limit of 2 pods"
+
+
+def test_maintenance_of_a_node(ask):
+    pods = [pod("one", on="a"), pod("agent", on="a", owner="DaemonSet"), pod("two", on="b")]
+    result = ask([*THREE, *pods], mode="drain", nodes=["a"])
+    assert set(statuses(result)) == {"one"}
+    assert rows(result)["one"]["node"] in ("b", "c")
+    after = {entry["name"]: entry["after"]["pods"] for entry in result["nodes"]}
+    assert after["a"] == 1
+    assert sum(after.values()) == 3
+
+
+@pytest.mark.parametrize(
+    ("candidate", "error", "why"),
+    [
+        (
+            {"config": {**CONFIG, "profiles": [{"schedulerNam": "x"}]}},
+            InputError,
+            r"candidate: this is no usable (?s:.*)\(did you mean schedulerName",
+        ),
+        ({"binary": "/bin/true"}, InputError, "does not print the release of a kube-scheduler: set candidate.release"),
+        ({"binary": "/nowhere/kube-scheduler"}, InputError, "/nowhere/kube-scheduler could not be started: No such file"),
+        ({"binary": "/bin/false", "release": "1.34", "plugins": "in-tree"}, ClusterError, "ended with status 1. Its last error: none"),
+        ({"config": None}, InputError, "candidate: set one of config, config_file, preset; set are: none"),
+        ({"as_scheduler": "third"}, InputError, "as_scheduler: no profile is named third: set one of second"),
+        ({"config": {**CONFIG, "extenders": [{"urlPrefix": "http://x"}]}}, InputError, "a preview does not call extenders"),
+    ],
+)
+def test_candidates_that_cannot_run(binary, candidate, error, why):
+    given = Options(candidate={"binary": binary, "config": CONFIG, **candidate}, mode="replace")
+    with pytest.raises(error, match=why):
+        preview(given, parse(listed(*THREE, pod("p", on="a")), "list"), None, lambda text: None)
+    assert not schedulers()
+
+
+def test_a_scheduler_that_needs_what_the_sandbox_lacks(ask, monkeypatch):
+    monkeypatch.setattr(server, "RESOURCES", [one for one in server.RESOURCES if one.kind != "Service"])
+    monkeypatch.setattr(run, "START_SECONDS", 2)
+    with pytest.raises(ClusterError, match="processes no pod; the sandbox does not serve what it requests: GET v1 services"):
+        ask([*THREE, pod("p", on="a")], mode="drain")
+
+
+def test_module(binary, tmp_path):
+    """The module, and the file that it reads; no planted secret is in any of its output."""
+    file = tmp_path / "list.json"
+    file.write_bytes(listed(*THREE, pod("p", on="a")))
+    config = tmp_path / "config.yaml"
+    config.write_text(json.dumps(NOWHERE))
+    args = {"snapshot": str(file), "mode": "replace", "candidate": {"binary": binary, "config_file": str(config)}}
+    done = run_directly("scheduler_preview", **args)
+    assert done.result["summary"]["unschedulable"] == 1
+    assert not done.result["changed"]
+    beyond = run_directly("scheduler_preview", succeed=False, max_unschedulable=0, **args)
+    assert beyond.message == "Beyond the limits: 1 pods would have no node, the limit is 0: shop/p."
+    assert beyond.result["pods"][0]["name"] == "p"
+    assert SECRET not in done.output + beyond.output
+
+
+def test_command_line(binary, tmp_path):
+    file = tmp_path / "list.json"
+    file.write_bytes(listed(*THREE, pod("p", on="a")))
+    config = tmp_path / "config.yaml"
+    config.write_text(json.dumps(NOWHERE))
+
+    def command(*arguments):
+        module = "ansible_collections.osso.scheduler.plugins.module_utils.preview.command_line"
+        given = [f"--snapshot={file}", f"--config={config}", f"--binary={binary}", "--mode=replace"]
+        environment = {**os.environ, "PYTHONPATH": str(COLLECTIONS)}
+        return subprocess.run(
+            [sys.executable, "-m", module, *given, *arguments], env=environment, capture_output=True, text=True, check=False
+        )
+
+    done = command()
+    assert done.returncode == 0, done.stderr
+    assert "shop/p" in done.stdout
+    assert json.loads(command("--format=json").stdout)["summary"]["unschedulable"] == 1
+    beyond = command("--max-unschedulable=0")
+    assert (beyond.returncode, beyond.stderr.splitlines()[-1]) == (1, "1 pods would have no node, the limit is 0: shop/p.")
+    file.write_bytes(file.read_bytes()[:-10])
+    assert command().returncode == 2
+
+
+@pytest.fixture
+def live_node(kubectl):
+    live = node("preview-node")
+    kubectl.apply({**{key: live[key] for key in ("apiVersion", "kind", "spec")}, "metadata": {"name": "preview-node"}})
+    kubectl("patch", "node", "preview-node", "--subresource=status", "--type=merge", "--patch", json.dumps({"status": live["status"]}))
+    yield
+    kubectl("delete", "node", "preview-node")
+
+
+def test_snapshot_of_a_cluster(kubectl, namespace, live_node, tmp_path):
+    """The module writes it; secrets stay in the cluster."""
+    kubectl.apply({**pod("p"), "metadata": {"name": "p", "namespace": namespace, "annotations": {"token": SECRET}}})
+    file = tmp_path / "snapshot.json.gz"
+    checked = run_directly("scheduler_snapshot", check=True, path=str(file))
+    assert not file.exists()
+    done = run_directly("scheduler_snapshot", path=str(file))
+    assert checked.result["changed"]
+    assert done.result["changed"]
+    assert done.result["objects"]["Node"] == 1
+    assert file.stat().st_mode & 0o777 == 0o600
+    snapshot = parse(file.read_bytes(), str(file))
+    assert "p" in [found["metadata"]["name"] for found in snapshot.of("Pod")]
+    assert snapshot.kubernetes.startswith("v1.")
+    assert SECRET not in json.dumps(snapshot.objects)
+
+
+def test_examples_run_as_they_stand_and_write_nothing(api_server, play, live_node, binary, tmp_path):
+    (tmp_path / "kube-scheduler").symlink_to(binary)
+    since = api_server.position()
+    run_examples(play, PLUGINS / "modules/scheduler_preview.py", tmp_path)
+    assert api_server.requests(since)
+    assert api_server.writes(since) == []
