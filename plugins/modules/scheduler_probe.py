@@ -78,7 +78,7 @@ options:
     type: dict
     default: {}
   tolerations:
-    description: Tolerations as in a pod's C(spec.tolerations).
+    description: Tolerations as in a pod's C(spec.tolerations). The pod also tolerates the taint of pools, see M(osso.scheduler.scheduler_pool).
     type: list
     elements: dict
     default: []

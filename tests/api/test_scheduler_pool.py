@@ -180,6 +180,9 @@ def test_a_second_run_check_mode_and_removal(pools, kubectl, namespace, nodes, a
     tolerations = admitted(kubectl, pod(namespace))["tolerations"]
     toleration = {**TAINT, "operator": "Equal"}
     assert toleration in tolerations
+    # A pod that names the scheduler itself would find no other node.
+    assert toleration in admitted(kubectl, pod(namespace, spec={"schedulerName": NAME}))["tolerations"]
+    assert toleration not in admitted(kubectl, pod(namespace, spec={"schedulerName": "other"})).get("tolerations", [])
     # What a pod tolerates itself stays.
     own = {"key": "gpu", "operator": "Exists"}
     assert [one for one in admitted(kubectl, pod(namespace, spec={"tolerations": [own]}))["tolerations"] if one in (own, toleration)] == [

@@ -62,6 +62,8 @@ def test_pods_of_a_namespace_on_nodes_of_their_own(kubectl, module_result, names
             )
             assert {(one["spec"]["schedulerName"], one["spec"]["nodeName"]) for one in pods} == {(name, node)}
 
+            probe = module_result("scheduler_probe", {"scheduler_name": name, "image": PAUSE})
+            assert not probe["failed"], probe["msg"]
             # The other scheduler finds another node, or none: it does not use the one of the pool.
             other = pod("default", f"other-{namespace}")
             kubectl.create("pod", other, "default")

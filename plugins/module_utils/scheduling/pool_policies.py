@@ -103,10 +103,12 @@ def policy_name(item: Mapping[str, Any]) -> str:
 
 def conditions(item: Mapping[str, Any], excluded: Sequence[str]) -> dict[str, str]:
     """The CEL expressions by name; a pod for which one of them is false is not routed."""
+    # A pod that names the scheduler of an exclusive pool itself needs the toleration, too.
+    names = [DEFAULT_SCHEDULER_NAME, item["scheduler_name"]] if item["exclusive"] else [DEFAULT_SCHEDULER_NAME]
     found = {
         "is-in-a-user-namespace": _user_namespace(excluded),
         # The API server sets the default before admission.
-        "names-no-scheduler": f"object.spec.schedulerName == {_text(DEFAULT_SCHEDULER_NAME)}",
+        "names-no-other-scheduler": f"object.spec.schedulerName in {_list(names)}",
         "has-no-node": "!has(object.spec.nodeName) || object.spec.nodeName == ''",
         "is-no-mirror-pod": "!has(object.metadata.annotations) || !('kubernetes.io/config.mirror' in object.metadata.annotations)",
         "is-of-no-daemon-set": "!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet')",
@@ -114,7 +116,8 @@ def conditions(item: Mapping[str, Any], excluded: Sequence[str]) -> dict[str, st
     if item["share"] < ALL:
         digits = ", ".join(f"'{digit}'" for digit in _DIGITS[: item["share"]])
         found["is-in-the-share"] = (
-            "has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, "
+            f"object.spec.schedulerName == {_text(item['scheduler_name'])}"
+            " || has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, "
             f"has(o.controller) && o.controller && size(o.uid) > 0 && o.uid.substring(size(o.uid) - 1) in [{digits}])"
         )
     return found

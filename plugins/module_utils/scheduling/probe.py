@@ -15,6 +15,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import cond
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Resource
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pool_policies import POOL_KEY
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.signals import ended_by_signals, uninterrupted
 
 PROBE_LABEL = "osso.scheduler/probe"
@@ -122,7 +123,8 @@ def manifest(options: Options, name: str) -> dict[str, Any]:
         "schedulerName": options.scheduler_name,
         "containers": [container],
         "nodeSelector": options.node_selector,
-        "tolerations": options.tolerations,
+        # A scheduler that keeps to the nodes of its pool finds no other.
+        "tolerations": [*options.tolerations, {"key": POOL_KEY, "operator": "Exists", "effect": "NoSchedule"}],
         "imagePullSecrets": [{"name": secret} for secret in options.image_pull_secrets],
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": 0,

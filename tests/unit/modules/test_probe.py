@@ -40,6 +40,12 @@ def test_own_labels_win():
     assert pod["metadata"]["labels"]["app.kubernetes.io/name"] == "scheduler-probe"
 
 
+def test_it_tolerates_the_nodes_of_a_pool():
+    own = {"key": "gpu", "operator": "Exists"}
+    pool = {"key": "osso.scheduler/pool", "operator": "Exists", "effect": "NoSchedule"}
+    assert manifest(Options("s", tolerations=[own]), "osso-probe-1")["spec"]["tolerations"] == [own, pool]
+
+
 @pytest.mark.parametrize(("options", "says"), [({"scheduler_name": ""}, "scheduler_name is empty"), ({"timeout": 0}, "timeout is 0")])
 def test_unusable_options(options, says):
     with pytest.raises(InputError, match=says):

@@ -103,6 +103,14 @@ def test_routing_by_names_and_with_a_toleration():
     assert 'key: "osso.scheduler/pool", operator: "Equal", value: "batch"' in policy["spec"]["mutations"][1]["jsonPatch"]["expression"]
 
 
+def test_pods_that_name_the_scheduler_of_an_exclusive_pool_get_its_toleration():
+    shared = pool_policies.conditions(item(), [])["names-no-other-scheduler"]
+    exclusive = pool_policies.conditions(item(nodes={"names": ["n"]}, exclusive=True, share=1), [])
+    assert shared == 'object.spec.schedulerName in ["default-scheduler"]'
+    assert exclusive["names-no-other-scheduler"] == 'object.spec.schedulerName in ["default-scheduler", "batch"]'
+    assert exclusive["is-in-the-share"].startswith('object.spec.schedulerName == "batch" || ')
+
+
 @pytest.mark.parametrize(("share", "digits"), [(1, "['0']"), (8, "['0', '1', '2', '3', '4', '5', '6', '7']")])
 def test_share(share, digits):
     assert pool_policies.conditions(item(share=share), [])["is-in-the-share"].endswith(f"in {digits})")
