@@ -41,14 +41,15 @@ EXAMPLES = r"""
         metadata: {namespace: openshift-secondary-scheduler-operator, name: cluster}
         spec: {schedulerConfig: scheduler, schedulerImage: "registry.k8s.io/kube-scheduler:v1.34.7"}
     operators:
-      - {kind: Deployment, namespace: schedulers, name: osso-scheduler-operator, variant: osso, watches: ["*"], replicas: 1}
+      - {kind: Deployment, namespace: schedulers, name: osso-scheduler-operator, variant: osso, method: manifests, watches: ["*"], replicas: 1}
 """
 
 RETURN = r"""
 _value:
   description: >-
     C(resources) that are released; C(deleted), those that are being deleted and wait for an operator; of the released the same as
-    C(manifests) without content, and so the Deployments of the C(operators) to be stopped; C(unattended) resources (C(namespace),
+    C(manifests) without content, and so the Deployments of the C(operators) to be stopped; the namespaces of those that OLM installed (C(olm));
+    C(unattended) resources (C(namespace),
     C(name)) that would have no operator any more, and those of O(chosen) that are C(missing).
   type: dict
 """

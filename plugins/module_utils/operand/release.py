@@ -23,13 +23,13 @@ _INSTALLATION = inventory.identity("osso-scheduler-operator", "").name
 
 def plan(
     resources: list[dict[str, Any]], operators: list[dict[str, Any]], chosen: list[dict[str, str]] | None = None
-) -> dict[str, list[dict[str, Any]]]:
+) -> dict[str, list[Any]]:
     """Who is concerned when ``chosen`` (namespace and name each; None: all) of the SecondarySchedulers ``resources`` are released.
 
     ``operators`` as the module scheduler_info returns them. Returns ``resources`` that are released, and as manifests without content
-    the same (``manifests``) and the Deployments of the ``operators`` to be stopped; resources that are being deleted and wait for an
-    operator (``deleted``); with namespace and name, other resources that would have no operator any more (``unattended``),
-    and those of ``chosen`` that do not exist (``missing``).
+    the same (``manifests``) and the Deployments of the ``operators`` to be stopped; the namespaces of those that OLM installed (``olm``);
+    resources that are being deleted and wait for an operator (``deleted``); with namespace and name, other resources that would have no
+    operator any more (``unattended``), and those of ``chosen`` that do not exist (``missing``).
     """
     keys = {_key(one["metadata"]) for one in resources}
     wanted = keys if chosen is None else {_key(one) for one in chosen}
@@ -43,6 +43,7 @@ def plan(
         "deleted": [one for one in found if names.FINALIZER in (one["metadata"].get("finalizers") or []) and one not in released],
         "manifests": [_manifest(Identity.of(one)) for one in released],
         "operators": [_manifest(Identity("apps/v1", one["kind"], one["namespace"], one["name"])) for one in stopped],
+        "olm": [one["namespace"] for one in stopped if one["method"] == "olm"],
         "unattended": [
             {"namespace": namespace, "name": name}
             for namespace, name in sorted(keys - wanted)
@@ -77,7 +78,7 @@ def stale(resource: dict[str, Any], deployments: list[dict[str, Any]], inventori
 
 
 def installations(
-    plan: dict[str, list[dict[str, Any]]],
+    plan: dict[str, list[Any]],
     operators: list[dict[str, Any]],
     deployments: list[dict[str, Any]],
     inventories: list[dict[str, Any]],

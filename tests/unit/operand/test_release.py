@@ -22,12 +22,13 @@ def resource(namespace="one", name="cluster"):
     }
 
 
-def operator(*watches, namespace="one", replicas=1, variant="osso"):
+def operator(*watches, namespace="one", replicas=1, variant="osso", method="manifests"):
     return {
         "kind": "Deployment",
         "namespace": namespace,
         "name": "osso-scheduler-operator",
         "variant": variant,
+        "method": method,
         "watches": list(watches),
         "replicas": replicas,
     }
@@ -51,6 +52,13 @@ def test_all_are_released_and_their_operators_are_stopped():
         ("Deployment", "two", "osso-scheduler-operator"),
     ]
     assert found["unattended"] == found["missing"] == []
+
+
+def test_operators_that_olm_installed_are_among_those_to_be_stopped():
+    operators = [operator("one", method="olm"), operator("two", namespace="two"), operator("three", namespace="three", method="olm")]
+    found = plan(BOTH, operators)
+    assert found["olm"] == ["one"]
+    assert named(found["operators"]) == [("one", "osso-scheduler-operator"), ("two", "osso-scheduler-operator")]
 
 
 @pytest.mark.parametrize("watches", [["*"], ["one", "two"]])
