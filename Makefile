@@ -167,13 +167,17 @@ olm:
 endif
 
 ##@ Not part of make test
-.PHONY: test-all test-long coverage mutants new-release bench oracle oracle-record
+.PHONY: test-all test-releases test-long coverage mutants new-release bench oracle oracle-record
 test-all: env  ## Every tier of tests; what has passed on this commit does not run again
 	@$(ENV) tests/tools/test-all
 
 test-long: ready collections images  ## The second tier; its outcome goes to docs/long-tests.md
 	@$(PART) sanity-all tests/tools/sanity all
 	@$(ENV) tests/tools/long-tests run
+
+test-releases: env  ## Cluster and OLM tests on a cluster of the other release of Kubernetes, 1.37, in .cluster-1.37
+	@KUBERNETES=1.37 CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) test-integration test-olm
+	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) cluster-clean
 
 coverage: collections  ## Unit, API and reconcile tests with branch coverage; names the files of which little is covered
 	@$(ENV) tests/tools/mutants cover

@@ -15,8 +15,6 @@ from cluster.throwaway.layout import Layout
 from support.scheduler import Scheduler, eventually
 from support.site import installed
 
-pytestmark = pytest.mark.long
-
 GATE = {"args": ["--feature-gates=GenericWorkload=true"]}
 API = "scheduling.k8s.io/v1beta1"
 
