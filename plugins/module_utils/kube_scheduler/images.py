@@ -48,6 +48,10 @@ def identify(reference: str) -> Image:
     return Image(kubernetes, row.plugins)
 
 
+STABLE_CLAIMS = 34
+"""The minor since which kube-scheduler lists ResourceClaims of resource.k8s.io/v1, and waits for them before it places a pod."""
+
+
 def split(reference: str) -> tuple[str, str]:
     """Repository with its registry, and tag; the tag is empty where there is none. A digest is left out."""
     name = reference.partition("@")[0]
@@ -69,6 +73,9 @@ def check_image(reference: str, kubernetes: str | None, cluster: str | None = No
     skew = _skew(kubernetes, cluster)
     if skew > 0:
         message = f"the scheduler is of Kubernetes {kubernetes}, newer than the cluster's {cluster}"
+        scheduler = parse_release(kubernetes or "")
+        if scheduler - skew < STABLE_CLAIMS <= scheduler:
+            message += f": it places no pod without resource.k8s.io/v1, which the API server serves since 1.{STABLE_CLAIMS}"
     elif skew < -1:
         message = f"the scheduler is of Kubernetes {kubernetes}, {-skew} releases older than the cluster's {cluster}"
     else:

@@ -107,3 +107,11 @@ def test_living_registry(registry):
 )
 def test_skew_between_image_and_cluster(kubernetes, cluster, warned):
     assert codes("registry.example.com/x:1", kubernetes, cluster) == [("warning", "version-skew")] * warned
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "cluster", "told"), [("1.34", "v1.33.1", True), ("1.37", "v1.30.0", True), ("1.37", "v1.34.0", False)]
+)
+def test_a_scheduler_that_waits_for_an_api_which_the_cluster_lacks(kubernetes, cluster, told):
+    (finding,) = check_image("registry.example.com/x:1", kubernetes, cluster)
+    assert ("it places no pod without resource.k8s.io/v1" in finding.message) is told
