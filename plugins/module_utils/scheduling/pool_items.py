@@ -34,6 +34,8 @@ DEFAULTS: dict[str, Any] = {
     "share": ALL,
     "when_unavailable": "wait",
 }
+_KINDS: dict[type, str] = {str: "a text", bool: "true or false", int: "a number", dict: "a mapping", list: "a list"}
+_SELECTOR: dict[str, type] = {"match_labels": dict, "names": list}
 _LABELS = {"namespaces": "team: research", "pods": "app: batch", "nodes": "pool: batch"}
 _NAMES: dict[str, Callable[[str], list[str]]] = {"namespaces": dns1123_label, "nodes": dns1123_subdomain}
 
@@ -43,6 +45,9 @@ def complete(given: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
     A selector of an item is a dict with ``match_labels`` and, of namespaces and nodes, ``names``.
     """
+    wrong = [error for number, item in enumerate(given) for error in _type_errors(item, f"{VARIABLE}[{number}]")]
+    if wrong:
+        return {"items": [], "errors": wrong}
     items = [_completed(item, f"{VARIABLE}[{number}]") for number, item in enumerate(given)]
     errors = [error for item in items for error in _errors(item)]
     errors += _shared(items, "scheduler_name", lambda item: [item["scheduler_name"]], "give each scheduler one pool")
@@ -58,6 +63,26 @@ def is_system(namespace: str) -> bool:
     return namespace.startswith(SYSTEM_PREFIXES) or namespace in SYSTEM_NAMESPACES
 
 
+def _type_errors(item: Mapping[str, Any], where: str) -> list[str]:
+    """Fields that do not exist, or have another type than their default. Modules that take pools as they are have no other check of it."""
+    found = _wrong_fields(item, {name: type(default) for name, default in DEFAULTS.items()}, where)
+    for key in _LABELS:
+        if isinstance(item.get(key), Mapping):
+            fields = {name: kind for name, kind in _SELECTOR.items() if name == "match_labels" or key in _NAMES}
+            found += _wrong_fields(item[key], fields, f"{where}.{key}")
+    return found
+
+
+def _wrong_fields(given: Mapping[str, Any], fields: Mapping[str, type], where: str) -> list[str]:
+    found = []
+    for name, value in given.items():
+        if name not in fields:
+            found.append(f"{where} has {name}, which is no field of it: use {', '.join(fields)}.")
+        elif value is not None and (not isinstance(value, fields[name]) or isinstance(value, bool) is not (fields[name] is bool)):
+            found.append(f"{where}.{name} is {value!r}: set {_KINDS[fields[name]]}.")
+    return found
+
+
 def _completed(item: Mapping[str, Any], where: str) -> dict[str, Any]:
     found = {**DEFAULTS, **{key: value for key, value in item.items() if value is not None}, "where": where}
     for key in _LABELS:
@@ -65,7 +90,7 @@ def _completed(item: Mapping[str, Any], where: str) -> dict[str, Any]:
         texts = {
             str(name): str(value) if isinstance(value, int) and not isinstance(value, bool) else value for name, value in labels.items()
         }
-        found[key] = {"match_labels": texts, "names": list(found[key].get("names") or [])}
+        found[key] = {"match_labels": texts, "names": [str(name) for name in found[key].get("names") or []]}
     return found
 
 
@@ -76,6 +101,8 @@ def _errors(item: Mapping[str, Any]) -> list[str]:
         found.append(f"{where}.scheduler_name is {name}, which pods have without a pool: name another scheduler.")
     elif dns1123_label(name):
         found.append(f"{where}.scheduler_name is {name!r}: use up to 63 lower-case letters, digits and hyphens, with no hyphen at an end.")
+    if item["state"] not in ("present", "absent"):
+        found.append(f"{where}.state is {item['state']}: set present or absent.")
     if item["state"] == "absent":
         return found
     found += [error for key in _LABELS for error in _selector_errors(item, key)]
@@ -109,7 +136,7 @@ def _selector_errors(item: Mapping[str, Any], key: str) -> list[str]:
         if wrong:
             found.append(f"{place}.match_labels has {label}: {value!r}: {wrong[0]}.")
     for name in selector["names"]:
-        wrong = _NAMES[key](str(name))
+        wrong = _NAMES[key](name)
         if wrong:
             found.append(f"{place}.names has {name!r}: {wrong[0]}.")
     return found
