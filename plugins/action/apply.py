@@ -10,10 +10,11 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.loader import lookup_loader
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import read
-from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork, share
+from ansible_collections.osso.scheduler.plugins.plugin_utils.cluster_action import OnCluster
+from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import share
 
 
-class ActionModule(InFork):
+class ActionModule(OnCluster):
     TRANSFERS_FILES = False
     _supports_async = True
 

@@ -10,10 +10,9 @@ import os
 
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
-from ansible_collections.osso.scheduler.plugins.module_utils.fleet.access import VARIABLE, problems, twins
+from ansible_collections.osso.scheduler.plugins.module_utils.fleet.access import GROUP, VARIABLE, problems, twins
 from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork, share
 
-GROUP = "clusters"
 SHORT = 8
 REMEDY = "Nothing was changed. docs/install.md, Many clusters, has examples."
 

@@ -13,12 +13,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_MAP
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec
 
 VARIABLE = "cluster_access"
+# Of hosts that are a cluster each
+GROUP = "clusters"
 # Credentials that are enough beside `host`
 CREDENTIALS = (("api_key",), ("username", "password"), ("client_cert", "client_key"))
 # What the environment may add: it belongs to the machine, not to a cluster.
@@ -37,7 +40,7 @@ def problems(variables: Mapping[str, Any], environment: Mapping[str, str], requi
         return [_missing(variables)] if required else []
     if not isinstance(access, Mapping):
         return [f"{VARIABLE} is not a mapping of options such as kubeconfig and context, or host, api_key and ca_cert"]
-    names = _names()
+    names = option_names()
     unknown = [f"{VARIABLE}.{key} is not an option{_hint(key, names)}" for key in map(str, access) if key not in names]
     if unknown or not required:
         return unknown
@@ -64,7 +67,8 @@ def twins(found: Mapping[str, Mapping[str, str | None]]) -> list[list[str]]:
     return [names for number, names in enumerate(several) if not any(set(names) <= set(other) for other in several[:number])]
 
 
-def _names() -> dict[str, str]:
+@cache
+def option_names() -> dict[str, str]:
     """Every name that an option may be given by, with the one that it has in the documentation."""
     spec = argument_spec()
     return {alias: name for name, about in spec.items() for alias in (name, *about.get("aliases", ()))}

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -45,14 +46,27 @@ def rejected(done, server):
 
 
 def test_every_playbook_for_clusters_begins_with_the_check():
-    """... and takes the access from where none of the group goes without."""
+    """... and modules read the access themselves."""
     found = {path.stem: path.read_text() for path in PLAYBOOKS.glob("*.yml") if "groups['clusters']" in path.read_text()}
     assert {"site", "configure", "remove", "gather", "mirror"} <= found.keys()
     for name, text in found.items():
         (play_of,) = yaml.safe_load(text)
         first = play_of["tasks"][0]["ansible.builtin.import_tasks"]
         assert first in ("tasks/clusters.yml", "tasks/fleet_clusters.yml") or first.startswith("tasks/{{ 'fleet' if"), name
-        assert set(play_of["module_defaults"].values()) <= {"{{ cluster_options }}", "{{ cluster_core_options }}"}, name
+        assert "module_defaults" not in play_of, name
+
+
+def test_playbooks_and_roles_use_modules_that_read_cluster_access():
+    """Others would go to the cluster of the environment."""
+    files = [path for folder in ("playbooks", "roles") for path in (PLAYBOOKS.parent / folder).rglob("*.yml")]
+    assert len(files) > 80
+    assert [path for path in files if re.search(r"^\s*kubernetes\.core\.\w+:", path.read_text(), re.MULTILINE)] == []
+    with_options = {
+        path.stem for path in (PLAYBOOKS.parent / "plugins/modules").glob("*.py") if "osso.scheduler.cluster\n" in path.read_text()
+    }
+    reading = {path.stem for path in (PLAYBOOKS.parent / "plugins/action").glob("*.py") if "cluster_action" in path.read_text()}
+    # The operator alone runs these.
+    assert with_options - reading <= {"operand_info", "operand_report"}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +100,7 @@ def test_a_group_with_another_name_is_told(server, tmp_path):
 def test_a_task_to_start_at_does_not_get_past_it(server, tmp_path):
     begin = ["--start-at-task=Look at schedulers, pods and operators"]
     done = run(server, {"clusters": {"hosts": {"berlin": {}}}}, tmp_path, "report", args=begin)
-    assert "'cluster_access' is undefined" in done.failures[0].result["msg"]
+    assert "cluster_access is missing for berlin" in done.failures[0].result["msg"]
     assert server.seen == []
 
 
@@ -95,3 +109,63 @@ def test_without_the_group_it_is_the_cluster_of_the_environment(server, tmp_path
     done = run(server, {"web": {"hosts": {"www": {"colour": "red"}}}}, tmp_path, variables=IMAGE)
     assert done.task("Check which clusters are meant").status == "ok"
     assert server.seen
+
+
+NOT_FOUND = (404, {"kind": "Status", "code": 404, "reason": "NotFound", "message": "not found", "metadata": {}})
+
+
+def read(access, options=None, **variables):
+    """One read in a play of somebody's own, in the group clusters."""
+    task = {"osso.scheduler.resource_info": {"kind": "ConfigMap", "namespace": "a", "name": "b", **(options or {})}}
+    play_of = {"name": "Test", "hosts": "berlin", "connection": "local", "gather_facts": False, "vars": variables, "tasks": [task]}
+    inventory = json.dumps({"clusters": {"hosts": {"berlin": {} if access is None else {"cluster_access": access}}}})
+    return play_of, inventory
+
+
+@pytest.mark.parametrize(
+    ("access", "options", "asked", "said"),
+    [
+        ({"host": "{{ berlin }}", "api_key": "of-berlin", "retry_seconds": 0}, {}, "berlin", ""),
+        # Options of a task are not mixed with those of the variable.
+        (
+            {"host": "{{ berlin }}", "username": "u", "password": "of-berlin"},
+            {"host": "{{ lisbon }}", "api_key": "of-lisbon"},
+            "lisbon",
+            "",
+        ),
+        ({"host": "{{ berlin }}", "api_key": "of-berlin"}, {"retry_seconds": 0, "kubeconfig": ""}, "berlin", ""),
+        ({"hots": "{{ berlin }}"}, {}, "", "cluster_access.hots is not an option; the closest one is host"),
+        ("{{ berlin }}", {}, "", "cluster_access is not a mapping"),
+        ({"host": "{{ nowhere }}"}, {}, "", "cluster_access cannot be evaluated"),
+        (None, {}, "", "cluster_access is missing for berlin"),
+    ],
+)
+def test_a_task_without_options_takes_those_of_cluster_access(server, tmp_path, access, options, asked, said):
+    with ApiServer.running() as berlin, ApiServer.running() as lisbon:
+        berlin.answers, lisbon.answers = [NOT_FOUND], [NOT_FOUND]
+        content, inventory = read(access, options, berlin=berlin.url, lisbon=lisbon.url)
+        path = tmp_path / "inventory.json"
+        path.write_text(inventory)
+        environment = {"K8S_AUTH_HOST": server.url, "K8S_AUTH_API_KEY": CREDENTIAL}
+        done = play([content], args=[f"--inventory={path}", "-vvv"], env=environment, succeed=False)
+        seen = {"berlin": berlin.seen, "lisbon": lisbon.seen, "the environment's": server.seen}
+    assert [name for name, requests in seen.items() if requests] == ([asked] if asked else []), done.output()
+    assert not re.search("of-(berlin|lisbon)", done.output())
+    if asked:
+        assert done.tasks[0].result["resources"] == []
+    else:
+        assert said in done.failures[0].result["msg"]
+
+
+@pytest.mark.parametrize("name", ["operator", "mirror"])
+def test_a_role_needs_no_header(server, name):
+    """... and ``retry_seconds`` is an option of every module that it runs."""
+    with ApiServer.running() as berlin:
+        berlin.answers = [(403, {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "forbidden", "metadata": {}})] * 50
+        variables = {"cluster_access": {"host": berlin.url, "api_key": "of-berlin", "retry_seconds": 0}, **IMAGE}
+        tasks = [{"ansible.builtin.include_role": {"name": f"osso.scheduler.{name}"}}]
+        environment = {"K8S_AUTH_HOST": server.url, "K8S_AUTH_API_KEY": CREDENTIAL}
+        done = play(tasks, variables=variables, env=environment, succeed=False)
+        assert berlin.seen
+    assert server.seen == []
+    assert "forbidden" in done.output().lower()
