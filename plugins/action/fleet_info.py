@@ -10,10 +10,14 @@ import os
 
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
+from ansible.utils.vars import load_extra_vars
 from ansible_collections.osso.scheduler.plugins.module_utils.fleet.access import GROUP, VARIABLE, problems, twins
+from ansible_collections.osso.scheduler.plugins.module_utils.variables import spelling
 from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork, share
 
 SHORT = 8
+# What playbooks keep the result in
+REGISTERED = "fleet_clusters"
 REMEDY = "Nothing was changed. docs/install.md, Many clusters, has examples."
 
 
@@ -37,7 +41,7 @@ class ActionModule(InFork, ActionBase):
             told = " ".join(f"{', '.join(names)} are one cluster ({_shown(found[names[0]])})." for names in several)
             return dict(result, failed=True, msg=f"{told} Leave all but one of them out, or correct their {VARIABLE}. {REMEDY}")
         clusters = {name: {"id": _short(cluster["uid"]), "server": cluster["server"]} for name, cluster in found.items()}
-        return dict(result, changed=False, clusters=clusters, unknown=unknown)
+        return dict(result, changed=False, clusters=clusters, unknown=unknown, warnings=_misspelt(variables, self._loader))
 
     def _identify(self, hosts, variables, task_vars):
         """What is known of each cluster; and why nothing is known of others, by name."""
@@ -59,6 +63,12 @@ def _variables(hostvars, name):
         except AnsibleError as error:
             raise AnsibleActionFail(f"{name}: {VARIABLE} cannot be evaluated: {error}") from error
     return known
+
+
+def _misspelt(variables, loader):
+    """Warnings of variables that nobody reads. A play before has left its facts among those of the hosts; it has warned, too."""
+    names = {name for known in variables.values() for name in known if isinstance(name, str)}
+    return spelling.warnings(load_extra_vars(loader), () if REGISTERED in names else names)
 
 
 def _outside(task_vars, members, variables):

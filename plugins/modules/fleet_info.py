@@ -19,6 +19,7 @@ description:
     without C(kubeconfig) is in.
   - Fails for the whole play if two hosts are one cluster, or if the inventory has no group C(clusters) but hosts with C(cluster_access).
   - A cluster that does not answer, or does not accept the credentials, is in RV(unknown) and is no failure.
+  - Warns of extra variables, and of variables of hosts, that no role or playbook of this collection knows although they look like one of theirs.
   - With one host it sends no request, with more one request to each cluster.
 extends_documentation_fragment:
   - osso.scheduler.attributes

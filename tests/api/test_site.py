@@ -119,3 +119,43 @@ def test_without_wait_it_does_not_wait(secondary_scheduler_kind, play, kubectl, 
     assert "Not ready after 3 s" in play(role, variables=names, succeed=False).failures[0].result["msg"]
     play(role, variables={**names, "secondary_schedulers": [{**never, "state": "absent"}]})
     assert kubectl.get("secondaryscheduler", "never", namespace) is None
+
+
+ITEM = {"image": IMAGE, "preset": "no_scoring", "preset_parameters": {"scheduler_name": "same"}}
+
+
+@pytest.mark.parametrize(
+    ("items", "messages"),
+    [
+        (
+            [{"name": "a", **ITEM}, {"name": "b", **ITEM}],
+            ["secondary_schedulers[0], secondary_schedulers[1]: the schedulerName same is in the profiles of "],
+        ),
+        (
+            [ITEM, {"name": "Big", **ITEM}, {}],
+            [
+                "secondary_schedulers[1]: name is Big: ",
+                "secondary_schedulers[2]: openshift-secondary-scheduler-operator/cluster needs image, ",
+                "secondary_schedulers[0], secondary_schedulers[2]: openshift-secondary-scheduler-operator/cluster is there 2 times: ",
+            ],
+        ),
+    ],
+    ids=["one schedulerName", "several errors"],
+)
+def test_items_that_cannot_stand_side_by_side_are_named_before_anything_is_written(items, messages, audit):
+    with audit:
+        run = site(variables={"secondary_schedulers": items}, succeed=False)
+    (failure,) = run.failures
+    assert [line.startswith(start) for line, start in zip(failure.result["msg"].splitlines(), messages, strict=True)] == [True] * len(
+        messages
+    )
+    assert audit.writes(dry_run=True) == []
+
+
+def test_a_misspelt_variable_is_named(audit):
+    """Nothing is left to do then, which is reported, too."""
+    with audit:
+        run = site(variables={"secondary_schedulers": [], "secondary_scheduler": [ITEM]}, check=True)
+    said = " ".join((run.stdout + run.stderr).split())
+    assert "secondary_scheduler is not a variable of osso.scheduler and is ignored; did you mean secondary_schedulers?" in said
+    assert "secondary_schedulers is empty: no scheduler is configured." in said

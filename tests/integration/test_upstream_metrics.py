@@ -93,7 +93,7 @@ def test_what_upstream_cannot_honour_is_refused(bring):
         "annotations": {"a": "b", "osso.scheduler/retry": "1"},
     }
     (failure,) = bring(entry, tasks=TASKS[:1], succeed=False).failures
-    assert failure.task.endswith("Refuse what upstream's operator cannot honour")
+    assert failure.task.endswith("Validate the variables")
     for message in (
         "name is other, but upstream's operator reconciles the resource cluster alone. Name it cluster, or",
         "namespace is default, but upstream's operator works in openshift-secondary-scheduler-operator alone",

@@ -13,7 +13,7 @@ from typing import Any
 from .reference import parse_registry
 
 
-def auth_file(credentials: Any, variable: str) -> str:
+def auth_file(credentials: Any, variable: str = "credentials") -> str:
     """Text of that file for ``credentials``: registry (``host:port``, or with a path) -> ``username`` and ``password``.
 
     Raises ValueError that names ``variable`` and never shows a value.

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .reference import Reference, parse, parse_registry
@@ -76,7 +76,7 @@ def mirror_set(planned: list[dict[str, str]], kind: str, name: str, never_source
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": {field: rules}}
 
 
-def compare(planned: list[dict[str, str]], sources: list[Any], targets: list[Any], prefix: str) -> dict[str, Any]:
+def compare(planned: list[dict[str, str]], sources: list[Any], targets: list[Any], prefix: str = "mirror_") -> dict[str, Any]:
     """What has to be copied, by what ``sources`` and ``targets`` say: for each entry of the plan the ``rc``, ``stdout`` (NAME@DIGEST) and
     ``stderr`` of a question for it.
 
@@ -142,7 +142,7 @@ def rewritten(schedulers: list[dict[str, Any]], copied: dict[str, str]) -> list[
     return [{**one, "image": by_pull.get(parse(one["image"]).pull, one["image"])} if one.get("image") else one for one in schedulers]
 
 
-def catalog_images(documents: list[Any], package: str = "") -> list[str]:
+def catalog_images(documents: Iterable[Any], package: str = "") -> list[str]:
     """References of all that a file-based catalog's bundles need, the bundles included; of ``package`` alone if it is given.
 
     documents: the catalog's blobs, each a dict with ``schema``. Raises ValueError where there is no such bundle.

@@ -49,7 +49,7 @@ VERBOSITY = "ansible.sdk.operatorframework.io/verbosity"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,41}[a-z0-9])?")
 
 
-def is_usable(name):
+def is_usable(name: str) -> bool:
     """Does the name of a SecondaryScheduler fit into the names of what is made for it?"""
     return bool(_NAME.fullmatch(name))
 

@@ -12,8 +12,13 @@ from __future__ import annotations
 import copy
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.variables.items import completed, duplicates, shared_names
+from ansible_collections.osso.scheduler.plugins.module_utils.variables.types import typed
+
+VARIABLE = "custom_schedulers"
 PORT = 10259
 DOCUMENTED = "custom-scheduler"
 API_VERSION = "kubescheduler.config.k8s.io/v1"
@@ -90,11 +95,16 @@ CONFIG_HASH = "osso.scheduler/config"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,50}[a-z0-9])?")
 
 
-def completed(given: list[dict[str, Any]]) -> dict[str, Any]:
-    """``items``: the schedulers with all that was left out; ``refusals``: what of ``given`` cannot be used, with field, value and remedy."""
-    items = [_completed({**DEFAULTS, **{key: value for key, value in one.items() if value is not None}}) for one in given]
-    refusals = [refusal for item in items for refusal in _refusals(item)] + _collisions(items)
-    return {"items": items, "refusals": refusals}
+def complete(given: list[dict[str, Any]], names: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
+    """``items``: the schedulers with all that was left out; ``errors``: what of ``given`` cannot be used, with place, value and remedy; ``warnings``.
+
+    ``names``: for each item with state present, the scheduler names of its configuration, where these are known already.
+    """
+    items = [_completed(item) for item in completed(VARIABLE, given, DEFAULTS)]
+    present = [item for item in items if item["state"] == "present"]
+    errors = [error for item in items for error in _errors(item)] + (duplicates(items) or _collisions(present))
+    errors += _default_scheduler(present, names) + shared_names(present, names)
+    return {"items": items, "errors": errors, "warnings": [] if items else [f"{VARIABLE} is empty: no scheduler is configured."]}
 
 
 def _completed(item: dict[str, Any]) -> dict[str, Any]:
@@ -117,6 +127,7 @@ def _completed(item: dict[str, Any]) -> dict[str, Any]:
         "probes": {"livenessProbe": {**health, "initialDelaySeconds": 15}, "readinessProbe": copy.deepcopy(health)},
         "leader_elect": int(item["replicas"]) > 1,
     }
+    item["leader_elect"] = typed(item["leader_elect"], "bool")
     item = {**copy.deepcopy(item), **{key: value for key, value in derived.items() if item[key] is None}}
     # Pods without the labels that the Deployment selects by would be refused.
     item["pod_labels"] = {**item["pod_labels"], **item["selector"]}
@@ -152,15 +163,13 @@ def _flags(item: dict[str, Any]) -> list[str]:
     return flags if int(item["port"]) == PORT else [*flags, f"--secure-port={item['port']}"]
 
 
-def _refusals(item: dict[str, Any]) -> list[str]:
-    where, name = f"custom_schedulers: {item['namespace']}/{item['name']}", item["name"]
+def _errors(item: dict[str, Any]) -> list[str]:
+    where, name = f"{item['where']}: {item['namespace']}/{item['name']}", item["name"]
     found = []
     if not _NAME.fullmatch(name):
-        found.append(
-            f"custom_schedulers: name is {name}: use up to 52 lower-case letters, digits and hyphens, with none of these at an end."
-        )
+        found.append(f"{item['where']}: name is {name}: use up to 52 lower-case letters, digits and hyphens, with none of these at an end.")
     elif name == "kube-scheduler":
-        found.append("custom_schedulers: name is kube-scheduler, which is the default scheduler's, and its Lease: use another one.")
+        found.append(f"{item['where']}: name is kube-scheduler, which is the default scheduler's, and its Lease: use another one.")
     if item["state"] != "present":
         return found
     if not item["image"]:
@@ -178,16 +187,9 @@ def _refusals(item: dict[str, Any]) -> list[str]:
     return found
 
 
-def _collisions(items: list[dict[str, Any]]) -> list[str]:
+def _collisions(present: list[dict[str, Any]]) -> list[str]:
     """What two schedulers may not share."""
-    present = [item for item in items if item["state"] == "present"]
-    found = [
-        f"custom_schedulers: {namespace}/{name} is there {count} times: give each scheduler of a namespace a name of its own."
-        for (namespace, name), count in Counter((item["namespace"], item["name"]) for item in items).items()
-        if count > 1
-    ]
-    if found:
-        return found
+    found = []
     for option, scope in (
         ("config_map", "namespace"),
         ("service_account", "namespace"),
@@ -205,22 +207,13 @@ def _collisions(items: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def doubly_served(items: list[dict[str, Any]], names: list[list[str]]) -> list[str]:
-    """What is wrong with the scheduler names of these schedulers; ``names`` are those of their configurations, in the same order."""
-    found = []
-    users: dict[str, list[str]] = {}
-    for item, served in zip(items, names):
-        for name in served:
-            users.setdefault(name, []).append(f"{item['namespace']}/{item['name']}")
-        if "default-scheduler" in served and not item["allow_default_scheduler"]:
-            found.append(
-                f"custom_schedulers: {item['namespace']}/{item['name']} has a profile with the schedulerName default-scheduler, so two schedulers "
-                "would place every pod: use another name, or set allow_default_scheduler to true."
-            )
-    return found + [
-        f"custom_schedulers: the schedulerName {name} is in the profiles of {' and '.join(those)}: use it once."
-        for name, those in users.items()
-        if len(those) > 1
+def _default_scheduler(items: list[dict[str, Any]], names: Sequence[Sequence[str]]) -> list[str]:
+    """Schedulers that would place the default scheduler's pods unasked."""
+    return [
+        f"{item['where']}: {item['namespace']}/{item['name']} has a profile with the schedulerName default-scheduler, so two schedulers would place "
+        "every pod: use another name, or set allow_default_scheduler to true."
+        for item, those in zip(items, names)
+        if "default-scheduler" in those and not item["allow_default_scheduler"]
     ]
 
 

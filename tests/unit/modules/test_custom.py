@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.custom import DEFAULTS, completed, doubly_served, operand
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.custom import DEFAULTS, complete, operand
 from support.ansible_runs import play
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -182,14 +182,14 @@ def test_every_other_word():
 
 
 def test_only_new_content_is_a_new_pod_template():
-    (item,) = completed([{"image": IMAGE}])["items"]
+    (item,) = complete([{"image": IMAGE}])["items"]
     target = {"plugins": "in-tree"}
     pods = [json.dumps(operand(item, {"hash": text, "target": target}), sort_keys=True) for text in ("a", "a", "b")]
     assert pods[0] == pods[1] != pods[2]
 
 
 def test_arguments_of_ones_own_are_all_arguments():
-    (item,) = completed([{"image": "example.com/other:1", "command": ["/other"], "args": ["serve"]}])["items"]
+    (item,) = complete([{"image": "example.com/other:1", "command": ["/other"], "args": ["serve"]}])["items"]
     made = operand(item, {"hash": "a", "target": {"plugins": None}})
     assert (made["rollout"]["overrides"]["command"], made["shape"]["args"]) == (["/other"], ["serve"])
 
@@ -209,25 +209,27 @@ def test_arguments_of_ones_own_are_all_arguments():
     ],
 )
 def test_what_is_refused(schedulers, says):
-    (refusal,) = completed(schedulers)["refusals"]
-    assert says in refusal
+    (error,) = complete(schedulers)["errors"]
+    assert says in error
+    assert error.startswith(("custom_schedulers[", "custom_schedulers: "))
 
 
 def test_two_of_the_same_kind_are_fine():
     """F115"""
-    assert completed([{"image": IMAGE}, {"image": IMAGE, "name": "batch"}, {"image": IMAGE, "namespace": "jobs"}])["refusals"] == []
-    assert completed([{"state": "absent"}])["refusals"] == []
+    assert complete([{"image": IMAGE}, {"image": IMAGE, "name": "batch"}, {"image": IMAGE, "namespace": "jobs"}])["errors"] == []
+    assert complete([{"state": "absent"}])["errors"] == []
 
 
 def test_names_that_are_served_twice():
-    items = completed([{"image": IMAGE}, {"image": IMAGE, "name": "batch"}])["items"]
-    assert doubly_served(items, [["a"], ["b"]]) == []
-    (refusal,) = doubly_served(items, [["a"], ["a", "b"]])
-    assert "schedulerName a is in the profiles of kube-system/custom-scheduler and kube-system/batch" in refusal
-    (refusal,) = doubly_served(items, [["default-scheduler"], ["b"]])
-    assert "allow_default_scheduler" in refusal
-    allowed = completed([{"image": IMAGE, "allow_default_scheduler": True}])["items"]
-    assert doubly_served(allowed, [["default-scheduler"]]) == []
+    two = [{"image": IMAGE}, {"image": IMAGE, "name": "batch"}]
+    assert complete(two, [["a"], ["b"]])["errors"] == []
+    (error,) = complete(two, [["a"], ["a", "b"]])["errors"]
+    assert error.startswith(
+        "custom_schedulers[0], custom_schedulers[1]: the schedulerName a is in the profiles of kube-system/custom-scheduler and"
+    )
+    (error,) = complete(two, [["default-scheduler"], ["b"]])["errors"]
+    assert "allow_default_scheduler" in error
+    assert complete([{"image": IMAGE, "allow_default_scheduler": True}], [["default-scheduler"]])["errors"] == []
 
 
 def test_documented_defaults_are_the_defaults():
@@ -249,7 +251,7 @@ def test_templates_are_found_in_an_installed_tarball(tmp_path):
     collections = tmp_path / "collections"
     install = ["ansible-galaxy", "collection", "install", "--no-deps", "--offline", "--force", f"--collections-path={collections}", tarball]
     subprocess.run(install, capture_output=True, check=True)
-    (item,) = completed([{"image": IMAGE}])["items"]
+    (item,) = complete([{"image": IMAGE}])["items"]
     checked = {"hash": "a", "target": {"plugins": "in-tree"}, "text": "kind: KubeSchedulerConfiguration\n", "scheduler_names": []}
     variables = {"custom_schedulers": [item], "custom_scheduler_checked": {"results": [checked]}}
     role = {"name": "osso.scheduler.custom_scheduler", "tasks_from": "apply"}

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.filter.operator_rivals import rivals
+from ansible_collections.osso.scheduler.plugins.module_utils.variables.operator import rivals
 
 
 def operator(*watches, variant="upstream", namespace="one", replicas=1):

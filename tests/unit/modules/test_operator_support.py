@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.filter.operator_support import support
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.operators import UPSTREAM, UPSTREAM_SINCE
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.releases import OpenShift
+from ansible_collections.osso.scheduler.plugins.module_utils.variables.operator import support
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible.errors import AnsibleFilterError
-from ansible_collections.osso.scheduler.plugins.filter.plugin_needs import plugin_needs
+from ansible_collections.osso.scheduler.plugins.filter.operator import plugin_needs
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import CONTROLLER, NEEDS
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import needs
 

@@ -1,0 +1,63 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The action validate_variables, the first task of a role. The module of that name only documents it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import custom
+from ansible_collections.osso.scheduler.plugins.module_utils.variables import (
+    default_scheduler,
+    mirror,
+    operator,
+    publish,
+    secondary_scheduler,
+    types,
+)
+
+# What is checked beside types, by the name of the role: ``given``, the variables; ``changed``, those that differ from their defaults; ``facts``
+VALIDATORS = {
+    "custom_scheduler": lambda given, changed, facts: custom.complete(given["custom_schedulers"], facts.get("names", ())),
+    "default_scheduler": lambda given, changed, facts: default_scheduler.complete(given, facts.get("refusals")),
+    "mirror": lambda given, changed, facts: mirror.complete(given, facts),
+    "operator": operator.complete,
+    "publish": lambda given, changed, facts: publish.complete(given),
+    "secondary_scheduler": lambda given, changed, facts: secondary_scheduler.complete(
+        given["secondary_schedulers"], given["secondary_scheduler_operator_variant"], facts.get("names", ())
+    ),
+}
+# A configuration may hold a token.
+HIDDEN = ("items", "errors")
+
+
+class ActionModule(ActionBase):
+    TRANSFERS_FILES = False
+    _requires_connection = False
+    _VALID_ARGS = frozenset(["facts"])
+
+    def run(self, tmp=None, task_vars=None):
+        result = super().run(tmp, task_vars)
+        if not self._task._role:
+            raise AnsibleActionFail("validate_variables checks the variables of a role: call it as a task of a role.")
+        folder = Path(task_vars["role_path"])
+        specification = self._loader.load_from_file(str(folder / "meta/argument_specs.yml"))
+        options = specification["argument_specs"]["main"]["options"]
+        given = {name: self._templar.template(task_vars[name]) for name in options if name in task_vars}
+        errors = types.errors(options, given)
+        if not errors:
+            given = {name: types.typed(value, options[name].get("type")) for name, value in given.items()}
+            # A default that is a template counts as changed; of the variables that matter none is.
+            defaults = self._task._role.get_default_vars()
+            changed = [name for name, value in given.items() if name not in defaults or value != defaults[name]]
+            validate = VALIDATORS.get(folder.name)
+            found = validate(given, changed, self._task.args.get("facts") or {}) if validate else {"errors": []}
+            result.update({name: value for name, value in found.items() if name not in HIDDEN})
+            errors = found["errors"]
+        if errors:
+            raise AnsibleActionFail("\n".join(errors))
+        return dict(result, changed=False)

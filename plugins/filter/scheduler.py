@@ -1,0 +1,33 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Filters of roles and playbooks about schedulers. Each is documented in the file NAME.yml beside this one."""
+
+from __future__ import annotations
+
+from ansible_collections.osso.scheduler.plugins.module_utils.operand import release, rollout
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import custom, moves
+from ansible_collections.osso.scheduler.plugins.module_utils.variables import secondary_scheduler
+
+
+def custom_schedulers(given):
+    return custom.complete(given)["items"]
+
+
+def secondary_schedulers(given):
+    return secondary_scheduler.complete(given)["items"]
+
+
+class FilterModule:
+    def filters(self):
+        return {
+            "custom_operand": custom.operand,
+            "custom_schedulers": custom_schedulers,
+            "operand_flags": rollout.flags,
+            "release_plan": release.plan,
+            "release_stale": release.stale,
+            "scheduler_move": moves.plan,
+            "scheduler_placements": moves.placements,
+            "secondary_schedulers": secondary_schedulers,
+        }
