@@ -15,12 +15,12 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import reconcile
 from ansible_collections.osso.scheduler.plugins.modules.reconcile_operand import OPTIONS, UNATTENDED
 from ansible_collections.osso.scheduler.plugins.plugin_utils import operand_templates
-from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork
+from ansible_collections.osso.scheduler.plugins.plugin_utils.cluster_action import OnCluster
 
 NODE_USER = "65532"
 
 
-class ActionModule(InFork):
+class ActionModule(OnCluster):
     TRANSFERS_FILES = False
     _requests = None
 
