@@ -2,16 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The module scheduler_info: in a fork of Ansible's worker process where it can, on the cluster of ``cluster_access``."""
-
 from __future__ import annotations
 
-from ansible_collections.osso.scheduler.plugins.plugin_utils.cluster_action import ClusterModule
-from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import share
+from ansible_collections.osso.scheduler.plugins.plugin_utils.cluster_action import action_of
 
-
-class ActionModule(ClusterModule):
-    pass
-
-
-share("scheduler_info")
+ActionModule = action_of("scheduler_info")

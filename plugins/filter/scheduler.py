@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.osso.scheduler.plugins.module_utils.operand import release, rollout
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import custom, moves
+from ansible_collections.osso.scheduler.plugins.module_utils.operand import release
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import bridge, custom, moves
 from ansible_collections.osso.scheduler.plugins.module_utils.variables import secondary_scheduler
 
 
@@ -24,7 +24,8 @@ class FilterModule:
         return {
             "custom_operand": custom.operand,
             "custom_schedulers": custom_schedulers,
-            "operand_flags": rollout.flags,
+            "release_bridge": bridge.bridge,
+            "release_installations": release.installations,
             "release_plan": release.plan,
             "release_stale": release.stale,
             "scheduler_move": moves.plan,

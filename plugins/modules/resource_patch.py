@@ -91,7 +91,9 @@ def run(module):
     identity = Identity(params["api_version"], params["kind"], params["namespace"], params["name"])
     content_type = next((name for kind, name in CONTENT_TYPES.items() if isinstance(params["patch"], kind)), None)
     if not content_type:
-        raise InputError(f"patch is {params['patch']!r}; give a dict for a merge patch, or a list of operations for a JSON patch.")
+        raise InputError(
+            f"patch is a {type(params['patch']).__name__}; give a dict for a merge patch, or a list of operations for a JSON patch."
+        )
     if params["wait"] and identity.kind not in readiness.ROLLOUTS:
         raise InputError(f"wait is true, but {identity.kind} has no rollout. These have one: {', '.join(readiness.ROLLOUTS)}.")
     client = Client.connect(module.params, module.warn)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action.normal import ActionModule as Normal
 from ansible_collections.osso.scheduler.plugins.module_utils.fleet.access import GROUP, VARIABLE, option_names, problems
-from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork
+from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork, share
 
 
 class OnCluster(InFork):
@@ -21,8 +21,10 @@ class OnCluster(InFork):
         return super()._execute_module(module_name=module_name, module_args=arguments, task_vars=task_vars, **others)
 
 
-class ClusterModule(OnCluster, Normal):
-    """A module that needs nothing else from the controller."""
+def action_of(module, *parts):
+    """The action plugin of a module that needs nothing else from the controller; ``parts``: as `share` has them."""
+    share(module, *parts)
+    return type("ActionModule", (OnCluster, Normal), {})
 
 
 def with_access(arguments, variables, templar):

@@ -55,7 +55,7 @@ def test_an_object_is_patched(run_module, kubectl, namespace):
     assert patch(remove)["changed"]
     assert data() == {"three": "3"}
     assert patch(remove)["failed"]
-    assert "patch is 'x'" in patch("x")["msg"]
+    assert "patch is a str" in patch("x")["msg"]
     assert "ConfigMap has no rollout" in run_module("resource_patch", {**of, "patch": {}, "wait": True})["msg"]
     of["name"] = "b"
     assert "does not exist" in patch({})["msg"]

@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
@@ -46,7 +47,9 @@ HIGHLY_AVAILABLE = "HighlyAvailable"
 MAX_REPLICAS = 3
 
 
-def flags(workload, namespace, log_level="", tls=(), extra=(), holds_token=False):
+def flags(
+    workload: str, namespace: str, log_level: str = "", tls: Sequence[str] = (), extra: Sequence[str] = (), holds_token: bool = False
+) -> list[str]:
     """The scheduler's command line without ``--config``; ``workload`` is the name of its Deployment, and of its Lease.
 
     The timing of the leader election overrides the configuration's. A leader may be cut off from the API server for as long as OpenShift

@@ -119,7 +119,9 @@ def _rival_of_removal(rival: Mapping[str, Any]) -> str:
 def _schedulers_of_others(watched: Sequence[str], facts: Mapping[str, Any]) -> list[str]:
     """A removal deletes the CRD, and with it every SecondaryScheduler of the cluster."""
     foreign = [
-        one for one in facts["schedulers"] or () if one["kind"] == "SecondaryScheduler" and "*" not in watched and one["namespace"] not in watched
+        one
+        for one in facts["schedulers"] or ()
+        if one["kind"] == "SecondaryScheduler" and "*" not in watched and one["namespace"] not in watched
     ]
     return [
         f"SecondaryScheduler {one['namespace']}/{one['name']} is in a namespace that this operator does not watch, and would be deleted together with "

@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.values import dns1123_label
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.names import is_usable
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.rollout import flags
 from ansible_collections.osso.scheduler.plugins.module_utils.variables.items import completed, duplicates, shared_names
 
 VARIABLE = "secondary_schedulers"
@@ -37,16 +38,16 @@ DEFAULTS: dict[str, Any] = {
     "overrides": {},
 }
 OSSO_INSTEAD = "or set operator_variant to osso."
-_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 def complete(given: Sequence[Mapping[str, Any]], variant: str = "osso", names: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
     """``items``: the schedulers with all that was left out; ``errors``: what of ``given`` cannot be used, with place, value and remedy; ``warnings``.
 
+    ``flags`` of an item are those that the operator starts its pods with: they override the configuration, so they belong to its check.
     ``variant``: of the operator that is to reconcile the resources; ``names``: for each item with state present, the scheduler names of its
     configuration, where these are known already.
     """
-    items = completed(VARIABLE, given, DEFAULTS)
+    items = [{**item, "flags": flags(item["name"], item["namespace"])} for item in completed(VARIABLE, given, DEFAULTS)]
     found = [error for item in items for error in _errors(item)] + duplicates(items)
     if variant == "upstream":
         found += [f"{item['where']}: {error}" for item in items for error in _beyond_upstream(item)]
@@ -59,7 +60,7 @@ def _errors(item: Mapping[str, Any]) -> list[str]:
     name, namespace = str(item["name"]), str(item["namespace"])
     if not is_usable(name):
         found.append(f"{where}: name is {name}: use up to 43 lower-case letters, digits and hyphens, with no hyphen at an end.")
-    if not _NAMESPACE.fullmatch(namespace):
+    if dns1123_label(namespace):
         found.append(f"{where}: namespace is {namespace}: use up to 63 lower-case letters, digits and hyphens, with no hyphen at an end.")
     sources = [source for source in SOURCES if item[source]]
     if item["state"] == "present" and (not item["image"] or len(sources) != 1):
