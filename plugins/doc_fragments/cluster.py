@@ -6,13 +6,13 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Options of every module that talks to a cluster, beside those of kubernetes.core.k8s_auth_options."""
+    """Options of every module that connects to a cluster, in addition to those of kubernetes.core.k8s_auth_options."""
 
     DOCUMENTATION = r"""
 options:
   retry_seconds:
     description:
-      - How long to ask again, in seconds, when the API server cannot be reached or says that it is overloaded or unavailable,
+      - How long to retry, in seconds, if the API server cannot be reached or reports that it is overloaded or unavailable,
         as it does for a moment when a control plane node restarts.
       - Only what is safe to repeat is repeated. V(0) fails at once.
     type: int

@@ -69,7 +69,7 @@ def test_profile_is_rolled_out_to_every_node_and_told_step_by_step(operator, con
         "defaultNodeSelector": "pool=work",
         "policy": {"name": ""},
     }
-    told = [task.result["msg"] for task in run.tasks if task.task.endswith("Say how far it is")]
+    told = [task.result["msg"] for task in run.tasks if task.task.endswith("Report the progress")]
     assert told[-1] == f"revision {before + 1} is on all 3 nodes"
     live = kubectl.json("get", "configmap", "config", "--namespace=openshift-kube-scheduler")["data"]["config.yaml"]
     assert json.loads(live)["profiles"][0]["pluginConfig"][0]["args"] == {"scoringStrategy": {"type": "MostAllocated"}}

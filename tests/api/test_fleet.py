@@ -100,7 +100,7 @@ def test_one_dead_and_one_forbidden_cluster_do_not_stop_the_third(installed, fle
     assert lines["oslo"] == f"{SHOWN} nothing"
     assert "failed: " in lines["berlin"]
     assert "cannot " in lines["berlin"]
-    assert "failed: Fail where the cluster is not known: the API server https://127.0.0.1:9 cannot be reached" in lines["lisbon"]
+    assert "failed: Fail if the cluster is unknown: the API server https://127.0.0.1:9 cannot be reached" in lines["lisbon"]
     assert {failure.host for failure in run.failures if failure.task == "Mark the cluster as failed"} == {"berlin", "lisbon"}
     reasons = {one["cluster"]: one["reason"] for one in json.loads((tmp_path / "fleet.json").read_text())["clusters"]}
     assert {name for name, reason in reasons.items() if reason} == {"berlin", "lisbon"}

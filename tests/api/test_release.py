@@ -60,7 +60,7 @@ def test_the_installation_goes_with_the_last_scheduler(scheduler, kubectl, play,
     assert audit.writes() == []
     assert ours(kubectl) == before
     run = play("osso.scheduler.release")
-    assert run.changed == predicted.changed == ["Remove what nothing uses any more", "Remove the rest of the operator's installation"]
+    assert run.changed == predicted.changed == ["Remove objects that are no longer in use", "Remove the rest of the operator's installation"]
     assert ours(kubectl) == []
     assert not scheduler.get("serviceaccount", "osso-scheduler-operator")
     assert not kubectl("get", "configmaps", f"--namespace={NAMESPACE}", "--selector=osso.scheduler/inventory", "--output=name").stdout

@@ -74,7 +74,7 @@ def test_check_mode_writes_nothing(before, play, audit):
 def test_two_at_once_place_pods(two, kubectl):
     """F115, F116, F121: each is proven by a pod of its own"""
     _schedulers, run = two
-    probes = run.task("Prove each scheduler with a pod").result["results"]
+    probes = run.task("Verify each scheduler with a test pod").result["results"]
     assert {(probe["item"], probe["scheduler"], probe["placed"]) for probe in probes} == {
         ("custom-scheduler", "custom-scheduler", True),
         ("batch", "batch", True),
@@ -131,7 +131,7 @@ def test_only_new_content_is_a_rollout(two, play, kubectl):
         "kubescheduler.config.k8s.io/v1\n" in kubectl.get("configmap", "scheduler-config", "kube-system")["data"]["scheduler-config.yaml"]
     )
     assert rollouts(kubectl) == count + 1
-    (probe,) = run.task("Prove each scheduler with a pod").result["results"]
+    (probe,) = run.task("Verify each scheduler with a test pod").result["results"]
     assert probe["placed"]
 
 

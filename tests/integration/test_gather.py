@@ -204,7 +204,7 @@ def test_it_reads_only_and_one_forbidden_kind_does_not_stop_the_rest(play, run_m
     files = unpacked(path)
     assert would.changed == ["Gather"]
     assert would.task("Gather").result["msg"].startswith(f"Would write {tmp_path}/schedulers-localhost-")
-    announced = would.task("Say what would be in it").result["msg"]
+    announced = would.task("Report the contents of the bundle").result["msg"]
     assert set(announced) == {entry["file"] for entry in result["files"]} == set(files) - {"index.json", "index.md"}
     assert items(files, f"namespaces/{second}/pods.json")
     why = {entry["what"]: entry["why"] for entry in result["missing"]}

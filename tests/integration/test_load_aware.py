@@ -39,7 +39,7 @@ def schedulers(stack, kubectl):
     full, filling, quiet = stack.nodes[:3]
     stack.under({**dict.fromkeys(stack.nodes, QUIET), full: FULL, filling: FILLING, quiet: QUIET})
     variables = {"prometheus_url": stack.url, "probe": "never"}
-    yield site(VARIABLES, variables=variables).task("Wait until schedulers can go by the metrics of every node").result
+    yield site(VARIABLES, variables=variables).task("Wait until the metrics of every node are usable").result
     stack.exporter.only(*stack.nodes, cpu=0.2)
     away(kubectl)
 

@@ -64,7 +64,7 @@ def records(groups) -> list[str]:
 def test_missing_metrics_are_recorded_and_then_all_is_well(role, stack, kubectl, namespace, audit):
     with recorded_by_others(stack):
         first = role(wait=False)
-        assert "instance:node_cpu:ratio" in first.task("Say what schedulers would miss").result["msg"]
+        assert "instance:node_cpu:ratio" in first.task("Report missing metrics").result["msg"]
         # Made by prometheus-operator of our PrometheusRule, and brought to Prometheus as its pod would find it.
         groups = eventually(stack.operated_rules, within=60)
         assert records(groups) == [CPU, MEMORY]
@@ -74,7 +74,7 @@ def test_missing_metrics_are_recorded_and_then_all_is_well(role, stack, kubectl,
         with audit:
             second = role()
         assert (second.changed, audit.writes()) == ([], [])
-        result = second.task("Wait until schedulers can go by the metrics of every node").result
+        result = second.task("Wait until the metrics of every node are usable").result
         assert (result["usable"], result["findings"]) == (True, [])
         assert [metric["recorded_by_others"] for metric in result["metrics"]] == [False, False]
         values = {node["name"]: node["value"] for node in result["metrics"][0]["nodes"]}
@@ -98,7 +98,7 @@ def test_it_waits_for_metrics_that_come(role, stack):
         later.start()
         run = role(rules="none", required=True)
         later.join()
-        assert run.task("Wait until schedulers can go by the metrics of every node").result["usable"] is True
+        assert run.task("Wait until the metrics of every node are usable").result["usable"] is True
 
 
 @pytest.mark.long
@@ -121,7 +121,7 @@ def test_file_of_rules_for_a_prometheus_without_operator(role, stack, kubectl, n
         assert rule(kubectl, namespace) is None
         stack.reload()
         again = role(**options)
-        assert (again.changed, again.task("Wait until schedulers can go by the metrics of every node").result["usable"]) == ([], True)
+        assert (again.changed, again.task("Wait until the metrics of every node are usable").result["usable"]) == ([], True)
         role(**options, state="absent")
         assert not path.exists()
 
@@ -139,7 +139,7 @@ def test_another_label_for_the_name_of_the_node(role, stack, kubectl, namespace)
 @pytest.mark.parametrize("access", [pytest.param("cluster-monitoring-view", marks=pytest.mark.long), "minimal"])
 def test_access_is_what_the_guard_asks_for(role, stack, kubectl, namespace, access):
     run = role(access=access)
-    result = run.task("Wait until schedulers can go by the metrics of every node").result
+    result = run.task("Wait until the metrics of every node are usable").result
     assert (result["authorized"], result["token_from"]) == (True, f"TokenRequest for ServiceAccount {namespace}/metrics-reader")
     subject = f"--as=system:serviceaccount:{namespace}:metrics-reader"
     may = kubectl("auth", "can-i", "get", "namespaces", subject, check=False).stdout.strip()

@@ -23,7 +23,7 @@ def test_the_page_shows_who_serves_and_who_waits(play, kubectl, namespace, tmp_p
             run = play("osso.scheduler.report", variables={"report_dest": str(tmp_path), "report_namespaces": [second]})
         assert audit.writes() == []
         path = tmp_path / "schedulers-localhost.html"
-        assert str(path) in run.task("Say where it is").result["msg"]
+        assert str(path) in run.task("Report the path").result["msg"]
         text = path.read_text()
     assert re.search(rf"<h3>{second}, {second}-packing</h3>\s*<p><span class=\"well\">serves", text)
     assert re.search(

@@ -41,7 +41,7 @@ def installed(fresh):
 
 def test_first_run_installs_and_proves(installed, kubectl):
     assert {"Apply the operator", "Apply schedulers"} <= {name.rpartition(" : ")[2] for name in installed.changed}
-    probe = installed.task("Prove each scheduler with a pod").result["results"][0]
+    probe = installed.task("Verify each scheduler with a test pod").result["results"][0]
     assert probe["scheduler"] == "secondary-scheduler"
     assert kubectl.json("get", "pods", "--namespace=default")["items"] == []
 
@@ -51,7 +51,7 @@ def test_second_run_changes_nothing_and_sends_no_write(installed, audit):
         run = site()
     assert run.changed == []
     assert audit.writes() == []
-    assert [task.status for task in run.tasks if task.task.endswith("Prove each scheduler with a pod")] == ["skipped"]
+    assert [task.status for task in run.tasks if task.task.endswith("Verify each scheduler with a test pod")] == ["skipped"]
 
 
 @pytest.mark.long
@@ -60,7 +60,7 @@ def test_a_name_and_a_preset_are_all_that_a_user_writes(installed, kubectl):
     item = {"name": name, "image": IMAGE, "preset": "high_node_utilization"}
     try:
         run = site(variables={"secondary_schedulers": [item], "probe": "always"})
-        assert run.task("Prove each scheduler with a pod").result["results"][0]["scheduler"] == name
+        assert run.task("Verify each scheduler with a test pod").result["results"][0]["scheduler"] == name
         again = site(variables={"secondary_schedulers": [item]})
         assert again.changed == []
     finally:

@@ -118,7 +118,7 @@ def test_profile_log_level_and_profiling(plane, host, configure, kubectl, namesp
     assert watch.seconds_unserved() > 0
     seconds = run.task(CHANGE).result["seconds_until_ready"]
     print(f"\none host: changed and well after {seconds} s, no scheduler for {watch.seconds_unserved():.1f} s; {told(stream)}")
-    probe = run.task("Prove with a pod that pods are placed, before the next host").result
+    probe = run.task("Verify with a test pod that pods are scheduled, before the next host").result
     assert [event["instance"] for event in probe["events"]] == ["default-scheduler-node-1"]
 
     stream.close()

@@ -211,7 +211,7 @@ def test_upstream_takes_it_back_with_one_rollout(scheduler, stand_in, stream, pl
     assert ours(scheduler)
 
     cleaned = play("osso.scheduler.release")
-    assert cleaned.changed == ["Remove what nothing uses any more", "Remove the rest of the operator's installation"]
+    assert cleaned.changed == ["Remove objects that are no longer in use", "Remove the rest of the operator's installation"]
     assert ours(scheduler) == set()
     assert not scheduler.get("networkpolicy")
     assert not scheduler.get("configmap", "osso-set-operand-cluster")

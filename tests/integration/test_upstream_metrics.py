@@ -139,7 +139,7 @@ def test_the_scheduler_goes_by_metrics_and_nobody_is_told_the_token(bring, sched
     assert f"address: {stack.guarded_url}\n" in text
     assert holding(token, {"the ConfigMap": text, "output": run.stdout, "errors": run.stderr}) == ["the ConfigMap"]
     assert "token: ********" in run.stdout, "there is a diff"
-    exposed = run.task("Say what the ConfigMap exposes").result["msg"]
+    exposed = run.task("Warn about the token in the ConfigMap").result["msg"]
     assert f"{NAMESPACE}/secondary-scheduler-config as it is, so that holds the token of the Secret {TOKEN} now" in exposed
     assert len(place(kubectl, namespace, scheduler.scheduler_name)[scheduler.scheduler_name]) == 4
     eventually(lambda: stack.queries_seen() > before + 80, within=100)

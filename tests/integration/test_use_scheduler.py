@@ -71,10 +71,10 @@ def test_there_and_back(move, kubectl, workloads, namespace, second):
     assert moved.changed == [CHANGE]
     assert names(kubectl, workloads) == dict.fromkeys(("web", "store", "agent", "nightly"), (second, "default-scheduler"))
     eventually(lambda: placed_by(kubectl, namespace) == {second})
-    said = moved.task("Say who placed them").result["msg"]
+    said = moved.task("Report which scheduler placed the pods").result["msg"]
     assert {one["placed_by"] for one in said} == {second}
     assert {one["workload"].partition(" ")[0] for one in said} == {"Deployment", "StatefulSet", "DaemonSet"}
-    assert "jobs that begin from now on" in moved.task("Say whose pods are not replaced").result["msg"][0]
+    assert "jobs that begin from now on" in moved.task("Report workloads whose pods are not replaced").result["msg"][0]
 
     assert move(variables={"use_scheduler_undo": True}).changed == [CHANGE]
     assert set(names(kubectl, workloads).values()) == {("default-scheduler", None)}
@@ -88,7 +88,7 @@ def test_a_second_move_writes_nothing(move, audit):
         again = move()
     assert again.changed == []
     assert audit.writes() == []
-    assert {one["as_wanted"] for one in again.task("Say who placed them").result["msg"]} == {True}
+    assert {one["as_wanted"] for one in again.task("Report which scheduler placed the pods").result["msg"]} == {True}
 
 
 @pytest.mark.long
@@ -100,7 +100,7 @@ def test_pods_that_nobody_places_are_told(move, kubectl, namespace):
     # A name of no profile is let through by choice, so that nobody places the new pod.
     variables = {"use_scheduler_workloads": one, "use_scheduler_name": "nobody", "use_scheduler_unserved": True, "use_scheduler_timeout": 5}
     run = move(variables=variables, succeed=False)
-    said = run.task("Say what went wrong").result["msg"]
+    said = run.task("Report the failure").result["msg"]
     assert "no scheduler serves the name nobody" in said
     assert "use_scheduler_undo: true goes back" in said
     assert names(kubectl, one) == {"picky": ("nobody", "default-scheduler")}

@@ -82,12 +82,12 @@ def test_check_copies_nothing(play, audit, new_private, skopeo, operator_image):
     variables = mirroring(new_private, skopeo, operator_image)
     with audit:
         run = play(MIRROR, variables=variables, check=True, diff=True)
-    assert {result["item"]["target"] for result in run.task("Say what would be copied").result["results"]} == {
+    assert {result["item"]["target"] for result in run.task("Report the images to copy").result["results"]} == {
         f"{new_private.host}/mirror/osso/scheduler-operator:mirrored-{operator_image.partition('sha256:')[2][:12]}",
         f"{new_private.host}/mirror/scheduler-plugins/kube-scheduler:v0.34.7",
         f"{new_private.host}/mirror/pause:3.10",
     }
-    assert run.task("Say what would be copied").changed
+    assert run.task("Report the images to copy").changed
     assert new_private.repositories() == []
     assert new_private.writes() == 0
     assert audit.writes() == []
@@ -100,7 +100,7 @@ def test_everything_comes_from_the_private_registry(play, audit, kubectl, privat
     remove()
     try:
         run = play(MIRROR, variables=variables, diff=True)
-        assert "no mirror sets" in run.task("Say what was done").result["msg"]
+        assert "no mirror sets" in run.task("Report the copied images").result["msg"]
         digest = operator_image.partition("@")[2]
         assert private.digest("mirror/osso/scheduler-operator", digest) == digest
         copy = f"{private.host}/mirror/osso/scheduler-operator@{digest}"
@@ -135,13 +135,13 @@ def test_openshift_redirects_images_by_itself(play, audit, kubectl, private, sko
     variables = mirroring(private, skopeo, operator_image, mirror_install=False)
     with kinds.served(kubectl, resource):
         check = play(MIRROR, variables=variables, check=True, diff=True)
-        assert "Have nodes pull the copies" in [name.rpartition(" : ")[2] for name in check.changed]
+        assert "Redirect nodes to the copies" in [name.rpartition(" : ")[2] for name in check.changed]
         assert kubectl.json("get", resource)["items"] == []
 
         run = play(MIRROR, variables=variables)
-        assert f"{kind} osso-scheduler has nodes pull" in run.task("Say what was done").result["msg"]
+        assert f"{kind} osso-scheduler has nodes pull" in run.task("Report the copied images").result["msg"]
         assert (
-            run.task("Name the copies as the cluster pulls them").result["ansible_facts"]["mirror_variables"]["operator_image"]
+            run.task("Set the references of the copies").result["ansible_facts"]["mirror_variables"]["operator_image"]
             == operator_image
         )
         (made,) = kubectl.json("get", resource)["items"]
@@ -163,10 +163,10 @@ def test_the_newer_kind_is_taken_where_both_are_served(play, kubectl, private, s
         play(MIRROR, variables=variables)
         assert [len(kubectl.json("get", resource)["items"]) for resource in resources] == [1, 0]
         rewritten = play(MIRROR, variables={**variables, "mirror_set_kind": "none"})
-        assert "no mirror sets" in rewritten.task("Say what was done").result["msg"]
+        assert "no mirror sets" in rewritten.task("Report the copied images").result["msg"]
     # kubernetes.core remembers that there were some.
     gone = play(MIRROR, variables=variables, check=True)
-    assert "no mirror sets" in gone.task("Say what was done").result["msg"]
+    assert "no mirror sets" in gone.task("Report the copied images").result["msg"]
 
 
 def refused(run) -> str:
@@ -378,7 +378,7 @@ class TestBuildAndPublish:
         with kinds.served(kubectl, resource):
             run = play(MIRROR, variables=variables)
             (made,) = kubectl.json("get", resource)["items"]
-        assert run.task("Name the copies as the cluster pulls them").result["ansible_facts"]["mirror_variables"] == {
+        assert run.task("Set the references of the copies").result["ansible_facts"]["mirror_variables"] == {
             "operator_method": "olm",
             "operator_catalog_image": self.images["catalog"].replace("/team/", "/mirror/team/"),
         }
@@ -395,7 +395,7 @@ class TestBuildAndPublish:
         assert "Remove the operator first" in refused(play(MIRROR, variables=variables, succeed=False))
         remove()
         run = play(MIRROR, variables=variables)
-        assert "no mirror sets" in run.task("Say what was done").result["msg"]
+        assert "no mirror sets" in run.task("Report the copied images").result["msg"]
         copy = f"{private.host}/mirror/osso/scheduler-operator@{operator_image.partition('@')[2]}"
         assert installed_image(kubectl) == copy
 

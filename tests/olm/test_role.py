@@ -94,7 +94,7 @@ def test_upstreams_package(role, olm, kubectl, audit):
     image = olm.catalog(Package(UPSTREAM, {"stable": versions}))
     variables = {"operator_variant": "upstream", "operator_method": "olm", "operator_catalog_image": image, "operator_version": "1.5.0"}
     run = role(variables)
-    assert run.task("Install the operator by OLM").result["csv"]["version"] == "1.5.0"
+    assert run.task("Install the operator with OLM").result["csv"]["version"] == "1.5.0"
     labels = kubectl.json("get", "namespace", NAMESPACE)["metadata"]["labels"]
     assert labels["openshift.io/cluster-monitoring"] == "true"
     with audit:

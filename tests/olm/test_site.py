@@ -75,7 +75,7 @@ def operator_pods(kubectl) -> set[str]:
 
 
 def test_f001_from_nothing_to_a_pod(installed, shipped, olm, kubectl, scheduler):
-    probe = installed.task("Prove each scheduler with a pod").result["results"][0]
+    probe = installed.task("Verify each scheduler with a test pod").result["results"][0]
     assert probe["scheduler"] == "secondary-scheduler"
     assert olm.phase(shipped.csv(shipped.version), NAMESPACE) == ("Succeeded", "InstallSucceeded")
     assert scheduler.condition("Available")[0] == "True"
@@ -113,7 +113,7 @@ def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, sc
     run = by_olm(*later, operator_approval="Manual")
     assert olm.phase(shipped.csv("1.1.0"), NAMESPACE)[0] == "Succeeded"
     assert olm.phase(shipped.csv("1.2.0"), NAMESPACE) == ("", "")
-    told = run.task("Install the operator by OLM")
+    told = run.task("Install the operator with OLM")
     assert told.changed, "the catalog is another one"
     assert (told.result["csv"]["version"], told.result["upgrade"]) == ("1.1.0", "1.2.0")
 
@@ -123,7 +123,7 @@ def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, sc
         return [plan["spec"]["approved"] for plan in plans if shipped.csv("1.2.0") in plan["spec"]["clusterServiceVersionNames"]]
 
     assert eventually(waits) == [False]
-    told = by_olm(*later, operator_approval="Manual", operator_approve="1.2.0").task("Install the operator by OLM").result
+    told = by_olm(*later, operator_approval="Manual", operator_approve="1.2.0").task("Install the operator with OLM").result
     assert (told["csv"]["version"], told["upgrade"]) == ("1.2.0", None)
     assert olm.phase(shipped.csv("1.2.0"), NAMESPACE)[0] == "Succeeded"
     reconcile(scheduler)

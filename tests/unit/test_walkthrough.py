@@ -45,7 +45,7 @@ PLAY [Secondary schedulers] ****************************************************
 TASK [first : Look] ************************************************************
 ok: [localhost]
 
-TASK [second : Check the configurations] ***************************************
+TASK [second : Validate the configurations] ***************************************
 ok: [localhost] => (item=mine)
 
 TASK [Read] ********************************************************************
@@ -138,7 +138,7 @@ def test_nodes_are_compared_where_they_matter():
 def test_of_a_playbook_what_changes_or_tells_is_shown():
     assert condensed(PLAY.splitlines()) == [
         "...",
-        "TASK [second : Check the configurations] ***",
+        "TASK [second : Validate the configurations] ***",
         "ok: [localhost] => (item=mine)",
         "...",
         "TASK [first : Apply the operator] ***",

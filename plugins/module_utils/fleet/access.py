@@ -5,7 +5,7 @@
 """Which cluster a host of an inventory is: whether its ``cluster_access`` names one by itself, and whether two hosts name the same one.
 
 The client of kubernetes.core takes each option that is not given from ``K8S_AUTH_*``, and what is still missing from the pod that it runs in or from
-``~/.kube/config``. For one host of many that is the cluster of somebody else, or the credentials for it.
+``~/.kube/config``. For one host of many that is another cluster, or the credentials for it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which image goes where when a registry has to hold all that a cluster needs, and what a cluster has to be told then."""
+"""The targets of all images that a cluster requires in a private registry, and the object that redirects the cluster."""
 
 from __future__ import annotations
 

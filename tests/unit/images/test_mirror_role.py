@@ -11,7 +11,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.variables.mirror im
 from support.ansible_runs import play
 
 ROLE = {"ansible.builtin.include_role": {"name": "osso.scheduler.mirror"}}
-SERVED = "Look for what the cluster serves"
+SERVED = "Detect the kinds that the cluster serves"
 
 
 def test_a_cluster_that_is_told_nothing_is_not_asked():

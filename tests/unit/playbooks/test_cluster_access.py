@@ -39,7 +39,7 @@ def run(server, inventory, tmp_path, playbook="site", args=(), **options):
 def rejected(done, server):
     """The one message of a play that has asked nothing of the environment's cluster."""
     (failure,) = done.failures
-    assert failure.task.endswith("Check which clusters are meant")
+    assert failure.task.endswith("Select the clusters")
     assert server.seen == []
     assert CREDENTIAL not in done.output()
     return failure.result["msg"]
@@ -106,7 +106,7 @@ def test_a_task_to_start_at_does_not_get_past_it(server, tmp_path):
 def test_without_the_group_it_is_the_cluster_of_the_environment(server, tmp_path):
     """Whatever other hosts there are."""
     done = run(server, {"web": {"hosts": {"www": {"colour": "red"}}}}, tmp_path, variables=IMAGE)
-    assert done.task("Check which clusters are meant").status == "ok"
+    assert done.task("Select the clusters").status == "ok"
     assert server.seen
 
 

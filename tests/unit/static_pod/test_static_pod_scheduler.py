@@ -447,7 +447,7 @@ def test_playbook_probes_again_after_a_probe_that_failed(host, tmp_path):
         event = {"metadata": {}, "reason": "Scheduled", "reportingInstance": f"default-scheduler-{host_name}"}
         return [(201, pod), (200, {"items": [event]}), (200, {})]
 
-    said = "Say that it was another host's scheduler that placed the pod"
+    said = "Report if another host's scheduler placed the pod"
     with kubelet.Kubelet(host.manifests), ApiServer.running() as server:
 
         def run(answers, **options):
