@@ -2,16 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The module scheduler_pool in a fork of Ansible's worker process, where it can."""
-
 from __future__ import annotations
 
-from ansible.plugins.action.normal import ActionModule as Normal
-from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork, share
+from ansible_collections.osso.scheduler.plugins.plugin_utils.cluster_action import action_of
 
-
-class ActionModule(InFork, Normal):
-    pass
-
-
-share("scheduler_pool")
+ActionModule = action_of("scheduler_pool")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import custom
 from ansible_collections.osso.scheduler.plugins.module_utils.variables import (
+    custom_scheduler,
     default_scheduler,
     mirror,
     operator,
@@ -22,7 +22,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.variables import (
 
 # What is checked beside types, by the name of the role: ``given``, the variables; ``changed``, those that differ from their defaults; ``facts``
 VALIDATORS = {
-    "custom_scheduler": lambda given, changed, facts: custom.complete(given["custom_schedulers"], facts.get("names", ())),
+    "custom_scheduler": lambda given, changed, facts: custom_scheduler.complete(given["custom_schedulers"], facts.get("names", ())),
     "default_scheduler": lambda given, changed, facts: default_scheduler.complete(given, facts.get("refusals")),
     "mirror": lambda given, changed, facts: mirror.complete(given, facts),
     "operator": operator.complete,

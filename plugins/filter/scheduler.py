@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import release
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import bridge, custom, moves
-from ansible_collections.osso.scheduler.plugins.module_utils.variables import secondary_scheduler
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import bridge, moves
+from ansible_collections.osso.scheduler.plugins.module_utils.variables import custom_scheduler, secondary_scheduler
 
 
 def custom_schedulers(given):
-    return custom.complete(given)["items"]
+    return custom_scheduler.complete(given)["items"]
 
 
 def secondary_schedulers(given):
@@ -22,7 +22,7 @@ def secondary_schedulers(given):
 class FilterModule:
     def filters(self):
         return {
-            "custom_operand": custom.operand,
+            "custom_operand": custom_scheduler.operand,
             "custom_schedulers": custom_schedulers,
             "release_bridge": bridge.bridge,
             "release_installations": release.installations,

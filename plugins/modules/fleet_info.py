@@ -36,7 +36,7 @@ notes:
 """
 
 EXAMPLES = r"""
-- name: Check which clusters are meant
+- name: Select the clusters
   osso.scheduler.fleet_info:
   run_once: true
   register: fleet_clusters

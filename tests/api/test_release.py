@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.rollout import is_complete
@@ -14,8 +15,20 @@ from support.operand import reconcile
 from support.scheduler import Scheduler, eventually
 from support.site import NAMESPACE, RESOURCE, remove
 
+ROOT = Path(__file__).resolve().parents[2]
 ROLE = [{"name": "Install", "ansible.builtin.import_role": {"name": "osso.scheduler.operator"}}]
 UPSTREAM = {"operator_variant": "upstream", "operator_image": "quay.io/openshift/secondary-scheduler-operator:4.20", "operator_wait": False}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def others(kubectl):
+    """What other files have left. They expect a cluster on which nothing is installed."""
+    remove()
+    yield ours(kubectl)
+    files = ROOT / "roles/operator/files"
+    crds = [f"--filename={path}" for path in (files / "plugins", *files.glob("*.crd.yaml"))]
+    kubectl("delete", "--ignore-not-found", *crds, "--timeout=60s")
+    kubectl("delete", "--ignore-not-found", "namespace", NAMESPACE, "--timeout=60s")
 
 
 @pytest.fixture
@@ -43,7 +56,7 @@ def labels(kubectl, kind, name) -> dict:
     return kubectl.json("get", kind, name)["metadata"].get("labels") or {}
 
 
-def test_the_installation_goes_with_the_last_scheduler(scheduler, kubectl, play, audit):
+def test_the_installation_goes_with_the_last_scheduler(scheduler, kubectl, play, audit, others):
     before = ours(kubectl)
     assert f"clusterrolebinding.rbac.authorization.k8s.io/osso:{NAMESPACE}:operator" in before
     assert "osso.scheduler/set" in labels(kubectl, "namespace", NAMESPACE)
@@ -60,8 +73,10 @@ def test_the_installation_goes_with_the_last_scheduler(scheduler, kubectl, play,
     assert audit.writes() == []
     assert ours(kubectl) == before
     run = play("osso.scheduler.release")
-    assert run.changed == predicted.changed == ["Remove objects that are no longer in use", "Remove the rest of the operator's installation"]
-    assert ours(kubectl) == []
+    assert (
+        run.changed == predicted.changed == ["Remove objects that are no longer in use", "Remove the rest of the operator's installation"]
+    )
+    assert ours(kubectl) == others
     assert not scheduler.get("serviceaccount", "osso-scheduler-operator")
     assert not kubectl("get", "configmaps", f"--namespace={NAMESPACE}", "--selector=osso.scheduler/inventory", "--output=name").stdout
     assert scheduler.resource

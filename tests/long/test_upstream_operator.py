@@ -154,7 +154,10 @@ def test_moving_over_and_back(scheduler, real, play):
     assert scheduler.rollouts() == before + 1
     within_upstream(scheduler)
     serves(scheduler)
-    assert play("osso.scheduler.release").changed == ["Remove objects that are no longer in use", "Remove the rest of the operator's installation"]
+    assert play("osso.scheduler.release").changed == [
+        "Remove objects that are no longer in use",
+        "Remove the rest of the operator's installation",
+    ]
 
 
 def test_the_stand_in_leaves_what_the_real_one_leaves(scheduler, real, kubectl):

@@ -140,10 +140,7 @@ def test_openshift_redirects_images_by_itself(play, audit, kubectl, private, sko
 
         run = play(MIRROR, variables=variables)
         assert f"{kind} osso-scheduler has nodes pull" in run.task("Report the copied images").result["msg"]
-        assert (
-            run.task("Set the references of the copies").result["ansible_facts"]["mirror_variables"]["operator_image"]
-            == operator_image
-        )
+        assert run.task("Set the references of the copies").result["ansible_facts"]["mirror_variables"]["operator_image"] == operator_image
         (made,) = kubectl.json("get", resource)["items"]
         assert {rule["source"]: rule["mirrors"] for rule in made["spec"][field]} == {
             f"{source}/{path}": [f"{private.host}/mirror/{path}"]

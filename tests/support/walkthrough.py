@@ -208,7 +208,7 @@ def steps(lines: list[str], number: int, end: int, name: str, fails: bool) -> li
 HEADING = re.compile(r"^(PLAY|TASK|RUNNING HANDLER|NO MORE HOSTS LEFT)\b")
 TELLS = re.compile(r"^(changed|fatal|failed|unreachable): |^\[(WARNING|DEPRECATION WARNING|ERROR)\]|^ok: .* => \{$")
 # What these found good is worth a line, too.
-JUDGES = re.compile(r"^TASK \[(.* : )?(Check the configurations|Prove )")
+JUDGES = re.compile(r"^TASK \[(.* : )?(Validate the configurations|Verify each scheduler with a test pod)")
 FAILED = re.compile(r"^(fatal|failed): .*? => ")
 
 

@@ -43,13 +43,14 @@ KNOWN = frozenset(
     publish_operator_image publish_opm publish_opm_image publish_python publish_python_version publish_registry publish_scheduler_image publish_skopeo
     publish_tag publish_warm_runner registry_login_auth_file registry_login_ca_file registry_login_credentials registry_login_images
     registry_login_insecure_registries registry_login_prefix registry_login_skopeo release_schedulers release_wait report_dest report_metrics_account
-    report_namespaces secondary_scheduler_adopt secondary_scheduler_ask_namespace secondary_scheduler_force_conflicts
-    secondary_scheduler_operator_variant secondary_scheduler_prometheus secondary_scheduler_wait secondary_scheduler_wait_timeout secondary_schedulers
-    use_scheduler_name use_scheduler_namespaces use_scheduler_timeout use_scheduler_undo use_scheduler_unserved use_scheduler_workloads
+    report_namespaces scheduler_pool_force_conflicts scheduler_pool_namespaces scheduler_pools secondary_scheduler_adopt
+    secondary_scheduler_ask_namespace secondary_scheduler_force_conflicts secondary_scheduler_operator_variant secondary_scheduler_prometheus
+    secondary_scheduler_wait secondary_scheduler_wait_timeout secondary_schedulers use_scheduler_name use_scheduler_namespaces use_scheduler_timeout
+    use_scheduler_undo use_scheduler_unserved use_scheduler_workloads
     """.split()  # noqa: SIM905
 )
 # What no other variable begins with, and what those of others may begin with, too
-OWN: tuple[str, ...] = ("custom_scheduler", "default_scheduler_", "secondary_scheduler", "use_scheduler_")
+OWN: tuple[str, ...] = ("custom_scheduler", "default_scheduler_", "scheduler_pool", "secondary_scheduler", "use_scheduler_")
 SHARED = ("fleet_", "gather_", "mirror_", "monitoring_", "operator_", "probe_", "publish_", "registry_login_", "release_", "report_")
 # Ansible's, and those of surveys (automation_platform/definition.yml)
 NEITHER = ("ansible_", "scheduler_")
@@ -64,7 +65,7 @@ def warnings(extra: Iterable[str], others: Iterable[str] = ()) -> list[str]:
     prefixes = {**dict.fromkeys(others, OWN), **dict.fromkeys(extra, (*OWN, *SHARED))}
     told = []
     for name in sorted(prefixes.keys() - KNOWN):
-        close = [] if name.startswith(NEITHER) else get_close_matches(name, KNOWN, 1, cutoff=CLOSE)
+        close = [] if name.startswith(NEITHER) and not name.startswith(OWN) else get_close_matches(name, KNOWN, 1, cutoff=CLOSE)
         if close:
             told.append(f"{name} is not a variable of osso.scheduler and is ignored; did you mean {close[0]}?")
         elif name.startswith(prefixes[name]):

@@ -97,7 +97,7 @@ def test_a_group_with_another_name_is_told(server, tmp_path):
 
 
 def test_a_task_to_start_at_does_not_get_past_it(server, tmp_path):
-    begin = ["--start-at-task=Look at schedulers, pods and operators"]
+    begin = ["--start-at-task=Read schedulers, pods and operators"]
     done = run(server, {"clusters": {"hosts": {"berlin": {}}}}, tmp_path, "report", args=begin)
     assert "cluster_access is missing for berlin" in done.failures[0].result["msg"]
     assert server.seen == []

@@ -41,6 +41,7 @@ def test_every_variable_is_known():
         ("operater_image", "operator_image"),
         ("cluster_acess", "cluster_access"),
         ("fleet_seriel", "fleet_serial"),
+        ("scheduler_pool", "scheduler_pools"),
         ("operator_timeout", None),
         ("secondary_scheduler_colour", None),
     ],

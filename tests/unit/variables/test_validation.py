@@ -173,7 +173,16 @@ def test_a_text_gets_its_type(value, wanted, result):
 
 LISTS_AND_DICTS = [
     (role, name)
-    for role in ("custom_scheduler", "default_scheduler", "mirror", "monitoring", "operator", "publish", "secondary_scheduler")
+    for role in (
+        "custom_scheduler",
+        "default_scheduler",
+        "mirror",
+        "monitoring",
+        "operator",
+        "publish",
+        "scheduler_pool",
+        "secondary_scheduler",
+    )
     for name, about in options(role).items()
     if about.get("type") in ("list", "dict")
 ]
