@@ -104,7 +104,7 @@ def test_second_run_writes_nothing(two, play, audit):
         run = bring(play, *schedulers)
     assert run.changed == []
     assert audit.writes() == []
-    assert {task.status for task in run.tasks if "Prove each scheduler" in task.task} == {"skipped"}
+    assert {task.status for task in run.tasks if "Verify each scheduler" in task.task} == {"skipped"}
 
 
 def rollouts(kubectl) -> int:
