@@ -115,7 +115,8 @@ def test_the_same_configuration_moves_nothing_on_300_nodes(ask):
     nodes = [node(f"n{number:03}", cpu=str(4 + number % 5)) for number in range(300)]
     pods = [pod(f"p{number}", on=f"n{number % 300:03}", cpu=f"{100 + 50 * (number % 9)}m") for number in range(120)]
     result = ask([*nodes, *pods], baseline=CONFIG, mode="drain")
-    assert set(statuses(result).values()) == {"same", "tie"}
+    # Which of equal nodes a pod gets is random.
+    assert set(statuses(result).values()) <= {"same", "tie"}
     assert result["summary"]["tie"] > 50
 
 
