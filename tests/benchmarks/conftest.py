@@ -22,7 +22,7 @@ HEAD = """# Benchmarks
 
 `make bench` measures and writes this page, `make bench TESTS=tests/benchmarks/test_x.py` one section of it. Figures of one section compare
 with each other, not with another machine's. Load is the machine's load average over the last minute at that moment: where it is far above
-the number of cores, others had most of the time, and only CPU time tells something. Where the time of a reconcile goes, and what was tried
+the number of cores, others had most of the time, and only CPU time is comparable. Where the time of a reconcile goes, and what was tried
 to lower it: [decisions/0008](decisions/0008-what-a-reconcile-costs.md).
 """
 

@@ -133,7 +133,7 @@ def test_new_resource_to_scheduler_ready(absent, pod, figures):
         assert generation == 1, "the rollout that became ready was the last one"
         absent.delete()
     figures(f"new resource and ConfigMap to scheduler ready, its last rollout, median of {NEW}", statistics.median(ready), "s")
-    figures("the same until the status says so", statistics.median(reported), "s")
+    figures("the same until the status reports it", statistics.median(reported), "s")
 
 
 def test_edit_to_deployment_updated(scheduler, pod, figures, audit):

@@ -132,7 +132,7 @@ def measure(figures, pod, fleet, what, flag, started):
     until(done, pause=0.5)
     converged = time.monotonic() - started
     figures(f"{what} until every Deployment is what its resource says", deployed, "s")
-    figures(f"{what} until all are converged: served, and said so in the status", converged, "s")
+    figures(f"{what} until all have converged: the scheduler is available, and the status reports it", converged, "s")
     figures(f"{what}: the CPU time of the operator's pod since its start", pod.cpu(), "s")
     figures(f"{what}: the operator's memory, highest of two looks a second", peak, "MB")
 

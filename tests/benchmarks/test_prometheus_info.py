@@ -12,7 +12,7 @@ import time
 from support.direct_module import run_directly
 from support.monitoring import READ, Stack, grant
 
-TITLE = "Looking at Prometheus"
+TITLE = "Check Prometheus"
 
 
 def test_discovery_and_preflight(own_cluster, kubeconfig, kubectl, namespace, audit, figures, tmp_path):

@@ -29,7 +29,7 @@ from support.prometheus import build
 from support.scheduler import Scheduler, eventually
 from support.site import NAMESPACE, VARIABLES, gone, remove
 
-COST, BEHAVIOUR = "Side by side: cost", "Side by side: behaviour"
+COST, BEHAVIOUR = "Cost side by side", "Behaviour side by side"
 INSTALLS, AGAIN = 2, 3
 SCHEDULER = VARIABLES["secondary_schedulers"][0]
 ANNOTATION = "example.com/team"
@@ -51,14 +51,14 @@ COSTS = (
 EMPTY = "a dry run on an empty cluster"
 ONE_PASS = "definition and resource of its kind in one pass (with Helm both are templates; what is in its folder `crds` comes first)"
 WAITS = "when it is over, the scheduler"
-SAYS = "of an unchanged run it says"
+SAYS = "an unchanged run reports"
 DRY_RUN = "a dry run of a change shows"
 INVALID = f"a configuration with `{WRONG}` for `{RIGHT}`"
 OBJECTS_OUT = "objects that are no longer in the list (what a plugin needed)"
 SCHEDULER_OUT = "a scheduler that is no longer in the list"
 FIELD_OUT = "an annotation that is no longer in the manifest"
 FOREIGN = "an annotation and a field that others set beside ours"
-OURS = "a rule of ours in a ClusterRole, changed by hand"
+OURS = "a rule of the collection in a ClusterRole, changed manually"
 CONFIG_MAP = "the scheduler's ConfigMap, changed by hand"
 SEEN_WITH_COSTS = (WAITS, SAYS)
 QUESTIONS = (EMPTY, ONE_PASS, DRY_RUN, INVALID, OBJECTS_OUT, SCHEDULER_OUT, FIELD_OUT, FOREIGN, OURS, CONFIG_MAP)
@@ -117,10 +117,10 @@ class Board:
 
 
 COST_PAGE = """\
-The load was {low:.1f} to {high:.1f}. The same {count} objects, which are the operator, what one plugin needs, and one scheduler, are brought by `site.yml`; by
-hand-written tasks with `kubernetes.core.k8s` {collection}, once with a task for each object and once with one task for all of them, access in
-`module_defaults`, and `wait` where there is something to wait for; by `kubectl` {kubectl}; and by Helm {helm} with `--wait` from a chart that has the
-definitions in its folder `crds`. Where it is needed the others apply the definitions first. `site.yml` has `probe: never`: none of the others proves a
+The load was {low:.1f} to {high:.1f}. The same {count} objects are deployed by each way: the operator, the requirements of one plugin, and one scheduler. The ways are
+`site.yml`, tasks with `kubernetes.core.k8s` {collection}, `kubectl` {kubectl}, and Helm {helm} with `--wait`. There are two playbooks with such tasks: one with a task for each
+object, and one with a single task for all. Their access is in `module_defaults`, and they use `wait` where it is useful. The chart contains the CRDs in its folder
+`crds`; the other ways apply the CRDs first where necessary. `site.yml` has `probe: never`: none of the others proves a
 scheduler by a pod.
 
 The manifests of the others are what `site.yml` had applied just before: of each object the fields of its field manager. After the first run of each way the
@@ -132,8 +132,12 @@ while this ran: CPU seconds, requests and writes compare better than seconds do.
 
 {figures}
 
-Unchanged runs, the fastest first: {order}. `kubectl` and Helm are programs that start at once, and need neither Python nor Ansible. What
-`site.yml` does besides is to judge the configuration, to look at the platform and for other operators, and to wait."""
+Unchanged runs, the fastest first:
+
+{order}
+
+`kubectl` and Helm are programs that start at once, and need neither Python nor Ansible.
+`site.yml` additionally validates the configuration, checks the platform, searches for other operators, and waits."""
 
 BEHAVIOUR_PAGE = """\
 The same objects and ways as in the section before, with the same versions; each answer was seen in one run on one cluster, at a load of {low:.1f} to
@@ -141,11 +145,11 @@ The same objects and ways as in the section before, with the same versions; each
 
 {seen}
 
-Without an operator, with a Deployment and its ConfigMap, nobody but the scheduler itself notices such a configuration: `kubectl apply` and `kubectl rollout
+Without an operator, with a Deployment and its ConfigMap, only the scheduler itself notices such a configuration: `kubectl apply` and `kubectl rollout
 restart` succeeded, and the new pod was in {reason}. `osso.scheduler.custom_scheduler` refused it before it wrote anything.
 
-Where others are better: {better}Helm keeps earlier revisions to go back to. All of them bring any object, `site.yml` only what belongs to schedulers."""
-DELETES = "a scheduler that is no longer in the list goes, which `site.yml` does only when told `state: absent`."
+Where others are better: {better}Helm keeps earlier revisions to go back to. All of them deploy any object, `site.yml` only the objects of schedulers."""
+DELETES = "a scheduler that is no longer in the list is deleted; `site.yml` deletes it only with `state: absent`."
 
 
 @pytest.fixture(scope="module")
@@ -340,7 +344,7 @@ def unchanged(way, outcome) -> str:
     if outcome.run:
         return "that nothing changed" if outcome.run.changed == [] else f"`changed` of {len(outcome.run.changed)} tasks"
     if isinstance(way, Helm):
-        return f"a new revision, {re.search(r'REVISION: [0-9]+', outcome.text)[0].split()[1]}: the same is stored once more"
+        return f"a new revision, {re.search(r'REVISION: [0-9]+', outcome.text)[0].split()[1]}: the same content is stored again"
     said = [line.rpartition(" ")[2] for line in outcome.text.splitlines() if not line.endswith("condition met")]
     changed = [word for word in said if word != "unchanged"]
     return f"`{', '.join(sorted(set(changed)))}` of {len(changed)} of {len(said)} objects" if changed else "that nothing changed"
