@@ -4,9 +4,9 @@
 
 """What one reconcile of a SecondaryScheduler does: a pure function over what was read.
 
-Every reconcile ends in one of four actions. ``apply`` brings a rollout to the cluster: the one that the resource asks for, or the last one
+Every reconcile ends in one of four actions. ``apply`` applies a rollout: the one that the resource requests, or the last one
 that served, where something stands in the way of what is asked for (an obstacle). ``hold`` touches nothing, since there is an obstacle
-and no rollout that is known to serve. ``leave`` was told to keep out, ``remove`` to take everything away.
+and no rollout that is known to serve. ``leave`` changes nothing, ``remove`` deletes everything.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ NO_WATCHER = "load-watcher-unavailable"
 class Facts(NamedTuple):
     """What was read before anything is decided; objects are as the API server returns them.
 
-    config: the validation of the text in the resource's ConfigMap, None where there is no text, for which ``config_problem`` may tell why.
-    image_error: the error because of which an unknown image gave no answer of its own, "" otherwise.
+    config: the validation of the text in the resource's ConfigMap, None if there is no text; ``config_problem`` may then contain the reason.
+    image_error: the error that prevented an unknown image from reporting its release, "" otherwise.
     overrides, override_problems: of ``spec.unsupportedConfigOverrides``. eligible: names of nodes for an HA scheduler, else None.
     deployment: the live one or None. failure: of its newest pods, see cluster/pod_failures.py. tls: flags of the cluster's TLS profile.
     serving_cert: does the cluster make a certificate for the metrics Service? source: what is known of Prometheus, None where nothing is
@@ -60,7 +60,7 @@ class Facts(NamedTuple):
 class Decision(NamedTuple):
     """action: see the module. reason, message: of the obstacle, AsExpected where there is none.
 
-    desired: the rollout that the resource asks for, None where that cannot be said; rollout: the one to apply or None. secret: name,
+    desired: the rollout that the resource asks for, None if that is unknown; rollout: the one to apply or None. secret: name,
     annotations and data (text by key) of the Secret with its configuration; ``template`` is the configuration with its placeholders.
     replicas: of the Deployment. prune: whether older configurations may go.
     config_valid: the condition.
@@ -122,7 +122,7 @@ def desire(facts: Facts) -> dict[str, Any]:
 
 
 def config_valid(facts: Facts) -> dict[str, Any]:
-    """The condition ConfigValid: False for what the scheduler would refuse or not start with, Unknown where nobody can say."""
+    """The condition ConfigValid: False for what the scheduler would refuse or not start with, Unknown if that cannot be determined."""
     resource, config = facts.resource, facts.config
     spec = resource.get("spec") or {}
     if not spec.get("schedulerConfig"):
@@ -193,7 +193,7 @@ def is_deployed(facts: Facts) -> bool:
 
 
 def _unusable(facts, spec):
-    """``(reason, message)`` for a resource that does not say what to do, None otherwise."""
+    """``(reason, message)`` for a resource whose fields cannot be used, None otherwise."""
     name = facts.resource["metadata"]["name"]
     if not naming.is_usable(name):
         message = (
@@ -243,7 +243,7 @@ def _unfilled(facts):
 
 
 def _unmeasured(facts, desired):
-    """Why a scheduler that goes by metrics is not brought, empty where it may be."""
+    """Why a scheduler that depends on metrics is not deployed, empty if it may be."""
     # The load-watcher comes with the scheduler: it cannot be there before.
     errors = [finding for finding in facts.metrics or [] if finding["severity"] == "error" and finding["code"] != NO_WATCHER]
     if not errors:
@@ -253,7 +253,7 @@ def _unmeasured(facts, desired):
         return f"{said} Nothing is brought without metrics, as the annotation {naming.MONITORING_REQUIRED} says."
     silent = any(finding["code"] == "no-answer" for finding in errors)
     if silent and rollouts.deployed(facts.deployment) != rollouts.identity(desired):
-        return f"{said} With such a Prometheus the scheduler would not even start, so it is not brought."
+        return f"{said} With such a Prometheus the scheduler would not even start, so it is not deployed."
     return ""
 
 
@@ -329,7 +329,7 @@ def _apply(facts, valid, reason, message, desired, rollout, failed=None):
 
 
 def _configuration(facts, rollout):
-    """Of the Secret with a rollout's configuration: template, name, data, and what its annotations say of it."""
+    """The Secret with a rollout's configuration: template, name, data, and its annotations."""
     memory, source = facts.memory, facts.source
     # The text of a remembered configuration is the Secret's: the user's ConfigMap may be gone.
     remembered = memory.served is not None and memory.served["config"] == rollout["config"]

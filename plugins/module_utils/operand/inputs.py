@@ -41,7 +41,7 @@ SERVICE_MONITOR = ("monitoring.coreos.com/v1", "ServiceMonitor")
 
 
 class ConfigMap(NamedTuple):
-    """The user's ConfigMap. found: does it exist? marked: does it tell the operator of its edits? shared: does it tell it of them for another
+    """The user's ConfigMap. found: does it exist? marked: is it labelled so that its edits trigger a reconcile? shared: is it labelled so for another
     resource? It can do so for one only."""
 
     name: str = ""
@@ -51,7 +51,7 @@ class ConfigMap(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """What counts beside a resource, also while that is deleted: all SecondarySchedulers that this operator reconciles, and the ConfigMap."""
+    """Facts about the surroundings of a resource, also during its deletion: all SecondarySchedulers that this operator reconciles, and the ConfigMap."""
 
     resources: list[dict[str, Any]]
     config_map: ConfigMap
@@ -233,7 +233,7 @@ class Reader:
         return validation.validate(text, target, flags, prometheus.PLACEHOLDERS, image, version or None)
 
     def _cluster_version(self) -> str:
-        """The release of the API server; "" where it does not tell, which is no reason to leave a scheduler without its configuration."""
+        """The release of the API server; "" if it is unknown, which does not prevent the deployment of a configuration."""
         if self._version is None:
             try:
                 self._version = self._client.version()

@@ -42,7 +42,7 @@ def candidates(resource: dict[str, Any]) -> list[dict[str, Any]]:
 def of(resource: dict[str, Any], found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those of ``found`` (objects as the API returns them) that the upstream operator made for ``resource``, as manifests.
 
-    What somebody gave another purpose (another subject, another owner) is not among them.
+    Objects that a user gave another purpose (another subject, another owner) are not included.
     """
     wanted = candidates(resource)
     manifests = [(_manifest(obj["kind"], obj["metadata"]["name"], obj["metadata"].get("namespace")), obj) for obj in found]

@@ -52,7 +52,7 @@ def post(names, conditions):
 
 
 def forget(names):
-    """Say of a deleted SecondaryScheduler that there is nothing to say any more; returns as `post`."""
+    """Remove the metrics of a deleted SecondaryScheduler; returns as `post`."""
     return _send(payloads(names, dict.fromkeys(TYPES, UNKNOWN)))
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the objects around a SecondaryScheduler are called, and the annotations by which it says what its spec has no field for."""
+"""Names of the objects of a SecondaryScheduler, and the annotations for settings that its spec has no field for."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def role(plugin: str) -> str:
 
 
 def of(effective: Mapping, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What to bring for the enabled plugins, and what is missing.
+    """The objects to create for the enabled plugins, and the missing requirements.
 
     facts: ``served``, which of `kinds` the API serves, as ``<apiVersion>/<kind>``; ``cluster_roles``, which of `cluster_roles` exist;
     ``image`` of the scheduler; ``annotations`` of its resource; ``controller``, the live Deployment of the controller or None.
@@ -98,7 +98,7 @@ def of(effective: Mapping, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def controller_image(image: str, annotations: Mapping[str, str]) -> str:
-    """The image of the controller: what the annotation says, else that of the scheduler's own release; "" where nothing tells."""
+    """The image of the controller: the annotation's, else that of the scheduler's own release; "" if it is unknown."""
     if annotations.get(CONTROLLER_IMAGE):
         return annotations[CONTROLLER_IMAGE]
     repository, tag = split(image)
@@ -121,7 +121,7 @@ def _is_served(kind, facts):
 
 
 def _release(facts: Mapping[str, Any]) -> int | None:
-    """The minor of the scheduler's Kubernetes, None where nothing tells it."""
+    """The minor of the scheduler's Kubernetes, None if it is unknown."""
     release = facts["annotations"].get(KUBERNETES_VERSION) or identify(facts["image"]).kubernetes
     try:
         return parse_release(release) if release else None
@@ -142,7 +142,7 @@ def _controller(plugin, facts):
     image = controller_image(facts["image"], facts["annotations"])
     if not image:
         message = (
-            "The plugin {0} needs the controller of scheduler-plugins, and the scheduler's image {1} does not tell which one fits: "
+            "The plugin {0} needs the controller of scheduler-plugins, and the scheduler's image {1} does not determine which one fits: "
             "name its image in the annotation {2} of the resource."
         ).format(plugin, facts["image"], CONTROLLER_IMAGE)
         obstacles.append(_missing(plugin, "controller", CONTROLLER_MISSING, message))

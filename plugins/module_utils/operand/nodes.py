@@ -14,7 +14,7 @@ _REPELLING = ("NoSchedule", "NoExecute")
 def eligible(nodes, node_selector=None, tolerations=None):
     """Names of the nodes for pods with this nodeSelector and these tolerations, in alphabetical order; nodes as the API server returns them.
 
-    A cordoned node does not count, not even for pods that tolerate it: whoever cordons a node wants it empty.
+    A cordoned node does not count, not even for pods that tolerate it: a node is cordoned to become empty.
     """
     selector, tolerations = node_selector or {}, tolerations or []
     return sorted(

@@ -171,7 +171,7 @@ def _list_of(check, unique=None):
 
 
 def _object(required=(), **fields):
-    """A mapping with these fields and no others; a field without a checker of its own may be anything."""
+    """A mapping with these fields and no others; a field without a separate check can have any value."""
 
     def check(path, value):
         problems = _mapping(path, value)

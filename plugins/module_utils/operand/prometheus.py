@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a scheduler is told of Prometheus: URL, token and certificate authority, which its resource names by annotations.
+"""The access of a scheduler to Prometheus: URL, token and certificate authority, which annotations of its resource name.
 
 They fill placeholders in the user's configuration, and the result is in a Secret alone: the user's ConfigMap never holds a token. A token of
-a ServiceAccount is kept there until it has to be renewed, and so are all of them for as long as pods run with them.
+a ServiceAccount is stored there until its renewal, and tokens of running pods are kept.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Source(NamedTuple):
     """url, token, ca (PEM): empty where the resource names none. token_of: whose token it is. issued, expires (RFC 3339), requested (seconds):
     empty where the operator has not requested it itself.
 
-    problem: why something that is named is not there, empty otherwise. renew: seconds until the token has to be renewed, None if never.
+    problem: why something that is named is not there, empty otherwise. renew: seconds until the renewal of the token, None if never.
     names_ca: does the resource name an authority? watcher: image of the load-watcher service that asks in the scheduler's place, which is
     at watcher_url; empty if none does.
     """
@@ -120,7 +120,7 @@ def fill(text: str, source: Source | None) -> str:
 
 
 def content(config_hash: str, text: str, source: Source | None) -> str:
-    """What tells the filled configuration from others: the configuration's own hash where nothing of it was filled."""
+    """The hash that identifies the filled configuration: the configuration's own hash if it has no placeholders."""
     if source is None or not (source.values(text) or source.ca_for(text)):
         return config_hash
     return _digest([config_hash, source.values(text), source.ca_for(text)])[: len(config_hash)]
@@ -140,7 +140,7 @@ def data(text: str, source: Source | None) -> dict[str, str]:
 
 
 def load_watcher(text: str, source: Source | None, names: Mapping[str, str]) -> dict[str, Any] | None:
-    """The load-watcher service that a configuration wants, None where it wants none: ``image``, ``url`` of Prometheus, and the ``secret`` with
+    """The load-watcher service that a configuration requires, None if it requires none: ``image``, ``url`` of Prometheus, and the ``secret`` with
     ``name``, ``annotations`` and ``data`` (text by key) that its pod reads.
     """
     if source is None or LOAD_WATCHER_URL not in text or source.problem:
@@ -152,7 +152,7 @@ def load_watcher(text: str, source: Source | None, names: Mapping[str, str]) -> 
 
 
 def annotations(text: str, source: Source | None, content_hash: str) -> dict[str, str]:
-    """What the Secret says of itself, beside what it remembers."""
+    """The annotations that identify the Secret, without those for the state of its tokens."""
     if source is None or not (source.values(text) or source.ca_for(text)):
         return {}
     return {FILLED: content_hash, **(_about_token(source) if PROM_TOKEN in text else {})}

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Handing SecondarySchedulers to another operator: whom that concerns, and which objects of ours have no use any more once it is done.
+"""Handover of SecondarySchedulers to another operator: the affected resources, and our objects without a purpose afterwards.
 
-An operator that runs cannot let go of one resource: whatever happens around it has its finalizer put on again. So every operator that
+A running operator cannot release a single resource: each event would make it add its finalizer again. So every operator that
 looks after a released resource is stopped, and may not look after any other.
 """
 
@@ -106,7 +106,7 @@ def installations(
 
 
 def _is_ours(deployment, known):
-    """Do its pods still mount a configuration of ours?"""
+    """Do its pods still mount a configuration that this operator created?"""
     volumes = deployment["spec"]["template"]["spec"].get("volumes") or []
     secrets = [(volume.get("secret") or {}).get("secretName", "") for volume in volumes]
     return any(name.startswith(names.config_secret(known, "")) for name in secrets)

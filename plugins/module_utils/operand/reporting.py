@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tells the world what a reconcile came to: status, events, metrics, and the annotations by which the operator is told of changes."""
+"""Reports of a reconcile: status, events, metrics, and the annotations that make changes trigger a reconcile."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Told(NamedTuple):
 
 
 class Reporting:
-    """Tells of one SecondaryScheduler ``resource``; ``warn`` is called with texts."""
+    """Reports about one SecondaryScheduler ``resource``; ``warn`` is called with texts."""
 
     def __init__(self, client: Client, resource: dict[str, Any], warn: Callable[[str], None]):
         self._client = client
@@ -170,7 +170,7 @@ class Reporting:
         return bool(found)
 
     def _mark(self, config_map):
-        """Have the operator told of the ConfigMap's edits and deletion."""
+        """Annotate the ConfigMap so that its edits and deletion trigger a reconcile."""
         if not config_map.found or config_map.marked or config_map.shared:
             return False
         return self._annotate("v1", "ConfigMap", config_map.name, naming.noticed(naming.of(self._resource)))

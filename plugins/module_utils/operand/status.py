@@ -17,7 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.operand import roll
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import dated, made
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import APPLY, HOLD, REMOVE, Decision, said_of
 
-# Seconds after which Prometheus is asked again: nothing tells that a metric went away. And nodes are counted again.
+# Seconds after which Prometheus is asked again: no event reports that a metric has disappeared. And nodes are counted again.
 METRICS_LOOK, NODES_LOOK = 120, 30
 
 # Seconds after which the operator looks without being told: --reconcile-period in operator/Containerfile.
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
     deployment: the live one or None; decided_on: as it was when the decision was made. failure: of its newest pods. error: why the apply
     failed, "" otherwise. names: scheduler names that are served. unique: the condition SchedulerNamesUnique. missing: what plugins lack, see
     operand/needs.py; None where they need nothing. metrics: findings of the module prometheus_info, None where no plugin asks Prometheus.
-    renew: seconds until a token has to be renewed. is_config_unwatched: does nothing tell the operator of the next edit of the ConfigMap, or of
+    renew: seconds until the renewal of a token. is_config_unwatched: does nothing trigger a reconcile at the next edit of the ConfigMap, or of
     its creation? resources: how many SecondarySchedulers the operator looks after. additions: to pod templates, see the module apply.
     """
 
@@ -118,7 +118,7 @@ def _looks(outcome: Outcome, status: dict[str, Any]) -> Iterator[int]:
         yield 1  # the deadline has passed since the decision: the next one may go back
     if in_status(status, "Progressing").get("status") == "True":
         yield backoff(age, _ROLLOUT_LOOK, resources)  # pods that cannot start change no object that the operator watches
-    # Nothing tells that these are there now: the ConfigMap, what is named of Prometheus, what plugins need
+    # No event reports that these exist now: the ConfigMap, what is named of Prometheus, what plugins need
     if (
         outcome.is_config_unwatched
         or decision.reason in ("PrometheusUnknown", "MetricsUnavailable")

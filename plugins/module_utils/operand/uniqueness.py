@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Do two SecondarySchedulers claim the same schedulerName? Both are told."""
+"""Do two SecondarySchedulers claim the same schedulerName? Both report it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Schedulers without an operator: what the role custom_scheduler is told of one, completed, and what the Deployment's template takes of it.
+"""Schedulers without an operator: the variables of the role custom_scheduler, completed, and the values for the template of the Deployment.
 
 The defaults are the objects of OpenShift's documentation ("Running a custom scheduler") with their names, where it has any.
 """
