@@ -120,7 +120,8 @@ COST_PAGE = """\
 The load was {low:.1f} to {high:.1f}. The same {count} objects are deployed by each way: the operator, the requirements of one plugin, and one scheduler.
 The ways are `site.yml`, tasks with `kubernetes.core.k8s` {collection}, `kubectl` {kubectl}, and Helm {helm} with `--wait`.
 There are two playbooks with such tasks: one with a task for each object, and one with a single task for all. Their access is in
-`module_defaults`, and they use `wait` where it is useful. The chart contains the CRDs in its folder `crds`; the other ways apply the CRDs first where necessary. `site.yml` has `probe: never`: none of the others proves a
+`module_defaults`, and they use `wait` where it is useful. The chart contains the CRDs in its folder `crds`; the other ways apply the CRDs first where necessary.
+`site.yml` has `probe: never`: none of the others proves a
 scheduler by a pod.
 
 The manifests of the others are what `site.yml` had applied just before: of each object the fields of its field manager. After the first run of each way the
