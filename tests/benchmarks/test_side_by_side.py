@@ -120,7 +120,7 @@ COST_PAGE = """\
 The load was {low:.1f} to {high:.1f}. The same {count} objects are deployed by each way: the operator, the requirements of one plugin, and one scheduler.
 The ways are `site.yml`, tasks with `kubernetes.core.k8s` {collection}, `kubectl` {kubectl}, and Helm {helm} with `--wait`.
 There are two playbooks with such tasks: one with a task for each object, and one with a single task for all. Their access is in
-`module_defaults`, and they use `wait` where it is useful. The chart contains the CRDs in its folder `crds`; the other ways apply the CRDs first where necessary.
+`module_defaults`, and they use `wait` where it is useful. The chart contains the CRDs in its folder `crds`; the other ways apply the CRDs first.
 `site.yml` has `probe: never`: none of the others proves a
 scheduler by a pod.
 
