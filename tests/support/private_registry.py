@@ -101,19 +101,29 @@ class PrivateRegistry:
             process.wait(30)
 
     @contextmanager
-    def known_to_nodes(self, cluster: Path) -> Iterator[None]:
-        """Have the nodes of the throwaway cluster in this folder trust the authority and log in, as administrators set it up."""
+    def known_to_nodes(self, cluster: Path, login: bool = True) -> Iterator[None]:
+        """Have the nodes of the throwaway cluster in this folder trust the authority and, with `login`, log in, as administrators set it up."""
         server = f"https://{self.host}"
         lines = [
             f'server = "{server}"',
             f'[host."{server}"]',
             'capabilities = ["pull", "resolve"]',
             'ca = "{here}/ca.crt"',
-            f'[host."{server}".header]',
-            f'authorization = "{self.authorization}"',
         ]
+        if login:
+            lines += [f'[host."{server}".header]', f'authorization = "{self.authorization}"']
         with known_to_nodes(cluster, self.host, {"ca.crt": self.ca_file.read_text(), "hosts.toml": "\n".join(lines) + "\n"}):
             yield
+
+    def pull_secret(self, name: str, namespace: str) -> dict:
+        """The login as a Secret for pods."""
+        return {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": name, "namespace": namespace},
+            "type": "kubernetes.io/dockerconfigjson",
+            "stringData": {".dockerconfigjson": (self.docker_config() / "config.json").read_text()},
+        }
 
     def pulls_of_nodes(self, repository: str) -> bool:
         """Whether a node's container runtime has resolved an image of the repository here. It fetches no blob that it has by another name."""
