@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.preview import run, server
+from ansible_collections.osso.scheduler.plugins.module_utils.preview import run, scheduler, server
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import parse
 from support.direct_module import COLLECTIONS, run_directly
 from support.examples import PLUGINS, run_examples
 from support.preview import CONFIG, SECRET, listed, node, pod
+from support.scheduler import eventually
 
 PACKING = {
     **CONFIG,
@@ -58,6 +59,14 @@ NOWHERE = {
     ],
 }
 THREE = [node("a"), node("b"), node("c")]
+# A preview of a scheduler that writes nothing, and so does not notice that nobody reads its log.
+KILLED = """
+import sys
+from ansible_collections.osso.scheduler.plugins.module_utils.preview import scheduler, server
+silent = scheduler.Candidate("candidate", sys.argv[1], "1.34", {"profiles": []}, ("second",))
+with scheduler.running(silent, server.Sandbox([]), scheduler.ATTEMPTS):
+    pass
+"""
 
 
 @pytest.fixture(scope="module")
@@ -77,20 +86,19 @@ def ask(binary):
         given = Options(candidate=side(config or CONFIG), baseline=baseline and side(baseline), **options)
         return preview(given, parse(listed(*objects), "list"), None, lambda text: None)
 
-    before = schedulers()
     yield result
-    assert schedulers() == before
+    assert not children(os.getpid())
 
 
-def schedulers() -> set[str]:
-    """Processes of kube-schedulers that this process has started."""
+def children(parent: int) -> set[str]:
+    """The schedulers, and what a test takes for one, that a process has started."""
     found = set()
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             name, fields = path.read_text().rpartition(")")[::2]
         except OSError:  # it has ended
             continue
-        if "(kube-scheduler" in name and int(fields.split()[1]) == os.getpid():
+        if name.endswith(("(kube-scheduler", "(sleep")) and int(fields.split()[1]) == parent:
             found.add(path.parent.name)
     return found
 
@@ -247,7 +255,32 @@ def test_candidates_that_cannot_run(binary, candidate, error, why):
     given = Options(candidate={"binary": binary, "config": CONFIG, **candidate}, mode="replace")
     with pytest.raises(error, match=why):
         preview(given, parse(listed(*THREE, pod("p", on="a")), "list"), None, lambda text: None)
-    assert not schedulers()
+    assert not children(os.getpid())
+
+
+@pytest.fixture
+def silent(tmp_path) -> str:
+    """A program that does nothing."""
+    program = tmp_path / "kube-scheduler"
+    program.write_text("#!/bin/sh\nexec sleep 300\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+def test_a_scheduler_that_never_reads_the_pods(silent, monkeypatch):
+    monkeypatch.setattr(scheduler, "START_SECONDS", 1)
+    given = Options(candidate={"binary": silent, "config": CONFIG, "release": "1.34", "plugins": "in-tree"}, mode="replace")
+    with pytest.raises(ClusterError, match="did not read the pods within 1 s"):
+        preview(given, parse(listed(*THREE, pod("p", on="a")), "list"), None, lambda text: None)
+    assert not children(os.getpid())
+
+
+def test_the_scheduler_ends_with_a_killed_preview(silent):
+    process = subprocess.Popen([sys.executable, "-c", KILLED, silent], env={**os.environ, "PYTHONPATH": str(COLLECTIONS)})
+    (started,) = eventually(lambda: children(process.pid), within=60)
+    process.kill()
+    process.wait()
+    eventually(lambda: not Path("/proc", started).exists(), within=10)
 
 
 def test_a_scheduler_that_needs_what_the_sandbox_lacks(ask, monkeypatch):
