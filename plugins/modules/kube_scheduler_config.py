@@ -78,6 +78,10 @@ options:
       - node_resources_allocatable
       - low_node_utilization
       - high_node_utilization
+      - packing
+      - gpu_packing
+      - zone_spread
+      - gang_scheduling
       - no_scoring
   preset_parameters:
     description:
