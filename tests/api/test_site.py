@@ -136,7 +136,7 @@ ITEM = {"image": IMAGE, "preset": "no_scoring", "preset_parameters": {"scheduler
             [
                 "secondary_schedulers[1]: name is Big: ",
                 "secondary_schedulers[2]: openshift-secondary-scheduler-operator/cluster needs image, ",
-                "secondary_schedulers[0], secondary_schedulers[2]: openshift-secondary-scheduler-operator/cluster is there 2 times: ",
+                "secondary_schedulers[0], secondary_schedulers[2]: openshift-secondary-scheduler-operator/cluster is listed 2 times: ",
             ],
         ),
     ],

@@ -113,7 +113,7 @@ def test_what_upstream_cannot_honour_is_refused(bring):
             "holds ${PROM_TOKEN}, but there is no token to fill it with. Set secondary_scheduler_prometheus.token_secret",
         ),
         ({"url": "https://x", "token_secret": "no-such"}, {}, f"The Secret {NAMESPACE}/no-such does not exist"),
-        ({}, {"watcher_address": "${LOAD_WATCHER_URL}"}, "holds ${LOAD_WATCHER_URL}, but upstream's operator brings no load-watcher"),
+        ({}, {"watcher_address": "${LOAD_WATCHER_URL}"}, "holds ${LOAD_WATCHER_URL}, but the upstream operator deploys no load-watcher"),
     ],
 )
 def test_a_configuration_that_cannot_be_filled_is_refused(bring, scheduler, told, parameters, message):

@@ -162,4 +162,4 @@ def _shared(items: Sequence[Mapping[str, Any]], field: str, values: Callable[[Ma
     for item in items:
         for value in dict.fromkeys(values(item)):
             places.setdefault(value, []).append(f"{item['where']}.{field}")
-    return [f"{', '.join(those)}: {value} is there {len(those)} times: {remedy}." for value, those in places.items() if len(those) > 1]
+    return [f"{', '.join(those)}: {value} is listed {len(those)} times: {remedy}." for value, those in places.items() if len(those) > 1]

@@ -150,7 +150,7 @@ def documented_config(name: str) -> dict[str, Any]:
 def _flags(item: dict[str, Any]) -> list[str]:
     """The command line without ``--config`` and what the user adds.
 
-    kube-scheduler elects a leader unless it is told not to, and by the Lease of the default scheduler: so without these flags many a
+    kube-scheduler elects a leader unless a flag disables that, with the Lease of the default scheduler: so without these flags many a
     configuration would have it wait for ever.
     """
     flags = ["--leader-elect=false"]
@@ -218,7 +218,7 @@ def _default_scheduler(items: list[dict[str, Any]], names: Sequence[Sequence[str
 
 
 def operand(item: dict[str, Any], checked: dict[str, Any]) -> dict[str, Any]:
-    """What the templates of the role operand are told of a scheduler (`completed`), with the result of its configuration's check.
+    """The values for the templates of the role operand for a scheduler (`completed`), with the result of its configuration's check.
 
     ``checked``: ``hash`` and ``target`` as the module kube_scheduler_config returns them.
     """

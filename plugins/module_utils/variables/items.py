@@ -31,7 +31,7 @@ def duplicates(items: Sequence[Mapping[str, Any]]) -> list[str]:
     for item in items:
         places.setdefault((item["namespace"], item["name"]), []).append(item["where"])
     return [
-        f"{', '.join(those)}: {namespace}/{name} is there {len(those)} times: give each scheduler of a namespace a name of its own."
+        f"{', '.join(those)}: {namespace}/{name} is listed {len(those)} times: give each scheduler of a namespace its own name."
         for (namespace, name), those in places.items()
         if len(those) > 1
     ]

@@ -174,7 +174,7 @@ def _impossible(
         found.append("operator_upgrade is version, but operator_version is missing. Say which version, such as 1.0.0.")
     if approval == "Manual" and not approve and method == "olm" and "manifests" in installed:
         found.append(
-            "operator_approval is Manual and operator_approve is missing: moving from manifests to OLM would take the operator away and then wait for an "
+            "operator_approval is Manual and operator_approve is missing: moving from manifests to OLM would remove the operator and then wait for an "
             "approval. Set operator_approve to the version that is to be installed."
         )
     if approve and approval != "Manual":

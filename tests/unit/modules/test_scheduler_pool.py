@@ -62,11 +62,11 @@ def item(**fields):
         ([{**GOOD, "share": 0}, {**NAMED, "scheduler_name": "b", "share": 17}],
          ["scheduler_pools[0].share is 0: set a number of sixteenths from 1 to 16", "scheduler_pools[1].share is 17: "]),
         ([GOOD, {"scheduler_name": "batch", "state": "absent"}],
-         ["scheduler_pools[0].scheduler_name, scheduler_pools[1].scheduler_name: batch is there 2 times: give each scheduler one pool"]),
+         ["scheduler_pools[0].scheduler_name, scheduler_pools[1].scheduler_name: batch is listed 2 times: give each scheduler one pool"]),
         ([{**GOOD, "nodes": {"names": ["n"]}}, {**NAMED, "scheduler_name": "b", "nodes": {"names": ["n"]}}],
-         ["scheduler_pools[0].nodes, scheduler_pools[1].nodes: n is there 2 times: give each pool its own nodes"]),
+         ["scheduler_pools[0].nodes, scheduler_pools[1].nodes: n is listed 2 times: give each pool its own nodes"]),
         ([NAMED, {"scheduler_name": "c", "namespaces": {"names": ["a"]}}],
-         ["scheduler_pools[0].namespaces, scheduler_pools[1].namespaces: a is there 2 times: route each namespace to one scheduler"]),
+         ["scheduler_pools[0].namespaces, scheduler_pools[1].namespaces: a is listed 2 times: route each namespace to one scheduler"]),
     ],
 )  # fmt: skip
 def test_items(given, errors):

@@ -203,7 +203,7 @@ def test_arguments_of_ones_own_are_all_arguments():
         ([{"image": IMAGE, "name": "kube-scheduler"}], "name is kube-scheduler"),
         ([{"image": IMAGE, "replicas": 2, "leader_elect": False}], "replicas is 2 and leader_elect false"),
         ([{"image": IMAGE, "selector": {}}], "give at least one label"),
-        ([{"image": IMAGE}, {"image": IMAGE}], "kube-system/custom-scheduler is there 2 times"),
+        ([{"image": IMAGE}, {"image": IMAGE}], "kube-system/custom-scheduler is listed 2 times"),
         ([{"image": IMAGE}, {"image": IMAGE, "name": "b", "config_map": "scheduler-config"}], "config_map is scheduler-config for 2"),
         ([{"image": IMAGE}, {"image": IMAGE, "name": "b", "labels": {"component": "scheduler", "tier": "control-plane"}}], "same selector"),
     ],

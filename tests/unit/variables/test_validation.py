@@ -41,7 +41,7 @@ def check(given, errors, **facts):
         ([{**GOOD, "namespace": "a.b"}], ["secondary_schedulers[0]: namespace is a.b: use up to 63 "]),
         (
             [GOOD, {**GOOD, "name": "b"}, {"name": "cluster", "state": "absent"}],
-            ["secondary_schedulers[0], secondary_schedulers[2]: openshift-secondary-scheduler-operator/cluster is there 2 times: "],
+            ["secondary_schedulers[0], secondary_schedulers[2]: openshift-secondary-scheduler-operator/cluster is listed 2 times: "],
         ),
     ],
 )  # fmt: skip
