@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
+from ansible.errors import AnsibleFilterError
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import release
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import bridge, moves
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import bridge, gangs, moves
 from ansible_collections.osso.scheduler.plugins.module_utils.variables import custom_scheduler, secondary_scheduler
 
 
@@ -19,11 +20,19 @@ def secondary_schedulers(given):
     return secondary_scheduler.complete(given)["items"]
 
 
+def in_tree_gangs(manifests):
+    try:
+        return [gangs.convert(manifest) for manifest in manifests]
+    except gangs.CannotConvert as error:
+        raise AnsibleFilterError(str(error)) from error
+
+
 class FilterModule:
     def filters(self):
         return {
             "custom_operand": custom_scheduler.operand,
             "custom_schedulers": custom_schedulers,
+            "in_tree_gangs": in_tree_gangs,
             "release_bridge": bridge.bridge,
             "release_installations": release.installations,
             "release_plan": release.plan,

@@ -164,6 +164,7 @@ def uses(request) -> set:
     resource = "/".join(filter(None, (request.resource, request.subresource)))
     # An apply that finds nothing is let through only to who may create.
     verbs = {"patch", "create"} if (request.verb, request.code) == ("patch", 201) else {request.verb}
+    verbs |= {"list"} if request.with_list else set()
     return {(request.namespace, request.group, resource, verb) for verb in verbs}
 
 

@@ -136,10 +136,13 @@ class Request:
     namespace: str
     name: str
     dry_run: bool
+    with_list: bool
+    """A watch that begins with all objects, as a list would return them; against an older API server the client lists them first."""
 
     @classmethod
     def from_event(cls, event: dict) -> Request:
         target = event.get("objectRef", {})
+        query = parse_qs(urlsplit(event["requestURI"]).query)
         return cls(
             verb=event["verb"],
             user=event.get("user", {}).get("username", ""),
@@ -150,7 +153,8 @@ class Request:
             subresource=target.get("subresource", ""),
             namespace=target.get("namespace", ""),
             name=target.get("name", ""),
-            dry_run="dryRun" in parse_qs(urlsplit(event["requestURI"]).query),
+            dry_run="dryRun" in query,
+            with_list="sendInitialEvents" in query,
         )
 
 

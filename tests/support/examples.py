@@ -29,7 +29,9 @@ FILES = {
 
 
 def examples(path: Path) -> list[dict]:
-    """The tasks in a plugin's EXAMPLES."""
+    """The tasks in the EXAMPLES of a module, or of a filter, which are in a file beside it."""
+    if path.suffix == ".yml":
+        return yaml.safe_load(yaml.safe_load(path.read_text())["EXAMPLES"])
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.Assign) and node.targets[0].id == "EXAMPLES":
             return yaml.safe_load(ast.literal_eval(node.value))
