@@ -258,26 +258,27 @@ def proxy(kubectl):
 
 
 class TestConnection:
-    def test_a_server_that_goes_away_for_10_s_during_the_run(self, apply, kubectl, proxy, namespace):
+    def test_a_server_that_goes_away_for_10_s_during_the_run(self, apply, kubectl, api_server, proxy, namespace):
         manifests = [config_map(namespace, f"number-{number}") for number in range(200)]
-        cut = threading.Thread(target=self.cut_when_it_writes, args=[kubectl, proxy, namespace])
+        cut = threading.Thread(target=self.cut_when_it_writes, args=[api_server, proxy, namespace])
         cut.start()
         run = apply(manifests, kubeconfig=through(kubectl, proxy.port))
         cut.join()
         assert run.result["counts"]["created"] == len(manifests)
-        assert self.cut_at < self.count(kubectl, namespace)
+        assert self.cut_at < self.count(api_server, namespace)
 
-    def cut_when_it_writes(self, kubectl, proxy, namespace):
+    def cut_when_it_writes(self, api_server, proxy, namespace):
         deadline = time.monotonic() + 30
-        while not (count := self.count(kubectl, namespace)) and time.monotonic() < deadline:
+        while not (count := self.count(api_server, namespace)) and time.monotonic() < deadline:
             time.sleep(0.01)
         proxy.cut(10)
         type(self).cut_at = count
 
     @staticmethod
-    def count(kubectl, namespace):
-        found = kubectl("get", "configmaps", f"--namespace={namespace}", "--output=name").stdout.split()
-        return sum("number-" in name for name in found)
+    def count(api_server, namespace):
+        # A process of kubectl takes long enough for the run to be over.
+        found = json.loads(api_server.get(f"/api/v1/namespaces/{namespace}/configmaps"))["items"]
+        return sum("number-" in item["metadata"]["name"] for item in found)
 
     def test_a_server_that_stays_away(self, apply, kubectl, proxy, namespace):
         config = through(kubectl, proxy.port)
