@@ -67,9 +67,9 @@ EXAMPLES = r"""
   osso.scheduler.resource_patch:
     api_version: apps/v1
     kind: Deployment
-    namespace: batch
+    namespace: jobs
     name: crunch
-    patch: {spec: {template: {spec: {schedulerName: secondary-scheduler}}}}
+    patch: {spec: {template: {spec: {schedulerName: batch}}}}
     wait: true
 """
 

@@ -11,6 +11,7 @@ import json
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.openshift import rendered
 from support.examples import PLUGINS, run_examples
+from support.objects import deployment
 from support.openshift import openshift
 from support.registries import stands_in_for
 from support.scheduler import Scheduler
@@ -18,8 +19,10 @@ from support.site import changed, installed
 
 # apply comes last: its examples end with the removal of all SecondaryScheduler resources.
 # Those of olm_operator are run where there is OLM (tests/olm/test_olm_operator.py), those of scheduler_preview without nodes (tests/api/test_preview.py).
+# validate_variables is for roles: its example reads facts that a role has collected.
+ELSEWHERE = ("olm_operator", "scheduler_preview", "validate_variables")
 DOCUMENTED = sorted(
-    (path for path in PLUGINS.glob("modules/*.py") if path.stem not in ("olm_operator", "scheduler_preview")),
+    (path for path in PLUGINS.glob("modules/*.py") if path.stem not in ELSEWHERE),
     key=lambda path: (path.stem == "apply", path),
 )
 
@@ -54,8 +57,24 @@ def surroundings(path, kubectl, request):
     elif path.stem == "scheduler_cache_dump":
         with stands_in_for(request.getfixturevalue("own_cluster"), "registry.example.com"):
             yield
+    elif path.stem == "resource_patch":
+        kubectl.apply(deployment("jobs", name="crunch", replicas=0))
+        yield
+    elif path.stem == "scheduler_pool":
+        keep_to_nodes(Scheduler(kubectl, "batch"))
+        yield
     else:
         yield
+
+
+def keep_to_nodes(scheduler):
+    """Have the scheduler use only the nodes of its pool."""
+    here = {"key": "osso.scheduler/pool", "operator": "In", "values": [scheduler.scheduler_name]}
+    affinity = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [here]}]}}
+    config = json.loads(scheduler.config())
+    config["profiles"][0]["pluginConfig"] = [{"name": "NodeAffinity", "args": {"addedAffinity": affinity}}]
+    scheduler.write_config(json.dumps(config))
+    scheduler.rest()
 
 
 @pytest.mark.parametrize("path", DOCUMENTED, ids=lambda path: path.stem)

@@ -188,7 +188,7 @@ def test_a_signal_leaves_nothing(kubectl, second, tmp_path):
             return len(granted(kubectl)) == 3
 
         eventually(bound)
-        os.kill(descendants(ansible.pid, f"AnsiballZ_{MODULE}")[-1], signal.SIGTERM)
+        os.kill(descendants(ansible.pid, MODULE)[-1], signal.SIGTERM)
         output = ansible.communicate(timeout=120)[0]
     finally:
         ansible.kill()
