@@ -32,7 +32,12 @@ def world(kubectl):
     """The demo's installation; a scheduler, a namespace and a pool of nodes called batch, batch and jobs."""
     installed()
     batch = Scheduler(kubectl, "batch")
-    batch.write_config()
+    # It uses only the nodes of its pool.
+    here = {"key": "pool", "operator": "In", "values": ["batch"]}
+    affinity = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [here]}]}}
+    config = json.loads(batch.config())
+    config["profiles"][0]["pluginConfig"] = [{"name": "NodeAffinity", "args": {"addedAffinity": affinity}}]
+    batch.write_config(json.dumps(config))
     batch.write()
     kubectl("create", "namespace", "jobs")
     node = kubectl.json("get", "nodes")["items"][0]["metadata"]["name"]
@@ -60,21 +65,8 @@ def surroundings(path, kubectl, request):
     elif path.stem == "resource_patch":
         kubectl.apply(deployment("jobs", name="crunch", replicas=0))
         yield
-    elif path.stem == "scheduler_pool":
-        keep_to_nodes(Scheduler(kubectl, "batch"))
-        yield
     else:
         yield
-
-
-def keep_to_nodes(scheduler):
-    """Have the scheduler use only the nodes of its pool."""
-    here = {"key": "osso.scheduler/pool", "operator": "In", "values": [scheduler.scheduler_name]}
-    affinity = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [here]}]}}
-    config = json.loads(scheduler.config())
-    config["profiles"][0]["pluginConfig"] = [{"name": "NodeAffinity", "args": {"addedAffinity": affinity}}]
-    scheduler.write_config(json.dumps(config))
-    scheduler.rest()
 
 
 @pytest.mark.parametrize("path", DOCUMENTED, ids=lambda path: path.stem)
