@@ -83,7 +83,10 @@ def test_pods_of_a_namespace_on_nodes_of_their_own(kubectl, module_result, names
 def test_a_collision(kubectl, module_result, namespace, node):
     """A pod is bound to a node that another scheduler has filled, as by a scheduler that does not know it yet."""
     cores = kubectl.json("get", "node", node)["status"]["allocatable"]["cpu"]
-    kubectl.create("pod", pod(namespace, "first", nodeSelector={"kubernetes.io/hostname": node}), namespace)
+    # With a request, whatever else runs there: the second one asks for all of the node.
+    kubectl.create(
+        "pod", pod(namespace, "first", nodeSelector={"kubernetes.io/hostname": node}, resources={"requests": {"cpu": "100m"}}), namespace
+    )
     eventually(lambda: kubectl.get("pod", "first", namespace)["status"].get("startTime"))
     kubectl.create("pod", pod(namespace, "second", schedulerName="stale", resources={"requests": {"cpu": cores}}), namespace)
     binding = {
