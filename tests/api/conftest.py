@@ -14,6 +14,8 @@ from pathlib import Path
 
 import kubernetes
 import pytest
+import yaml
+from support.kinds import established
 from support.operand import CRD
 
 OPERATOR_IMAGE = "registry.example.com/osso/scheduler-operator:1.0.0"
@@ -50,3 +52,16 @@ def secondary_scheduler_kind(kubectl) -> Iterator[None]:
     kubectl("wait", "--for=condition=Established", f"--filename={CRD}", "--timeout=60s")
     yield
     kubectl("delete", f"--filename={CRD}", "--ignore-not-found", "--timeout=60s")
+
+
+@pytest.fixture(scope="module")
+def kinds(kubectl, root):
+    """The kinds that plugins need, which the role operator installs."""
+    names = []
+    for path in sorted((root / "roles/operator/files/plugins").iterdir()):
+        for definition in yaml.safe_load_all(path.read_text()):
+            kubectl.apply(definition)
+            names.append(definition["metadata"]["name"])
+    established(kubectl, *names)
+    yield
+    kubectl("delete", "customresourcedefinition", *names)

@@ -17,25 +17,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.presets import configuration
-from support.kinds import established
-from support.scheduler import eventually
+from support.scheduler import eventually, program_with_plugins
 
 ZONE = "topology.kubernetes.io/zone"
 GPU = "nvidia.com/gpu"
 NUMA = "topology.node.k8s.io/v1alpha2"
-
-
-@pytest.fixture(scope="module")
-def kinds(kubectl, root):
-    """The kinds that plugins need, which the role operator installs."""
-    names = []
-    for path in sorted((root / "roles/operator/files/plugins").iterdir()):
-        for definition in yaml.safe_load_all(path.read_text()):
-            kubectl.apply(definition)
-            names.append(definition["metadata"]["name"])
-    established(kubectl, *names)
-    yield
-    kubectl("delete", "customresourcedefinition", *names)
 
 
 class Simulation:
@@ -69,8 +55,7 @@ class Simulation:
         config |= {"clientConnection": {"kubeconfig": f"{self._cluster}/kubeconfig"}, "leaderElection": {"leaderElect": False}}
         file = self._folder / "config.yaml"
         file.write_text(yaml.safe_dump(config))
-        with_plugins = self._cluster / "bin/scheduler-plugins"
-        program = with_plugins if with_plugins.exists() else self._cluster / "bin/kube-scheduler"
+        program = program_with_plugins(self._cluster)
         with (self._folder / "scheduler.log").open("wb") as log:
             self._programs.append(
                 subprocess.Popen(

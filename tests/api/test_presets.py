@@ -15,8 +15,7 @@ import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.presets import PRESETS
 from cluster.throwaway.layout import Layout
 from support.direct_module import run_directly
-from support.kinds import established
-from support.scheduler import IMAGE
+from support.scheduler import IMAGE, program_with_plugins
 from support.site import site
 
 NEEDED = {
@@ -27,27 +26,12 @@ NEEDED = {
 }
 
 
-@pytest.fixture(scope="module")
-def kinds(kubectl, root):
-    """The kinds that plugins need, which the role operator installs."""
-    names = []
-    for path in sorted((root / "roles/operator/files/plugins").iterdir()):
-        for definition in yaml.safe_load_all(path.read_text()):
-            kubectl.apply(definition)
-            names.append(definition["metadata"]["name"])
-    established(kubectl, *names)
-    yield
-    kubectl("delete", "customresourcedefinition", *names)
-
-
 def program_of(own_cluster, preset) -> Path:
     """The kube-scheduler that can run the preset."""
     release = Layout(Path(os.environ["CLUSTER_DIR"])).release
     if preset.since > int(release.minor.partition(".")[2]):
         pytest.skip(f"the throwaway cluster is of Kubernetes {release.minor}")
-    with_plugins = own_cluster / "bin/scheduler-plugins"
-    in_tree = preset.image == "in-tree" or not with_plugins.exists()
-    return own_cluster / "bin/kube-scheduler" if in_tree else with_plugins
+    return own_cluster / "bin/kube-scheduler" if preset.image == "in-tree" else program_with_plugins(own_cluster)
 
 
 @pytest.mark.parametrize("name", PRESETS)

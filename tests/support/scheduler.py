@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from pathlib import Path
 
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import content_hash
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.rollout import is_complete
@@ -27,6 +28,12 @@ def eventually(check, within=WITHIN):
         assert time.monotonic() < deadline, f"not within {within} s: {check.__doc__ or check}, last answer {answer!r}"
         time.sleep(0.2)
     return answer
+
+
+def program_with_plugins(cluster: Path) -> Path:
+    """A kube-scheduler with the plugins of scheduler-plugins: a program of its own where the cluster is of another release than theirs."""
+    program = cluster / "bin/scheduler-plugins"
+    return program if program.exists() else cluster / "bin/kube-scheduler"
 
 
 class Scheduler:

@@ -70,26 +70,28 @@ def check_image(reference: str, kubernetes: str | None, cluster: str | None = No
         if f"{repository}/".startswith(f"{frozen}/"):
             message = f"the image {reference} is from {frozen}, which gets no new images and may end at any time"
             found.append(_warning("frozen-registry", message, "use " + reference.replace(frozen, instead, 1)))
-    skew = _skew(kubernetes, cluster)
-    if skew > 0:
+    minors = _minors(kubernetes, cluster)
+    if minors is None:
+        return tuple(found)
+    scheduler, server = minors
+    if scheduler > server:
         message = f"the scheduler is of Kubernetes {kubernetes}, newer than the cluster's {cluster}"
-        scheduler = parse_release(kubernetes or "")
-        if scheduler - skew < STABLE_CLAIMS <= scheduler:
+        if server < STABLE_CLAIMS <= scheduler:
             message += f": it places no pod without resource.k8s.io/v1, which the API server serves since 1.{STABLE_CLAIMS}"
-    elif skew < -1:
-        message = f"the scheduler is of Kubernetes {kubernetes}, {-skew} releases older than the cluster's {cluster}"
+    elif scheduler < server - 1:
+        message = f"the scheduler is of Kubernetes {kubernetes}, {server - scheduler} releases older than the cluster's {cluster}"
     else:
         return tuple(found)
     found.append(_warning("version-skew", message, "Kubernetes supports a scheduler of the cluster's release or of the one before it"))
     return tuple(found)
 
 
-def _skew(kubernetes: str | None, cluster: str | None) -> int:
-    """By how many minors the scheduler is newer than the cluster; 0 if that is unknown."""
+def _minors(kubernetes: str | None, cluster: str | None) -> tuple[int, int] | None:
+    """The minors of the scheduler and of the cluster, None if one is unknown."""
     if not kubernetes or not cluster:
-        return 0
+        return None
     match = re.match(r"v?1\.(\d+)", cluster)  # also of a release that no table has yet
-    return parse_release(kubernetes) - int(match.group(1)) if match else 0
+    return (parse_release(kubernetes), int(match.group(1))) if match else None
 
 
 def _unknown(reason: str) -> Image:

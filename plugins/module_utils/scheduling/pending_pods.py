@@ -88,7 +88,7 @@ def why_pending(pod: Mapping[str, Any], claims: Claims | None = None, groups: Po
         return why_queued(pod, claims, groups) or "its scheduler has not processed it yet"
     name, of_group = _group_report(pod, groups)
     # kube-scheduler repeats the report in the condition of most pods of the group.
-    repeated = of_group in reported or reported in of_group
+    repeated = not of_group or of_group in reported or reported in of_group
     return reported if repeated else f"{reported}; of the PodGroup {name} its scheduler reports: {of_group}"
 
 
@@ -106,19 +106,20 @@ def why_queued(pod: Mapping[str, Any], claims: Claims | None = None, groups: Pod
 
 def _group(pod: Mapping[str, Any], groups: PodGroups | None) -> str:
     """What a pod of a group waits for, empty if it is in none."""
-    name = (pod["spec"].get(GROUP) or {}).get("podGroupName")
+    name, reported = _group_report(pod, groups)
     if not name:
         return "the other pods of its group" if pod["spec"].get(GROUP) or pod["spec"].get(_OLD_GROUP) else ""
-    _name, reported = _group_report(pod, groups)
-    if groups is not None and (pod["metadata"].get("namespace", ""), name) not in groups:
+    if reported is None:
         return f"the PodGroup {name}, which does not exist"
     return f"the other pods of its PodGroup {name}" + (f", of which its scheduler reports: {reported}" if reported else "")
 
 
-def _group_report(pod: Mapping[str, Any], groups: PodGroups | None) -> tuple[str, str]:
-    """The name of a pod's PodGroup and what its scheduler reports of it, each empty if there is none."""
+def _group_report(pod: Mapping[str, Any], groups: PodGroups | None) -> tuple[str, str | None]:
+    """The name of a pod's PodGroup, empty if it has none, and what its scheduler reports of it: None if the PodGroup does not exist."""
     name = (pod["spec"].get(GROUP) or {}).get("podGroupName", "")
-    return name, (groups or {}).get((pod["metadata"].get("namespace", ""), name), "")
+    if not name or groups is None:
+        return name, ""
+    return name, groups.get((pod["metadata"].get("namespace", ""), name))
 
 
 def _lacks(pod: Mapping[str, Any], entry: Mapping[str, Any], claims: Claims) -> str:

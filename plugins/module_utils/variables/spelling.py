@@ -47,7 +47,7 @@ KNOWN = frozenset(
     secondary_scheduler_ask_namespace secondary_scheduler_force_conflicts secondary_scheduler_operator_variant secondary_scheduler_prometheus
     secondary_scheduler_wait secondary_scheduler_wait_timeout secondary_schedulers use_scheduler_name use_scheduler_namespaces use_scheduler_timeout
     use_scheduler_undo use_scheduler_unserved use_scheduler_workloads
-    """.split()  # noqa: SIM905
+    """.split()  # noqa: SIM905 (a list would have a line for each name)
 )
 # What no other variable begins with, and what those of others may begin with, too
 OWN: tuple[str, ...] = ("custom_scheduler", "default_scheduler_", "scheduler_pool", "secondary_scheduler", "use_scheduler_")
