@@ -20,6 +20,7 @@ import json
 import os
 import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -172,7 +173,7 @@ class _Fork:
         self.ended, alive = os.pipe()
         self.child = os.fork()
         if not self.child:
-            _be_the_module(main, arguments, folder, self._out, self._err)
+            _be_the_module(main, arguments, folder, self._out, self._err, alive)
         os.close(alive)
 
     def answer(self, status):
@@ -186,8 +187,8 @@ class _Fork:
         return {"rc": os.waitstatus_to_exitcode(status), **texts}
 
 
-def _be_the_module(main, arguments, folder, out, err):
-    """Never returns: behind it is Ansible's worker, which must not run twice."""
+def _be_the_module(main, arguments, folder, out, err, alive):
+    """Never returns: behind it is Ansible's worker, which must not run twice. ``alive`` stays open until the end."""
     status = 1
     try:
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -195,6 +196,7 @@ def _be_the_module(main, arguments, folder, out, err):
         nothing = os.open(os.devnull, os.O_RDONLY)
         for source, target in ((nothing, 0), (out.fileno(), 1), (err.fileno(), 2)):
             os.dup2(source, target)
+        _leave_open_files({0, 1, 2, nothing, alive}, nothing)
         sys.stdin, sys.stdout, sys.stderr = (
             io.TextIOWrapper(io.FileIO(number, mode), encoding="utf-8") for number, mode in enumerate("rww")
         )
@@ -215,6 +217,18 @@ def _be_the_module(main, arguments, folder, out, err):
             sys.stderr.flush()
         finally:
             os._exit(status)
+
+
+def _leave_open_files(own, nothing):
+    """Let go of the files, pipes and sockets of this process's parent: someone may wait for the other end of one.
+
+    The numbers stay in use. Objects of the parent that are deleted here close them, and must not close a file of the module.
+    """
+    for number in {int(name) for name in os.listdir("/dev/fd")} - own:
+        # The one of the list itself is closed already.
+        with suppress(OSError):
+            os.fstat(number)
+            os.dup2(nothing, number)
 
 
 def _leave_the_controller():

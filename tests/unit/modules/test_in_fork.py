@@ -11,6 +11,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -150,3 +151,31 @@ def test_another_child_of_the_process_is_left_alone(tmp_path, at_once):
     answers = in_fork.run_all(lambda: print("done"), [b"{}", b"{}"], tmp_path, at_once)
     assert [(answer["rc"], answer["stdout"]) for answer in answers] == [(0, "done\n")] * 2
     assert other.wait() == 7
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_who_waits_for_the_end_of_a_pipe_does_not_wait_for_the_module(tmp_path, at_once):
+    """such as a thread that starts a process just when the module is forked: it reads until nobody holds the other end"""
+    reader, writer = os.pipe()
+    ended = tmp_path / "ended"
+
+    def main():
+        with open(tmp_path / "new", "w") as file:
+            deadline = time.monotonic() + 20
+            while not ended.exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            os.close(writer)  # as an object of the parent that is deleted
+            file.write("its own file")
+        print(ended.exists())
+
+    def parent():
+        os.read(reader, 1)
+        ended.touch()
+
+    thread = threading.Thread(target=parent)
+    threading.Timer(0.5, os.close, [writer]).start()
+    thread.start()
+    answers = in_fork.run_all(main, [b"{}"] * at_once, tmp_path, at_once)
+    thread.join()
+    os.close(reader)
+    assert [(answer["rc"], answer["stdout"]) for answer in answers] == [(0, "True\n")] * at_once
