@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.osso.scheduler.plugins.module_utils.operand import release
+from ansible_collections.osso.scheduler.plugins.module_utils.operand import hand_over
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import bridge, gangs, moves
 from ansible_collections.osso.scheduler.plugins.module_utils.variables import custom_scheduler, secondary_scheduler
 
@@ -33,10 +33,10 @@ class FilterModule:
             "custom_operand": custom_scheduler.operand,
             "custom_schedulers": custom_schedulers,
             "in_tree_gangs": in_tree_gangs,
-            "release_bridge": bridge.bridge,
-            "release_installations": release.installations,
-            "release_plan": release.plan,
-            "release_stale": release.stale,
+            "hand_over_bridge": bridge.bridge,
+            "hand_over_installations": hand_over.installations,
+            "hand_over_plan": hand_over.plan,
+            "hand_over_stale": hand_over.stale,
             "scheduler_move": moves.plan,
             "scheduler_placements": moves.placements,
             "secondary_schedulers": secondary_schedulers,

@@ -174,10 +174,10 @@ def test_only_a_reconcile_that_changes_something_rehearses(scheduler, operator):
 
 def test_release_does_not_wait_for_a_resource_whose_operator_no_longer_exists(scheduler, kubectl, play):
     kubectl("delete", "secondaryscheduler", scheduler.name, f"--namespace={scheduler.namespace}", "--wait=false")
-    chosen = {"release_schedulers": [{"namespace": scheduler.namespace, "name": scheduler.name}]}
-    play("osso.scheduler.release", variables=chosen, check=True)
+    chosen = {"hand_over_schedulers": [{"namespace": scheduler.namespace, "name": scheduler.name}]}
+    play("osso.scheduler.hand_over", variables=chosen, check=True)
     assert len(outside(scheduler)) == 3
-    play("osso.scheduler.release", variables=chosen)
+    play("osso.scheduler.hand_over", variables=chosen)
     assert not scheduler.resource
     assert outside(scheduler) == {}
 

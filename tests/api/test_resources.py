@@ -64,7 +64,7 @@ def test_an_object_is_patched(run_module, kubectl, namespace):
 @pytest.mark.parametrize(
     ("playbook", "variables", "said"),
     [
-        ("release", {}, ""),
+        ("hand_over", {}, ""),
         ("mirror", {"operator_image": "registry.example.com/a:1"}, "mirror_registry"),
         (
             "use_scheduler",

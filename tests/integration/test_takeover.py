@@ -151,29 +151,29 @@ def untouched(scheduler):
     return deployment["metadata"]["generation"], deployment["spec"], [pod["metadata"]["uid"] for pod in pods]
 
 
-def test_one_of_two_that_share_an_operator_is_not_released(scheduler, play, kubectl):
+def test_one_of_two_that_share_an_operator_is_not_handed_over(scheduler, play, kubectl):
     other = Scheduler(kubectl, "other")
     other.write()
     try:
         eventually(lambda: "finalizers" in other.resource["metadata"])
-        chosen = {"release_schedulers": [{"namespace": NAMESPACE, "name": "cluster"}]}
-        refused = play("osso.scheduler.release", variables=chosen, succeed=False)
+        chosen = {"hand_over_schedulers": [{"namespace": NAMESPACE, "name": "cluster"}]}
+        refused = play("osso.scheduler.hand_over", variables=chosen, succeed=False)
         assert f"also looks after SecondaryScheduler {NAMESPACE}/other" in refused.failures[0].result["msg"]
-        chosen = {"release_schedulers": [{"namespace": NAMESPACE, "name": "none"}]}
-        refused = play("osso.scheduler.release", variables=chosen, succeed=False)
+        chosen = {"hand_over_schedulers": [{"namespace": NAMESPACE, "name": "none"}]}
+        refused = play("osso.scheduler.hand_over", variables=chosen, succeed=False)
         assert "none does not exist" in refused.failures[0].result["msg"]
         assert refused.changed == []
     finally:
         other.delete()
 
 
-def test_release_lets_go_and_touches_no_scheduler(scheduler, play, audit, kubectl):
+def test_hand_over_releases_the_resource_and_changes_no_scheduler(scheduler, play, audit, kubectl):
     before, spec = untouched(scheduler), scheduler.resource["spec"]
     kubectl("annotate", "secondaryscheduler", "cluster", f"--namespace={NAMESPACE}", "team=blue")
     with audit:
-        planned = play("osso.scheduler.release", check=True)
+        planned = play("osso.scheduler.hand_over", check=True)
     assert audit.writes() == []
-    done = play("osso.scheduler.release")
+    done = play("osso.scheduler.hand_over")
     assert done.changed == planned.changed
     assert len(done.changed) == 4
     assert not kubectl.json("get", "deployment", "osso-scheduler-operator", f"--namespace={NAMESPACE}", "--ignore-not-found")
@@ -193,7 +193,7 @@ def test_release_lets_go_and_touches_no_scheduler(scheduler, play, audit, kubect
     assert ours(scheduler)
 
     with audit:
-        again = play("osso.scheduler.release")
+        again = play("osso.scheduler.hand_over")
     assert again.changed == []
     assert not [one for one in audit.writes() if one.namespace == NAMESPACE]
     assert untouched(scheduler) == before
@@ -210,14 +210,14 @@ def test_upstream_takes_it_back_with_one_rollout(scheduler, stand_in, stream, pl
     assert scheduler.rollouts() == before + 1
     assert ours(scheduler)
 
-    cleaned = play("osso.scheduler.release")
+    cleaned = play("osso.scheduler.hand_over")
     assert cleaned.changed == ["Remove objects that are no longer in use", "Remove the rest of the operator's installation"]
     assert ours(scheduler) == set()
     assert not scheduler.get("networkpolicy")
     assert not scheduler.get("configmap", "osso-set-operand-cluster")
     assert set(upstreams(scheduler)) >= OF_UPSTREAM_ALONE
     assert len(upstreams(scheduler)) == 10
-    assert play("osso.scheduler.release").changed == []
+    assert play("osso.scheduler.hand_over").changed == []
     serves(scheduler)
     assert scheduler.rollouts() == before + 1
 

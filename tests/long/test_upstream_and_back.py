@@ -73,7 +73,7 @@ def test_pods_are_placed_all_the_time(scheduler, stand_in, kubectl, record_prope
     outcome = {}
 
     def release():
-        outcome["run"] = play("osso.scheduler.release", variables={"release_wait": 600}, succeed=False)
+        outcome["run"] = play("osso.scheduler.hand_over", variables={"hand_over_wait": 600}, succeed=False)
 
     try:
         with stream:
@@ -107,4 +107,4 @@ def test_pods_are_placed_all_the_time(scheduler, stand_in, kubectl, record_prope
     pods = kubectl.list("pod", NAMESPACE, f"app={scheduler.workload}")
     assert [pod["metadata"]["name"] for pod in pods] == [leader(scheduler)]
     assert {volume["name"] for volume in pods[0]["spec"]["volumes"]} >= {"etckubernetes", "certs-dir"}
-    assert play("osso.scheduler.release").changed == []
+    assert play("osso.scheduler.hand_over").changed == []

@@ -143,7 +143,7 @@ def test_moving_over_and_back(scheduler, real, play):
     print("rollouts when moving over:", scheduler.rollouts() - before)
     assert scheduler.rollouts() == before + 1
 
-    play("osso.scheduler.release")
+    play("osso.scheduler.hand_over")
     before = scheduler.rollouts()
     with real():
         eventually(lambda: reported(scheduler), within=120)
@@ -154,7 +154,7 @@ def test_moving_over_and_back(scheduler, real, play):
     assert scheduler.rollouts() == before + 1
     within_upstream(scheduler)
     serves(scheduler)
-    assert play("osso.scheduler.release").changed == [
+    assert play("osso.scheduler.hand_over").changed == [
         "Remove objects that are no longer in use",
         "Remove the rest of the operator's installation",
     ]

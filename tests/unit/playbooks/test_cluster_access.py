@@ -74,7 +74,7 @@ def test_playbooks_and_roles_use_modules_that_read_cluster_access():
         ("site", {}, "berlin: cluster_access is missing."),
         ("remove", {"cluster_acess": {"kubeconfig": "/dev/null"}}, "berlin: cluster_access is missing; the host has cluster_acess"),
         ("gather", {"cluster_access": {"kubeconfig": "{{ undefined_here }}"}}, "berlin: cluster_access"),
-        ("release", {"cluster_access": {"kubeconfig": "/dev/null"}}, "K8S_AUTH_HOST of the environment would be used as its host"),
+        ("hand_over", {"cluster_access": {"kubeconfig": "/dev/null"}}, "K8S_AUTH_HOST of the environment would be used as its host"),
     ],
 )
 def test_a_host_of_the_group_is_never_the_cluster_of_the_environment(server, tmp_path, playbook, variables, said):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inventory
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.hand_over import installations, plan, stale
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.names import FINALIZER
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.release import installations, plan, stale
 
 
 def resource(namespace="one", name="cluster"):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The playbook release when the other operator has replaced the pods: the objects of the operator's installation are deleted, too."""
+"""The playbook hand_over when the other operator has replaced the pods: the objects of the operator's installation are deleted, too."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_installation_goes_with_the_last_scheduler(scheduler, kubectl, play,
     before = ours(kubectl)
     assert f"clusterrolebinding.rbac.authorization.k8s.io/osso:{NAMESPACE}:operator" in before
     assert "osso.scheduler/set" in labels(kubectl, "namespace", NAMESPACE)
-    play("osso.scheduler.release")
+    play("osso.scheduler.hand_over")
     assert ours(kubectl) == before
 
     # Without nodes, no pod replaces the former ones.
@@ -69,10 +69,10 @@ def test_the_installation_goes_with_the_last_scheduler(scheduler, kubectl, play,
     kubectl("patch", "deployment", scheduler.workload, f"--namespace={NAMESPACE}", f"--patch={json.dumps(patch)}")
     eventually(lambda: is_complete(scheduler.deployment))
     with audit:
-        predicted = play("osso.scheduler.release", check=True)
+        predicted = play("osso.scheduler.hand_over", check=True)
     assert audit.writes() == []
     assert ours(kubectl) == before
-    run = play("osso.scheduler.release")
+    run = play("osso.scheduler.hand_over")
     assert (
         run.changed == predicted.changed == ["Remove objects that are no longer in use", "Remove the rest of the operator's installation"]
     )
@@ -82,5 +82,5 @@ def test_the_installation_goes_with_the_last_scheduler(scheduler, kubectl, play,
     assert scheduler.resource
     for kind, name in (("namespace", NAMESPACE), ("crd", RESOURCE), ("crd", "podgroups.scheduling.x-k8s.io")):
         assert "osso.scheduler/set" not in labels(kubectl, kind, name)
-    assert play("osso.scheduler.release").changed == []
+    assert play("osso.scheduler.hand_over").changed == []
     play(ROLE, variables=UPSTREAM)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The playbook release with an operator that OLM installed: OLM would recreate its Deployment. The tests follow each other."""
+"""The playbook hand_over with an operator that OLM installed: OLM would recreate its Deployment. The tests follow each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.site import NAMESPACE, RESOURCE
 
 pytestmark = pytest.mark.long
 
-PLAYBOOK = "osso.scheduler.release"
+PLAYBOOK = "osso.scheduler.hand_over"
 KINDS = ",".join(f"{kind}.{GROUP}" for kind in ("subscriptions", "clusterserviceversions", "installplans"))
 
 
