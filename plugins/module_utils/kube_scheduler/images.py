@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .plugins import make_target
 from .result import ADVICE, WARNING, Finding
-from .tables.images import FROZEN, IMAGES
+from .tables.images import FROZEN, IMAGES, RELEASE_IMAGES
 from .target import UnknownTarget, parse_release
 
 
@@ -32,7 +32,7 @@ class Image(NamedTuple):
 def identify(reference: str) -> Image:
     """Release and plugins from the reference of an image, such as ``registry.k8s.io/kube-scheduler:v1.31.4``."""
     repository, tag = split(reference)
-    row = next((row for row in IMAGES if f"/{repository}".endswith(f"/{row.name}")), None)
+    row = next((row for row in IMAGES if _is(repository, row.name)), None)
     if row is None:
         return _unknown(f"the image {reference} is not one that a table describes")
     if not tag:
@@ -40,9 +40,9 @@ def identify(reference: str) -> Image:
     match = re.fullmatch(row.tag, tag)
     if match is None:
         return _unknown(f"the tag {tag} of the image {reference} is not one of the releases of {row.name}")
-    kubernetes = "1.{}".format(int(match.group("minor")))
+    release = match.groupdict().get("openshift")
     try:
-        make_target(kubernetes, row.plugins)
+        kubernetes = make_target(f"openshift-{release}" if release else f"1.{int(match.group('minor'))}", row.plugins).kubernetes
     except UnknownTarget as error:
         return _unknown(f"the image {reference}: {error}")
     return Image(kubernetes, row.plugins)
@@ -70,6 +70,9 @@ def check_image(reference: str, kubernetes: str | None, cluster: str | None = No
         if f"{repository}/".startswith(f"{frozen}/"):
             message = f"the image {reference} is from {frozen}, which gets no new images and may end at any time"
             found.append(_warning("frozen-registry", message, "use " + reference.replace(frozen, instead, 1)))
+    if any(_is(repository, name) for name in RELEASE_IMAGES):
+        message = f"the image {reference} describes a release of OpenShift and contains no kube-scheduler"
+        found.append(_warning("release-image", message, f"use the image that `oc adm release info --image-for=hyperkube {reference}` prints"))
     minors = _minors(kubernetes, cluster)
     if minors is None:
         return tuple(found)
@@ -84,6 +87,11 @@ def check_image(reference: str, kubernetes: str | None, cluster: str | None = No
         return tuple(found)
     found.append(_warning("version-skew", message, "Kubernetes supports a scheduler of the cluster's release or of the one before it"))
     return tuple(found)
+
+
+def _is(repository: str, name: str) -> bool:
+    """Whether a repository has the name of a row, on whatever registry."""
+    return f"/{repository}".endswith(f"/{name}")
 
 
 def _minors(kubernetes: str | None, cluster: str | None) -> tuple[int, int] | None:

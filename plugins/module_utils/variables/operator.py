@@ -201,7 +201,7 @@ def support(kubernetes: str, variant: str, version: str = "") -> str:
     oldest = min(release for releases, _versions in UPSTREAM.values() for release in releases)
     if minor < OPENSHIFT[oldest]:
         return f"The cluster runs {cluster}, and the first upstream operator was for {oldest}. Set operator_variant to osso."
-    wrong = _wrong(version, clusters) if version else ""
+    wrong = _wrong(version, clusters, minor > max(OPENSHIFT.values())) if version else ""
     if not wrong:
         return ""
     fitting = _fitting(clusters)
@@ -209,11 +209,16 @@ def support(kubernetes: str, variant: str, version: str = "") -> str:
     return f"operator_version is {version}, {wrong}. {remedy}: the cluster runs {cluster}."
 
 
-def _wrong(version: str, clusters: set[OpenShift]) -> str:
-    """Why an upstream version is for none of these releases of OpenShift; empty if it is, or if it is newer than the table."""
+def _wrong(version: str, clusters: set[OpenShift], newest: bool) -> str:
+    """Why an upstream version is for none of these releases of OpenShift; empty if it is, or if it is newer than the table.
+
+    newest: whether the cluster is newer than the table. The newest line of the operator can be for it: its catalog decides.
+    """
     number = _number(version)
     releases, versions = UPSTREAM.get(number[1], ((), ())) if number else ((), ())
     if number and number[0] == 1 and (number[1] > max(UPSTREAM) or (clusters & set(releases) and number > (_number(versions[-1]) or ()))):
+        return ""
+    if not clusters and newest and number and number[:2] == (1, max(UPSTREAM)):
         return ""
     if version not in versions:
         return "which is no version of the upstream operator"

@@ -26,6 +26,13 @@ DIGEST = "@sha256:" + "0" * 64
         ("registry.k8s.io/kube-scheduler-arm64:v1.25.16", "1.25", "in-tree"),
         ("public.ecr.aws/eks-distro/kubernetes/kube-scheduler:v1.31.3-eks-1-31-8", "1.31", "in-tree"),
         ("kube-scheduler:v1.29.0", "1.29", "in-tree"),
+        ("quay.io/openshift-release-dev/ocp-release:4.21.3-x86_64", "1.34", "in-tree"),
+        ("quay.io/openshift-release-dev/ocp-release:5.0.1-multi", "1.36", "in-tree"),
+        ("registry.example.com:5000/openshift/release-images:5.0.0-ec.2-aarch64", "1.36", "in-tree"),
+        ("quay.io/okd/scos-release:5.0.0-okd-scos.4", "1.36", "in-tree"),
+        ("registry.redhat.io/openshift4/ose-hyperkube-rhel9:v4.18.0-202511130523.p2.g94db9dc.assembly.stream.el9", "1.31", "in-tree"),
+        ("registry.redhat.io/openshift5/ose-hyperkube-rhel9:v5.0", "1.36", "in-tree"),
+        ("quay.io/openshift/origin-hyperkube:5.0", "1.36", "in-tree"),
     ],
 )
 def test_known(reference, kubernetes, plugins):
@@ -48,6 +55,10 @@ def test_known(reference, kubernetes, plugins):
         ("registry.k8s.io/scheduler-plugins/kube-scheduler:v1.31.8", "v1.31.8"),
         ("registry.k8s.io/kube-scheduler:v1.20.0", "1.20"),
         ("registry.k8s.io/kube-scheduler:v1.99.0", "1.99"),
+        ("quay.io/openshift-release-dev/ocp-release:5.1.0-x86_64", "openshift-5.1 is not known here"),
+        ("quay.io/openshift-release-dev/ocp-release:6.0.0-x86_64", "openshift-6.0 is not known here"),
+        ("quay.io/openshift-release-dev/ocp-release:latest", "latest"),
+        ("registry.redhat.io/openshift5/ose-hyperkube-rhel9:v5.9", "openshift-5.9 is not known here"),
         ("registry.k8s.io/scheduler-plugins/kube-scheduler:v0.36.1", "1.36"),
         ("", "not one that a table describes"),
     ],
@@ -83,6 +94,15 @@ def codes(*args):
 def test_frozen_registry(reference, instead):
     (finding,) = check_image(reference, None)
     assert (finding.severity, finding.code, finding.hint) == ("warning", "frozen-registry", f"use {instead}")
+
+
+@pytest.mark.parametrize("release", ["4.21.3-x86_64", "5.0.1-multi", "5.1.0-x86_64"])
+def test_a_release_image_contains_no_scheduler(release):
+    reference = f"quay.io/openshift-release-dev/ocp-release:{release}"
+    (finding,) = check_image(reference, identify(reference).kubernetes)
+    assert (finding.severity, finding.code) == ("warning", "release-image")
+    assert finding.hint == f"use the image that `oc adm release info --image-for=hyperkube {reference}` prints"
+    assert codes("quay.io/openshift/origin-hyperkube:5.0", "1.36", "v1.36.1") == []
 
 
 @pytest.mark.parametrize("registry", ["registry.k8s.io", "k8s.gcr.io.example.com", "mirror.example.com/k8s.gcr.io"])

@@ -28,6 +28,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils.variables.operator 
         ("1.36", "upstream", "1.6.1", ""),
         ("1.36", "upstream", "1.5.1", "Choose 1.6.0 or 1.6.1, or leave it out: the cluster runs Kubernetes 1.36, as OpenShift 4.23 and 5.0."),
         ("1.40", "upstream", "1.8.0", ""),  # all newer than the table
+        ("1.37", "upstream", "1.6.1", ""),  # perhaps OpenShift 5.1
+        ("1.37", "upstream", "1.6.9", ""),
         ("1.40", "upstream", "1.5.0", "which is for OpenShift 4.20 and 4.21. Leave it out: the cluster runs Kubernetes 1.40."),
         ("1.22", "upstream", "", "as OpenShift 4.9, and the first upstream operator was for 4.11. Set operator_variant to osso."),
     ],

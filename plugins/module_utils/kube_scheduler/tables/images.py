@@ -5,7 +5,8 @@
 """Images that contain a kube-scheduler: release and plugins by their names and tags.
 
 Sources: the promoted images of the Kubernetes project (kubernetes/k8s.io, registry.k8s.io/images), the compatibility matrix
-in the README of kubernetes-sigs/scheduler-plugins (tag v0.N.P holds Kubernetes 1.N), the tags of EKS Distro.
+in the README of kubernetes-sigs/scheduler-plugins (tag v0.N.P holds Kubernetes 1.N), the tags of EKS Distro, the tags of OpenShift's
+releases and of its image hyperkube, which contains the kube-scheduler.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _ARCHITECTURE = r"(-linux)?(-(amd64|arm64|arm|ppc64le|s390x))?"
 class Row(NamedTuple):
     """name: the last components of the repository, on whatever registry, since mirrors keep them.
 
-    tag: a regular expression for the whole tag; its group ``minor`` is the Kubernetes minor.
+    tag: a regular expression for the whole tag; its group ``minor`` is the Kubernetes minor, or ``openshift`` the release of OpenShift.
     """
 
     name: str
@@ -28,12 +29,20 @@ class Row(NamedTuple):
     plugins: str
 
 
+_OPENSHIFT = r"(?P<openshift>\d+\.\d+)"
+
+RELEASE_IMAGES = ("openshift-release-dev/ocp-release", "okd/scos-release", "openshift/release-images")
+"""Images that list all images of an OpenShift release. They contain no kube-scheduler."""
+
 IMAGES = (
     # The first row whose name fits decides. A tag with another suffix is somebody's own build: nothing is known of its plugins.
     Row("scheduler-plugins/kube-scheduler", rf"v0\.(?P<minor>\d+)\.\d+{_ARCHITECTURE}", SCHEDULER_PLUGINS),
     # Staging tags begin with the day of the build.
     Row("k8s-staging-scheduler-plugins/kube-scheduler", rf"(v\d{{8}}-)?v0\.(?P<minor>\d+)\.\d+{_ARCHITECTURE}", SCHEDULER_PLUGINS),
     Row("eks-distro/kubernetes/kube-scheduler", r"v1\.(?P<minor>\d+)\.\d+-eks-\d+-\d+-\d+", IN_TREE),
+    Row("origin-hyperkube", rf"v?{_OPENSHIFT}(\.\d+)?", IN_TREE),
+    *(Row(name, rf"v{_OPENSHIFT}(\.\d+)?(-\d+(\.[\w.]+)?)?", IN_TREE) for name in ("ose-hyperkube", "ose-hyperkube-rhel9")),
+    *(Row(name, rf"{_OPENSHIFT}\.\d+(-[\w.]+)*", IN_TREE) for name in RELEASE_IMAGES),
     Row("kube-scheduler", rf"v1\.(?P<minor>\d+)\.\d+(-rc\.\d+)?{_ARCHITECTURE}", IN_TREE),
     *(
         Row(f"kube-scheduler-{architecture}", r"v1\.(?P<minor>\d+)\.\d+(-rc\.\d+)?", IN_TREE)
