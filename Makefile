@@ -185,11 +185,8 @@ coverage: collections  ## Unit, API and reconcile tests with branch coverage; na
 mutants: collections  ## Break the code in NUMBER=200 places, after make coverage: do the tests that cover them fail?
 	@$(ENV) tests/tools/mutants run --number=$(or $(NUMBER),200) --seed=$(or $(SEED),1)
 
-new-release: collections  ## Derive what the engine's tables say about a Kubernetes release from its kube-scheduler (docs/new-release.md); MINOR=1.37
-	@$(if $(MINOR),,$(error MINOR is missing, for example: make new-release MINOR=1.37))$(ENV) tests/oracle/oracle pin $(MINOR)
-	@$(ENV) tests/oracle/oracle build $(MINOR)
-	@cd tests && ../$(ENV) python -m oracle.derive $(MINOR) --write
-	@cd tests && ../$(ENV) python -m oracle.record $(MINOR) && ../$(ENV) python -m oracle.compare $(MINOR)
+new-release: collections  ## Write a Kubernetes release to the engine's tables, derived from its kube-scheduler (docs/new-release.md); MINOR=1.37
+	@$(ENV) tests/tools/new-release $(or $(MINOR),$(error MINOR is missing, for example: make new-release MINOR=1.37))
 
 bench: ready collections images  ## Benchmarks; their outcome goes to docs/benchmarks.md
 	@$(ENV) pytest --quiet $(or $(TESTS),tests/benchmarks)

@@ -2,44 +2,75 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Derive what the engine's tables say about a release from its real kube-scheduler (`make new-release MINOR=1.37`).
+"""Derive the engine's tables of a release from its real kube-scheduler (`make new-release MINOR=1.37`).
 
     tests/tools/env python -m oracle.derive MINOR [--write]      (in tests/)
 
-The program of the release prints its feature gates, flags, plugins and types (source/facts.go). Its answers tell the extension points of each plugin
-and the plugins that run by default, with each feature gate switched. Every difference from the tables is printed. With --write, gates, their dependencies and
-flags are written to the tables; everything else is for a person to decide, and is printed with the answer that shows it.
+The program of the release prints its feature gates, flags, plugins and types (source/facts.go). Its answers show the extension points of each plugin,
+the plugins that run by default, with each feature gate switched, and the defaults of all fields. Together they are the *column* of the release.
+Without --write, the differences between the column and the tables are printed. With it, the column is recorded (columns/), and table_writer
+writes it to the tables.
 """
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
-import re
+import lzma
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from . import client, compare
+from . import client, compare, recordings
 from .programs import IN_TREE, Program
 
-TABLES = Path(__file__).parents[2] / "plugins/module_utils/kube_scheduler/tables"
+COLUMNS = Path(__file__).parent / "columns"
 DOCUMENT = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
-LAST = 99
-# Those that every command has, and those that the command registers outside of what the program links.
-OTHER_FLAGS = {"help", "version", "log-json-info-buffer-size", "log-json-split-stream"}
-# Go types of the flags -> what the table calls them; all others are texts to the engine.
-FLAG_TYPES = {"bool", "duration", "float", "int", "int32", "ip", "string", "uint"}
+FLAG_TYPES = {
+    "bool": "bool",
+    "duration": "duration",
+    "float32": "float",
+    "int": "int",
+    "int32": "int32",
+    "ip": "ip",
+    "Level": "level",
+    "version": "version",
+}
+"""Go type of a flag -> its name in the table; all others are texts to the engine."""
+UNLINKED_FLAGS = ("log-json-info-buffer-size", "log-json-split-stream")
+"""Flags that the table has and the program not: the published command links the JSON log format."""
+OUTERMOST = ("PrioritySort", "DefaultBinder")
+"""Plugins of which a profile has exactly one: they run without being enabled."""
+
+Column = dict[str, Any]
+"""Section -> key -> text, or a list; as JSON would return it."""
 
 
-def facts(minor: int) -> dict[str, Any]:
-    """What the program of a release prints of it. Raises OracleError when it is not built."""
+# ---- the column of a release, from its kube-scheduler
+
+
+def of_release(minor: int) -> Column:
+    """Ask the kube-scheduler of a release. Raises OracleError when it is not built."""
     program = Program(f"1.{minor}", IN_TREE)
     if not program.built():
         raise client.OracleError(f"1.{minor} is not built: tests/oracle/oracle build 1.{minor}")
-    return json.loads(subprocess.run([program.path, "--facts"], capture_output=True, text=True, check=True).stdout)
+    found = json.loads(subprocess.run([program.path, "--facts"], capture_output=True, text=True, check=True).stdout)
+    return {
+        "feature gates": {name: stage(gate) for name, gate in found["gates"].items()},
+        "gates that need other gates": {name: sorted(needed) for name, needed in found["needs"].items()},
+        "flags": {name: FLAG_TYPES.get(kind, "string") for name, kind in found["flags"].items()},
+        "extension points": sorted(set(found["types"]["Plugins"]) - {"multiPoint"}),
+        "plugins": _points(minor, found),
+        "default plugins": _default_plugins(minor, found),
+        "arguments": sorted(found["args"]),
+        "structures": {
+            structure: {name: field_type(kind) for name, kind in fields.items()} for structure, fields in sorted(found["types"].items())
+        },
+        "defaults": _completed(_ask(minor, [_every_argument(found["args"])], [()])[0]["config"]),
+    }
 
 
 def stage(gate: Mapping[str, Any]) -> str:
@@ -47,102 +78,80 @@ def stage(gate: Mapping[str, Any]) -> str:
     return gate["stage"] + ("+" if gate["default"] else "") + ("!" if gate["locked"] else "")
 
 
-def gates(minor: int, found: Mapping[str, Any]) -> dict[str, str]:
-    """Gate -> its stage in the release, where the table says another one; ``gone`` where the release has no such gate."""
-    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.gates import _stages
-
-    told = _stages(minor, minor)
-    real = {name: stage(gate) for name, gate in found["gates"].items()}
-    return {name: real.get(name, "gone") for name in sorted({*told, *real}) if told.get(name) != real.get(name)}
-
-
-def needs(minor: int, found: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Gate -> the gates that it depends on, where the table says others."""
-    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.gates import _dependencies
-
-    told = _dependencies(minor)
-    real = {name: tuple(needed) for name, needed in found["needs"].items()}
-    names = sorted({*told, *real})
-    return {name: real.get(name, ()) for name in names if set(told.get(name, ())) != set(real.get(name, ()))}
+def field_type(kind: str) -> str:
+    """``*v1.Duration`` as the table writes it: ``*duration``."""
+    for prefix in ("*", "[]", "map[string]"):
+        if kind.startswith(prefix) and kind != "[]uint8":
+            return prefix + field_type(kind.removeprefix(prefix))
+    special = {"[]uint8": "bytes", "v1.Duration": "duration", "resource.Quantity": "quantity", "runtime.RawExtension": "args"}
+    return special.get(kind) or ("string" if kind.endswith(("Type", "Defaulting", "Mode")) else kind.rpartition(".")[2])
 
 
-def flags(minor: int, found: Mapping[str, Any]) -> dict[str, str]:
-    """Flag -> its type in the release, where the table says another one; empty where the release has no such flag."""
-    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.flags import FLAGS
-
-    told = {name for name, (_kind, first, last) in FLAGS.items() if first <= minor <= last}
-    return {name: found["flags"].get(name, "") for name in sorted((told ^ set(found["flags"])) - OTHER_FLAGS)}
-
-
-def points(minor: int, found: Mapping[str, Any]) -> Iterator[str]:
-    """Plugins and extension points that the table does not say."""
-    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.plugins import make_target, registry
-
-    told = {name: set(info.points) for name, info in registry(make_target(f"1.{minor}")).items()}
-    enabled = [{"name": name} for name in found["plugins"] if name not in ("PrioritySort", "DefaultBinder")]
+def _points(minor: int, found: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Plugin -> its extension points, with every plugin and every gate on."""
+    enabled = [{"name": name} for name in found["plugins"] if name not in OUTERMOST]
     config = {**DOCUMENT, "profiles": [{"plugins": {"multiPoint": {"enabled": enabled}}}]}
-    real: dict[str, set[str]] = {name: set() for name in found["plugins"]}
-    for answer in _ask(minor, [config], [_everything_on(found)]):
-        for point, plugins in answer["effective"]["default-scheduler"].items():
-            for name, _weight in plugins:
-                real[name].add(compare.POINTS.get(point, point))
-    for name in sorted({*told, *real}):
-        if told.get(name) != real.get(name):
-            yield f"{name}: {_words(real.get(name))}; the table says {_words(told.get(name))}"
+    every = {name: True for name, gate in found["gates"].items() if not gate["default"] and not gate["locked"]}
+    points: dict[str, set[str]] = {name: set() for name in found["plugins"]}
+    for point, plugins in _ask(minor, [config], [_switched(every)])[0]["effective"]["default-scheduler"].items():
+        for name, _weight in plugins:
+            points[name].add(point[0].lower() + point[1:])
+    return {name: sorted(points[name]) for name in sorted(points)}
 
 
-def defaults(minor: int, found: Mapping[str, Any]) -> Iterator[str]:
-    """Where engine and release disagree about an empty configuration; with a feature gate switched, only what the gate adds to that."""
-    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
-
-    switched = [
-        (),
-        *((f"--feature-gates={name}={str(not gate['default']).lower()}",) for name, gate in found["gates"].items() if not gate["locked"]),
-    ]
-    text = json.dumps(DOCUMENT)
-    always: set[str] = set()
-    for chosen, answer in zip(switched, _ask(minor, [DOCUMENT] * len(switched), switched), strict=True):
-        told = check(text, f"1.{minor}", IN_TREE, chosen)
-        if bool(told.valid) != (answer["verdict"] == "accept"):
-            different = {f"{answer['verdict']} {answer['error']}; the engine: {'accept' if told.valid else 'refuse'}"}
-        else:
-            different = set(_points_that_differ(answer["effective"] or {}, told.effective))
-        yield from (f"{' '.join(chosen) or 'no flags'}: {one}" for one in sorted(different - always))
-        always = always or different
-
-
-def _points_that_differ(real: Mapping[str, Any], told: Mapping[str, Any]) -> Iterator[str]:
-    for profile, at in real.items():
-        theirs = {compare.POINTS.get(point, point): [tuple(plugin) for plugin in plugins] for point, plugins in at.items() if plugins}
-        ours = {point: [tuple(plugin) for plugin in plugins] for point, plugins in told.get(profile, {}).items() if plugins}
-        for point in sorted({*theirs, *ours}):
-            if theirs.get(point) != ours.get(point):
-                yield f"{point}: {_listed(theirs.get(point))}; the engine: {_listed(ours.get(point))}"
+def _default_plugins(minor: int, found: Mapping[str, Any]) -> list[str]:
+    """``name=weight gate`` in the order in which they run."""
+    chosen = {name: _with_related(name, found) for name, gate in found["gates"].items() if not gate["locked"]}
+    answers = dict(zip(chosen, _ask(minor, [DOCUMENT] * len(chosen), [_switched(gates) for gates in chosen.values()]), strict=True))
+    standard = _enabled(_ask(minor, [DOCUMENT], [()])[0])
+    gate_of: dict[str, str] = {}
+    for name in sorted(chosen, key=lambda name: (len(chosen[name]), name)):
+        if answers[name]["verdict"] == "accept":
+            for plugin in sorted(set(_enabled(answers[name])) ^ set(standard)):
+                gate_of.setdefault(plugin, name)
+    on = {gate: True for name in gate_of.values() if not found["gates"][name]["default"] for gate in chosen[name]}
+    every = _enabled(_ask(minor, [DOCUMENT], [_switched(on)])[0])
+    missing = sorted({*standard, *gate_of} - set(every))
+    if missing:
+        raise client.OracleError(
+            f"1.{minor}: a gate removes {', '.join(missing)}: write its rows by hand, with gate='!{gate_of[missing[0]]}'"
+        )
+    return [f"{name}={weight} {gate_of.get(name, '')}".rstrip() for name, weight in every.items()]
 
 
-def _listed(plugins: list[tuple[str, int]] | None) -> str:
-    return " ".join(name + (f"={weight}" if weight else "") for name, weight in plugins or ()) or "nothing"
+def _with_related(name: str, found: Mapping[str, Any]) -> dict[str, bool]:
+    """A gate switched, with those that have to change with it: those that it needs, or those that need it."""
+    value = not found["gates"][name]["default"]
+    switched, left = {name: value}, [name]
+    while left:
+        gate = left.pop()
+        related = found["needs"].get(gate, ()) if value else [other for other, needed in found["needs"].items() if gate in needed]
+        for other in related:
+            if other not in switched and found["gates"][other]["default"] != value:
+                switched[other] = value
+                left.append(other)
+    return switched
 
 
-def types(minor: int, found: Mapping[str, Any]) -> Iterator[str]:
-    """Fields of configuration and arguments that the table does not have, or has too much."""
-    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.plugins import make_target
-    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.types import IN_TREE_KINDS, STRUCTURES
-    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.types import fields
+def _switched(gates: Mapping[str, bool]) -> tuple[str, ...]:
+    return (f"--feature-gates={','.join(f'{name}={str(value).lower()}' for name, value in sorted(gates.items()))}",) if gates else ()
 
-    target = make_target(f"1.{minor}")
-    served = {
-        name for name, kind in IN_TREE_KINDS.items() if kind.since <= minor <= kind.until and (not kind.versions or "v1" in kind.versions)
+
+def _enabled(answer: Mapping[str, Any]) -> dict[str, int]:
+    return {plugin["name"]: plugin["weight"] for plugin in answer["config"]["profiles"][0]["plugins"]["multiPoint"]["enabled"]}
+
+
+def _every_argument(kinds: Iterable[str]) -> dict[str, Any]:
+    return {**DOCUMENT, "profiles": [{"pluginConfig": [{"name": kind.removesuffix("Args"), "args": {}} for kind in sorted(kinds)]}]}
+
+
+def _completed(config: Mapping[str, Any]) -> Column:
+    """A completed configuration without its plugins, which have sections of their own."""
+    plain = recordings.plain(config)
+    profile = plain.pop("profiles")[0]
+    return {**plain, "profile": {name: value for name, value in profile.items() if name not in ("plugins", "pluginConfig")}} | {
+        entry["name"]: entry["args"] for entry in profile["pluginConfig"]
     }
-    for name in sorted(served ^ set(found["args"])):
-        yield f"{name}: the arguments are {'registered' if name in found['args'] else 'not registered'}"
-    for name, real in found["types"].items():
-        if name not in STRUCTURES:
-            yield f"{name}: a structure with {', '.join(f'{field} {kind}' for field, kind in real.items())}"
-            continue
-        told = set(fields(name, "v1", target)) - {"apiVersion", "kind"}
-        for field in sorted(told ^ (set(real) - {"apiVersion", "kind"})):
-            yield f"{name}.{field}: {real.get(field, 'no such field')}"
 
 
 def _ask(minor: int, configs: list[dict[str, Any]], arguments: list[tuple[str, ...]]) -> list[dict[str, Any]]:
@@ -150,97 +159,118 @@ def _ask(minor: int, configs: list[dict[str, Any]], arguments: list[tuple[str, .
     return client.run(f"1.{minor}", IN_TREE, documents)
 
 
-def _everything_on(found: Mapping[str, Any]) -> tuple[str, ...]:
-    names = [name for name, gate in found["gates"].items() if not gate["default"] and not gate["locked"]]
-    return (f"--feature-gates={','.join(f'{name}=true' for name in names)}",)
+# ---- the same column, from the tables
 
 
-def _words(found: set[str] | None) -> str:
-    return " ".join(sorted(found)) or "no point" if found is not None else "no such plugin"
+def of_tables(minor: int) -> Column:
+    """What the tables contain of a release."""
+    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import gates, plugins
+    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
+    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.flags import FLAGS
+    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.plugins import DEFAULTS, MULTI_POINT
+    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.types import IN_TREE_KINDS, STRUCTURES
+    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.types import args_kind, fields
 
-
-def raise_newest(minor: int) -> None:
-    """Let the tables know the release, before anything else of the engine is imported."""
-    path = TABLES / "releases.py"
-    text = path.read_text()
-    known = int(re.search(r"^OLDEST, NEWEST = \d+, (\d+)$", text, re.MULTILINE)[1])
-    if minor > known:
-        path.write_text(text.replace(f", {known}\n", f", {minor}\n").replace(f"to 1.{known};", f"to 1.{minor};"))
-
-
-def write_gates(minor: int, changed: Mapping[str, str]) -> None:
-    """Put a new stage behind those that the table has of a gate."""
-    path = TABLES / "gates.py"
-    head, start, rest = path.read_text().partition("GATES = {\n")
-    body, end, tail = rest.partition("\n}\n")
-    rows = dict(re.findall(r'^    "(\w+)": "([^"]*)",$', body, re.MULTILINE))
-    comment = next(line for line in body.splitlines() if line.strip().startswith("#"))
-    for name, now in changed.items():
-        kept = [entry for entry in rows.get(name, "").split() if not entry.startswith(f"{minor}:")]
-        rows[name] = " ".join([*kept, f"{minor}:{now}"])
-    lines = [comment, *(f'    "{name}": "{rows[name]}",' for name in sorted(rows))]
-    path.write_text(head + start + "\n".join(lines) + end + tail)
-
-
-def write_needs(minor: int, found: Mapping[str, Any]) -> None:
-    """Add the dependencies of all gates, where those of the release before are others."""
-    path = TABLES / "gates.py"
-    text = path.read_text()
-    head, start, rest = text.partition("DEPENDENCIES = {\n")
-    body, end, tail = rest.partition("\n}\n")
-    body = re.sub(rf"\n    {minor}: {{\n.*?\n    }},", "", body, flags=re.DOTALL)
+    target = plugins.make_target(f"1.{minor}")
+    stages = gates.stages(minor, minor)
+    kinds = [kind for kind in sorted(IN_TREE_KINDS) if args_kind(kind.removesuffix("Args"), "v1", target)]
     rows = [
-        f'        "{name}": {json.dumps(needed)},'.replace("[", "(").replace("]", "," * (len(needed) == 1) + ")")
-        for name, needed in sorted(found["needs"].items())
+        (row.name, row.weight or 0, stages.get(row.gate, "!") if row.gate else "+!", row.gate)
+        for row in DEFAULTS
+        if row.point == MULTI_POINT and "v1" in row.versions.split() and row.since <= minor and (row.until is None or minor <= row.until)
     ]
-    path.write_text(head + start + "\n".join([body, f"    {minor}: {{", *rows, "    },"]) + end + tail)
+    structures = {}
+    for name in ("KubeSchedulerConfiguration", *kinds, *sorted(STRUCTURES)):
+        if name in kinds or not name.endswith("Args"):
+            structures[name] = _written_types(fields(name, "v1", target))
+    reachable = _reachable(structures, ("KubeSchedulerConfiguration", *kinds))
+    return {
+        "feature gates": dict(stages),
+        "gates that need other gates": {name: sorted(needed) for name, needed in gates.dependencies(minor).items()},
+        "flags": {name: kind for name, (kind, first, last) in FLAGS.items() if first <= minor <= last and name not in UNLINKED_FLAGS},
+        "extension points": sorted(plugins.points(minor)),
+        "plugins": {name: sorted(info.points) for name, info in sorted(plugins.registry(target).items())},
+        "default plugins": [
+            f"{name}={weight} {'' if '!' in now else gate}".rstrip() for name, weight, now, gate in rows if "+" in now or "!" not in now
+        ],
+        "arguments": kinds,
+        "structures": {name: structures[name] for name in sorted(reachable)},
+        "defaults": _completed(check(json.dumps(_every_argument(kinds)), f"1.{minor}", IN_TREE).config),
+    }
 
 
-def write_flags(minor: int, changed: Mapping[str, str]) -> None:
-    """Add new flags, and end those that are gone with the release before."""
-    path = TABLES / "flags.py"
-    head, start, rest = path.read_text().partition("FLAGS = {\n")
-    body, end, tail = rest.partition("\n}\n")
-    lines = body.splitlines()
-    for name, kind in changed.items():
-        if kind:
-            lines.append(f'    "{name}": ("{kind if kind in FLAG_TYPES else "string"}", {minor}, {LAST}),')
+def _written_types(found: Mapping[str, Any]) -> dict[str, str]:
+    return {name: field.type for name, (field, _kind) in sorted(found.items()) if name not in ("apiVersion", "kind")}
+
+
+def _reachable(structures: Mapping[str, Mapping[str, str]], roots: Iterable[str]) -> set[str]:
+    """The structures of the configuration; those of the Kubernetes API, which it contains too, are not the configuration's."""
+    seen, left = set(), list(roots)
+    while left:
+        name = left.pop()
+        if name in structures and name not in seen and name not in ("NodeAffinity", "TopologySpreadConstraint"):
+            seen.add(name)
+            left += [kind.rpartition("]")[2].lstrip("*") for kind in structures[name].values()]
+    return seen
+
+
+# ---- the difference
+
+
+def differences(real: Column, told: Column) -> Iterator[tuple[str, str]]:
+    """(section, what kube-scheduler has and the engine does not, or otherwise)."""
+    for section, found in real.items():
+        if section == "default plugins":
+            lines = [line for line in difflib.ndiff(told[section], found) if line[:1] in "+-"]
+            yield from ((section, line) for line in lines)
+        elif isinstance(found, list):
+            yield from ((section, f"+ {name}") for name in found if name not in told[section])
+            yield from ((section, f"- {name}") for name in told[section] if name not in found)
         else:
-            lines = [re.sub(rf", {LAST}\),$", f", {minor - 1}),", line) if line.startswith(f'    "{name}":') else line for line in lines]
-    path.write_text(head + start + "\n".join([lines[0], *sorted(lines[1:])]) + end + tail)
+            yield from ((section, line.lstrip(".")) for line in compare.differences(found, told[section], ""))
+
+
+def record(minor: int, column: Column) -> None:
+    COLUMNS.mkdir(exist_ok=True)
+    _path(minor).write_bytes(lzma.compress(json.dumps(column, separators=(",", ":"), sort_keys=True).encode(), preset=9))
+
+
+def recorded(minor: int) -> Column:
+    column: Column = json.loads(lzma.decompress(_path(minor).read_bytes()))
+    return column
+
+
+def recorded_minors() -> list[int]:
+    return sorted(int(path.name.split(".")[1]) for path in COLUMNS.glob("1.*.json.xz"))
+
+
+def _path(minor: int) -> Path:
+    return COLUMNS / f"1.{minor}.json.xz"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="derive", description="What the tables do not say of a release")
+    parser = argparse.ArgumentParser(prog="derive", description="The differences between a release and the tables")
     parser.add_argument("minor", help="1.37 or 37")
-    parser.add_argument("--write", action="store_true", help="write gates and flags to the tables")
+    parser.add_argument("--write", action="store_true", help="record the column and write it to the tables")
     options = parser.parse_args(arguments)
     minor = int(options.minor.rpartition(".")[2])
     sys.path.insert(0, compare.COLLECTIONS)
-    found = facts(minor)
+    real = of_release(minor)
     if options.write:
-        raise_newest(minor)
-    changed_gates, changed_flags = gates(minor, found), flags(minor, found)
-    changed_needs = needs(minor, found)
-    if options.write:
-        write_gates(minor, changed_gates)
-        if changed_needs:
-            write_needs(minor, found)
-        write_flags(minor, changed_flags)
-    written = ", written" if options.write else ""
-    sections = {
-        "feature gates" + written: [f"{name}: {now}" for name, now in changed_gates.items()],
-        "flags" + written: [f"{name}: {kind or 'gone'}" for name, kind in changed_flags.items()],
-        "gates that need other gates" + written: [f"{name}: {', '.join(needed) or 'nothing'}" for name, needed in changed_needs.items()],
-        "types": list(types(minor, found)),
-        "plugins and their extension points": list(points(minor, found)),
-        "default plugins": list(defaults(minor, found)),
-    }
-    for title, lines in sections.items():
-        print(f"{title}: {len(lines) or 'as in the tables'}")
+        from . import table_writer
+
+        record(minor, real)
+        table_writer.raise_newest(minor)  # before the engine is imported
+        found = list(differences(real, of_tables(minor)))
+        table_writer.write(minor, real, of_tables(minor))
+    else:
+        found = list(differences(real, of_tables(minor)))
+    for section in real:
+        lines = [line for of, line in found if of == section]
+        print(f"{section}: {f'{len(lines)} differences' + ', written' * options.write if lines else 'as in the tables'}")
         for line in lines:
             print(f"  {line}")
-    return 1 if any(sections.values()) and not options.write else 0
+    return 1 if found and not options.write else 0
 
 
 if __name__ == "__main__":

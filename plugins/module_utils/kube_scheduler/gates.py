@@ -74,7 +74,7 @@ def errors(minor: int, emulated: int, chosen: Mapping[str, bool]) -> list[str]:
     for name, value in chosen.items():
         if name in _GROUPS:
             continue
-        stage = _stages(minor, emulated).get(name)
+        stage = stages(minor, emulated).get(name)
         if stage is None:
             found.append(f"unrecognized feature gate: {name}")
         elif "!" in stage and value != ("+" in stage):
@@ -85,7 +85,7 @@ def errors(minor: int, emulated: int, chosen: Mapping[str, bool]) -> list[str]:
     if found:
         return found
     applied = values(minor, emulated, chosen)
-    for name, needed in _dependencies(minor).items():
+    for name, needed in dependencies(minor).items():
         off = [other for other in needed if not applied[other]]
         if applied[name] and off:
             found.append(f"{name} is enabled, but depends on features that are disabled: [{' '.join(sorted(off))}]")
@@ -94,7 +94,7 @@ def errors(minor: int, emulated: int, chosen: Mapping[str, bool]) -> list[str]:
 
 def known(minor: int) -> Iterable[str]:
     """The names of all gates that a kube-scheduler of 1.minor has."""
-    return _stages(minor, minor).keys()
+    return stages(minor, minor).keys()
 
 
 def values(minor: int, emulated: int, chosen: Mapping[str, bool]) -> Mapping[str, bool]:
@@ -104,20 +104,20 @@ def values(minor: int, emulated: int, chosen: Mapping[str, bool]) -> Mapping[str
     found = dict(_defaults(minor, emulated))
     for group, stage in _GROUPS.items():
         if group in chosen:
-            found.update({name: chosen[group] for name, of in _stages(minor, emulated).items() if of.rstrip("+!") == stage})
+            found.update({name: chosen[group] for name, of in stages(minor, emulated).items() if of.rstrip("+!") == stage})
     found.update(chosen)
     return found
 
 
 @cache
 def _defaults(minor: int, emulated: int) -> Mapping[str, bool]:
-    return {name: "+" in stage for name, stage in _stages(minor, emulated).items()}
+    return {name: "+" in stage for name, stage in stages(minor, emulated).items()}
 
 
 @cache
-def _stages(minor: int, emulated: int) -> Mapping[str, str]:
+def stages(minor: int, emulated: int) -> Mapping[str, str]:
     """Gate -> its stage as in the table (``beta+``) in 1.emulated, for the gates that 1.minor has."""
-    stages = {}
+    found = {}
     for name, history in GATES.items():
         now, then = "gone", _PREALPHA
         for change in history.split():
@@ -127,10 +127,20 @@ def _stages(minor: int, emulated: int) -> Mapping[str, str]:
             if int(since) <= emulated:
                 then = stage
         if now != "gone":
-            stages[name] = then
-    return stages
+            found[name] = then
+    return found
 
 
-def _dependencies(minor: int) -> Mapping[str, tuple[str, ...]]:
-    known_since = [since for since in DEPENDENCIES if since <= minor]
-    return DEPENDENCIES[max(known_since)] if known_since else {}
+@cache
+def dependencies(minor: int) -> Mapping[str, tuple[str, ...]]:
+    """Gate -> the gates that have to be enabled where it is, in kube-scheduler 1.minor."""
+    found = {}
+    for name, history in DEPENDENCIES.items():
+        needed = ""
+        for change in history.split():
+            since, gates = change.split(":")
+            if int(since) <= minor:
+                needed = gates
+        if needed:
+            found[name] = tuple(needed.split(","))
+    return found

@@ -72,7 +72,9 @@ def check_image(reference: str, kubernetes: str | None, cluster: str | None = No
             found.append(_warning("frozen-registry", message, "use " + reference.replace(frozen, instead, 1)))
     if any(_is(repository, name) for name in RELEASE_IMAGES):
         message = f"the image {reference} describes a release of OpenShift and contains no kube-scheduler"
-        found.append(_warning("release-image", message, f"use the image that `oc adm release info --image-for=hyperkube {reference}` prints"))
+        found.append(
+            _warning("release-image", message, f"use the image that `oc adm release info --image-for=hyperkube {reference}` prints")
+        )
     minors = _minors(kubernetes, cluster)
     if minors is None:
         return tuple(found)

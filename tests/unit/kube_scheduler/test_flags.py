@@ -10,7 +10,8 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import gates, strconv
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.flags import feature_gates, overriding, parse
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.gates import DEPENDENCIES, GATES
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.gates import GATES
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.releases import NEWEST, OLDEST
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import Target
 
 HEAD = "apiVersion: kubescheduler.config.k8s.io/{}\nkind: KubeSchedulerConfiguration\n"
@@ -200,8 +201,9 @@ def test_the_table_of_gates_is_well_formed():
         assert minors == sorted(set(minors)), name
         for _since, stage in changes:
             assert stage.rstrip("+!") in ("alpha", "beta", "ga", "deprecated", "gone"), name
-    for needed in DEPENDENCIES.values():
-        assert set(needed).union(*needed.values()) <= set(GATES)
+    for minor in range(OLDEST, NEWEST + 1):
+        needed = gates.dependencies(minor)
+        assert set(needed).union(*needed.values()) <= set(gates.known(minor))
 
 
 @pytest.mark.parametrize("minor", range(21, 38))
