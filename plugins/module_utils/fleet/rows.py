@@ -48,10 +48,15 @@ def row(
         "version": known.get("version") or "",
         "operator": _operator(known),
         "schedulers": list(known.get("schedulers") or []),
-        "changed": [name for name, told in _PARTS.items() if known.get(told)],
+        "changed": changed_parts(known),
         "reason": f"{task}: {_reason(result or {}, hidden)}" if task else "",
     }
     return {name: _clean(value, secrets) for name, value in made.items()}
+
+
+def changed_parts(known: Mapping[str, Any]) -> list[str]:
+    """What a run changed, of `known` as for `row`."""
+    return [name for name, changed in _PARTS.items() if known.get(changed)]
 
 
 def rows(clusters: Sequence[str], facts: Mapping[str, Mapping[str, Any]], job: str = "") -> list[dict[str, Any]]:
@@ -72,19 +77,15 @@ def rows(clusters: Sequence[str], facts: Mapping[str, Mapping[str, Any]], job: s
     return [{name: value for name, value in {**empty, **one}.items() if name != "job"} for one in found]
 
 
-def stage(clusters: Sequence[str], batch: Sequence[str], facts: Mapping[str, Mapping[str, Any]], job: str = "") -> dict[str, Any]:
+def stage(clusters: Sequence[str], batch: Sequence[str], facts: Mapping[str, Mapping[str, Any]], job: str = "") -> dict[str, bool]:
     """Where a play stands after one batch of its clusters.
 
     ``stops``: the canary, which is the first of several batches, has failed, so there is no other one. ``over``: this was the last batch, or it stops.
-    ``spared``: all clusters of a batch failed and others are to come: Ansible would not go on if they counted as failed. ``failed``: the clusters of
-    this batch and earlier ones that failed.
     """
-    names = set(batch)
-    failed = [name for name in clusters if _row_of(facts, name, job).get("outcome") == FAILED]
-    here = [name for name in failed if name in names]
-    last = clusters[-1] in names
-    stops = bool(here) and clusters[0] in names and not last
-    return {"stops": stops, "over": last or stops, "spared": len(here) == len(names) and not last and not stops, "failed": failed}
+    failed = any(_row_of(facts, name, job).get("outcome") == FAILED for name in batch)
+    last = clusters[-1] in batch
+    stops = failed and clusters[0] in batch and not last
+    return {"stops": stops, "over": last or stops}
 
 
 def _row_of(facts: Mapping[str, Mapping[str, Any]], name: str, job: str) -> Mapping[str, Any]:
@@ -142,7 +143,11 @@ def _reason(result: Mapping[str, Any], hidden: bool) -> str:
 def _clean(value: Any, secrets: Collection[str]) -> Any:
     if isinstance(value, list):
         return [_clean(item, secrets) for item in value]
-    text = " ".join(scrub(str(value), secrets).split())
-    # Whatever a server said is a text, never a template.
+    return plain_text(scrub(str(value), secrets))
+
+
+def plain_text(text: str) -> str:
+    """One line of limited length. Whatever a server said is a text, never a template."""
+    text = " ".join(text.split())
     text = re.sub(r"\{(?=[{%#])", "{ ", text)
     return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 3]}..."

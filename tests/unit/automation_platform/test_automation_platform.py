@@ -91,10 +91,11 @@ def used(path: Path) -> tuple[set[str], set[str], str]:
                 roles.add(value["name"].removeprefix("osso.scheduler."))
             # Of one cluster or of many, the tasks are those of fleet_job.
             elif short in ("import_tasks", "include_tasks", "import_playbook", "fleet_job") and "{{" not in value:
-                other = {
-                    "import_playbook": ROOT / "playbooks" / f"{value.removeprefix('osso.scheduler.')}.yml",
-                    "fleet_job": ROOT / "playbooks/tasks" / value,
-                }.get(short, path.parent / value)
+                other = path.parent / value
+                if short == "fleet_job":
+                    other = ROOT / "playbooks/tasks" / value
+                elif value.startswith("osso.scheduler."):
+                    other = ROOT / "playbooks" / f"{value.removeprefix('osso.scheduler.')}.yml"
                 nonlocal text
                 more = used(other)
                 roles.update(more[0])

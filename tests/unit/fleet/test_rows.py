@@ -12,6 +12,7 @@ from pathlib import Path
 import jinja2
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.fleet.rows import LONGEST_REASON, row, rows, stage, table
+from ansible_collections.osso.scheduler.plugins.module_utils.fleet.summary import summary
 
 TEMPLATES = Path(__file__).parents[3] / "playbooks/templates"
 KNOWN = {
@@ -89,21 +90,18 @@ def test_what_nobody_is_to_see_is_not_told():
     ("outcomes", "batch", "expected"),
     [
         # One batch of all: nothing stops, whatever failed.
-        ({"a": "failed", "b": "done"}, "ab", {"over": True, "failed": ["a"]}),
-        ({"a": "failed", "b": "failed"}, "ab", {"over": True, "failed": ["a", "b"]}),
+        ({"a": "failed", "b": "done"}, "ab", {"over": True}),
         # The canary
         ({"a": "done", "b": None}, "a", {}),
-        ({"a": "failed", "b": None}, "a", {"stops": True, "over": True, "failed": ["a"]}),
-        ({"a": "done", "b": "failed", "c": None}, "ab", {"stops": True, "over": True, "failed": ["b"]}),
+        ({"a": "failed", "b": None}, "a", {"stops": True, "over": True}),
+        ({"a": "done", "b": "failed", "c": None}, "ab", {"stops": True, "over": True}),
         # A batch after it
-        ({"a": "done", "b": "failed", "c": None}, "b", {"spared": True, "failed": ["b"]}),
-        ({"a": "done", "b": "failed", "c": "done", "d": None}, "bc", {"failed": ["b"]}),
-        ({"a": "done", "b": "failed", "c": "done"}, "c", {"over": True, "failed": ["b"]}),
-        ({"a": "done", "b": "failed", "c": "failed"}, "c", {"over": True, "failed": ["b", "c"]}),
+        ({"a": "done", "b": "failed", "c": None}, "b", {}),
+        ({"a": "done", "b": "failed", "c": "done"}, "c", {"over": True}),
     ],
 )
 def test_only_the_canary_stops_the_others(outcomes, batch, expected):
-    nothing = {"stops": False, "over": False, "spared": False, "failed": []}
+    nothing = {"stops": False, "over": False}
     assert stage(list(outcomes), list(batch), facts(**outcomes)) == {**nothing, **expected}
 
 
@@ -116,7 +114,7 @@ def test_a_row_of_another_job_is_none():
     kept = {"berlin": {"fleet_row": row({"job": "site.yml"}, "berlin", {}, "Look", {"msg": "gone"})}}
     assert [one["outcome"] for one in rows(["berlin"], kept, "site.yml")] == ["failed"]
     assert [one["outcome"] for one in rows(["berlin"], kept, "configure.yml")] == ["not begun"]
-    assert stage(["berlin"], ["berlin"], kept, "configure.yml")["failed"] == []
+    assert stage(["berlin", "lisbon"], ["berlin"], kept, "configure.yml")["stops"] is False
 
 
 def test_the_table_has_one_line_for_each_cluster():
@@ -161,3 +159,54 @@ def test_the_page_is_whole_in_itself_and_its_texts_stay_texts():
     assert "1 of 3" in page.texts
     assert {"done", "failed", "not begun"} <= set(page.texts)
     assert sum(evil in one for one in page.texts) == 2
+
+
+ITEM = {"namespace": "openshift-secondary-scheduler-operator", "name": "cluster", "management_state": "Managed"}
+VERDICT = {"scheduler_names": ["batch"]}
+OF = "Scheduler batch (openshift-secondary-scheduler-operator/cluster) is"
+
+
+@pytest.mark.parametrize(
+    ("known", "options", "line"),
+    [
+        (
+            {"job": "site.yml"},
+            {"probes": [{"item": "batch", "node": "worker-1", "seconds": 0.034}]},
+            f"{OF} available; its probe pod was placed on worker-1 after 0.034 s.",
+        ),
+        ({"job": "site.yml"}, {}, f"{OF} available; it was not probed. -e probe=always probes it."),
+        (
+            {"job": "configure.yml"},
+            {"waited": False},
+            f"{OF} applied, and the play did not wait for it; it was not probed. -e probe=always probes it.",
+        ),
+        (
+            {"job": "site.yml"},
+            {"items": [{**ITEM, "management_state": "Removed"}]},
+            f"{OF[:-3]} is not managed: management_state is Removed.",
+        ),
+        (
+            {"job": "site.yml"},
+            {"items": []},
+            "No scheduler is given in secondary_schedulers. Next: add one, and run the same command again.",
+        ),
+        (
+            {"job": "site.yml", "operator": True},
+            {"check": True},
+            "Would change: operator. Next: run the same command without --check.",
+        ),
+        ({"job": "site.yml"}, {"check": True}, "Nothing would change."),
+        ({"job": "remove.yml", "operator": True, "schedulers_changed": True}, {"items": []}, "Removed: operator, schedulers."),
+        ({"job": "remove.yml"}, {"items": []}, "Nothing was installed."),
+    ],
+)
+def test_the_summary_of_one_cluster(known, options, line):
+    (first, *others) = summary(known, **{"items": [ITEM], "verdicts": [VERDICT], **options})
+    assert first == line
+    assert len(others) == int(first.startswith("Scheduler"))
+    assert all("Next: set schedulerName: batch in pods" in other for other in others)
+
+
+def test_the_summary_shows_texts_of_a_server_as_texts():
+    (first, _next) = summary({}, [ITEM], [VERDICT], [{"item": "batch", "node": "{{ lookup('pipe', 'x') }}", "seconds": 1}])
+    assert "{ { lookup" in first

@@ -50,7 +50,8 @@ def test_every_playbook_for_clusters_begins_with_the_check():
     found = {path.stem: path.read_text() for path in PLAYBOOKS.glob("*.yml") if "groups['clusters']" in path.read_text()}
     assert {"site", "configure", "remove", "gather", "mirror"} <= found.keys()
     for name, text in found.items():
-        (play_of,) = yaml.safe_load(text)
+        play_of, *results = yaml.safe_load(text)
+        assert [other["ansible.builtin.import_playbook"] for other in results] in ([], ["plays/result.yml"]), name
         first = play_of["tasks"][0]["ansible.builtin.import_tasks"]
         assert first in ("tasks/clusters.yml", "tasks/fleet_clusters.yml") or first.startswith("tasks/{{ 'fleet' if"), name
         assert "module_defaults" not in play_of, name
