@@ -38,7 +38,40 @@ EXAMPLES = r"""
   register: operator_plan
 """
 
-RETURN = r"""#"""
+RETURN = r"""
+method:
+  description: How the role installs the operator, V(manifests) or V(olm).
+  returned: by the role operator
+  type: str
+  sample: manifests
+installed:
+  description: The methods by which the operator is installed now.
+  returned: by the role operator
+  type: list
+  elements: str
+  sample: [olm]
+config:
+  description: The fields C(spec.config) of the Subscription.
+  returned: by the role operator
+  type: dict
+  sample: {nodeSelector: {node-role.kubernetes.io/infra: ""}}
+upgrade:
+  description: How far OLM upgrades the operator, as the option of M(osso.scheduler.olm_operator).
+  returned: by the role operator
+  type: str
+  sample: channel
+kind:
+  description: The kind of mirror sets that the cluster uses, V(none) if image references are rewritten.
+  returned: by the role mirror
+  type: str
+  sample: ImageDigestMirrorSet
+warnings:
+  description: What of the variables is probably not meant, such as an empty list of schedulers.
+  returned: by roles with such checks
+  type: list
+  elements: str
+  sample: ["secondary_schedulers is empty: no scheduler is configured."]
+"""
 
 from ansible.module_utils.basic import AnsibleModule
 

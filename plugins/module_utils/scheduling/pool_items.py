@@ -16,6 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.valu
     label_value,
     qualified_name,
 )
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.repeated import listed_twice
 
 VARIABLE = "scheduler_pools"
 ALL = 16
@@ -158,8 +159,4 @@ def _namespaces(item: Mapping[str, Any]) -> list[str]:
 
 def _shared(items: Sequence[Mapping[str, Any]], field: str, values: Callable[[Mapping[str, Any]], Iterable[str]], remedy: str) -> list[str]:
     """Values of ``field`` that several items have."""
-    places: dict[str, list[str]] = {}
-    for item in items:
-        for value in dict.fromkeys(values(item)):
-            places.setdefault(value, []).append(f"{item['where']}.{field}")
-    return [f"{', '.join(those)}: {value} is listed {len(those)} times: {remedy}." for value, those in places.items() if len(those) > 1]
+    return listed_twice(((f"{item['where']}.{field}", value) for item in items for value in dict.fromkeys(values(item))), remedy)

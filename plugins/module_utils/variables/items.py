@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.repeated import listed_twice
 from ansible_collections.osso.scheduler.plugins.module_utils.variables.types import typed
 
 
@@ -27,14 +28,8 @@ def completed(variable: str, given: Sequence[Mapping[str, Any]], defaults: Mappi
 
 def duplicates(items: Sequence[Mapping[str, Any]]) -> list[str]:
     """Items that are one scheduler, by namespace and name."""
-    places: dict[tuple[str, str], list[str]] = {}
-    for item in items:
-        places.setdefault((item["namespace"], item["name"]), []).append(item["where"])
-    return [
-        f"{', '.join(those)}: {namespace}/{name} is listed {len(those)} times: give each scheduler of a namespace its own name."
-        for (namespace, name), those in places.items()
-        if len(those) > 1
-    ]
+    names = [(item["where"], f"{item['namespace']}/{item['name']}") for item in items]
+    return listed_twice(names, "give each scheduler of a namespace its own name")
 
 
 def shared_names(items: Sequence[Mapping[str, Any]], names: Sequence[Sequence[str]]) -> list[str]:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -206,12 +207,14 @@ def test_a_list_or_dict_that_is_a_text_is_an_error(role, name):
         ("monitoring", "monitoring_rules_labels=a=b"),
         ("publish", "publish_insecure_registries=a,b"),
         ("secondary_scheduler", "secondary_scheduler_prometheus=url=x"),
+        ("secondary_scheduler", "scheduler_pools=a"),
     ],
 )
 def test_roles_reject_a_text_before_they_send_a_request(role, argument):
     # A request would fail.
     env = {"K8S_AUTH_HOST": "https://127.0.0.1:9", "K8S_AUTH_API_KEY": "x"}
     task = {"ansible.builtin.include_role": {"name": f"osso.scheduler.{role}"}}
-    args = [f"--extra-vars={argument}", *(["--extra-vars=mirror_set_kind=none"] if role == "mirror" else [])]
+    others = {"mirror": {"mirror_set_kind": "none"}, "secondary_scheduler": {"secondary_schedulers": [GOOD]}}
+    args = [f"--extra-vars={argument}", f"--extra-vars={json.dumps(others.get(role, {}))}"]
     (failure,) = play([task], args=args, env=env, succeed=False).failures
     assert f"{argument.partition('=')[0]} is a text instead of a " in failure.result["msg"]
