@@ -100,10 +100,11 @@ def questions(survey: list[Mapping[str, Any]]) -> list[Question]:
 
 def options_of(source: Mapping[str, Any]) -> dict[str, dict]:
     """The options of the role or module that a source of questions names, by name."""
-    if "module" in source:
-        return module_options(source["module"])
-    options = role_options(source["role"])
-    return options[source["within"]]["options"] if "within" in source else options
+    options = module_options(source["module"]) if "module" in source else role_options(source["role"])
+    if "within" not in source:
+        return options
+    within: dict[str, dict] = options[source["within"]]["suboptions" if "module" in source else "options"]
+    return within
 
 
 def role_options(role: str) -> dict[str, dict]:
@@ -124,7 +125,8 @@ def question(variable: str, option: str, spec: Mapping[str, Any], told: Mapping[
         raise ValueError(f"{variable}: as {way} is for the type {AS[way]}, and {option} is {spec.get('type', 'str')}")
     if way and spec.get("no_log"):
         raise ValueError(f"{variable}: as {way} shows the answer, and {option} is a secret")
-    choices = CHOICES.get(told["choices"], told["choices"]) if "choices" in told else spec.get("choices", [])
+    choices = told.get("choices", spec.get("choices", []))
+    choices = CHOICES[choices] if isinstance(choices, str) else choices
     choices = [choice for choice in choices if choice != ""]
     if way:
         kind = "text" if way == "list" else "textarea"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import hand_over
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.table import table
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import bridge, gangs, moves
 from ansible_collections.osso.scheduler.plugins.module_utils.variables import custom_scheduler, secondary_scheduler
 
@@ -37,6 +38,7 @@ class FilterModule:
             "hand_over_installations": hand_over.installations,
             "hand_over_plan": hand_over.plan,
             "hand_over_stale": hand_over.stale,
+            "preview_table": table,
             "scheduler_move": moves.plan,
             "scheduler_placements": moves.placements,
             "secondary_schedulers": secondary_schedulers,

@@ -37,13 +37,17 @@ attributes:
 options:
   candidate:
     description:
-      - The scheduler and the configuration to preview. Exactly one of C(config), C(config_file) and C(preset) is required.
+      - The scheduler and the configuration to preview. Exactly one of C(config), C(config_text), C(config_file) and C(preset) is required.
+      - The placeholders C(${PROM_URL}), C(${PROM_TOKEN}) and C(${LOAD_WATCHER_URL}) are replaced by values with which no load is measured.
     type: dict
     required: true
     suboptions: &side
       config:
         description: The configuration as a structure.
         type: dict
+      config_text:
+        description: The configuration as YAML or JSON text.
+        type: str
       config_file:
         description: Path of a file with the configuration, on the host that the task runs on.
         type: path
@@ -93,8 +97,28 @@ options:
   baseline:
     description:
       - A second scheduler and configuration to compare with, such as the present ones. If not given, each pod is compared with its present node.
+      - Without C(binary) and C(image), it runs with the program of O(candidate).
+      - With C(secondary_scheduler), the configuration and the image are the present ones of this C(SecondaryScheduler) resource of the connected cluster.
+        If it does not exist, each pod is compared with its present node.
     type: dict
-    suboptions: *side
+    suboptions:
+      <<: *side
+      secondary_scheduler:
+        description: Name and namespace of a C(SecondaryScheduler) resource.
+        type: dict
+        suboptions:
+          name:
+            description: Its name.
+            type: str
+            default: cluster
+          namespace:
+            description: Its namespace.
+            type: str
+            default: openshift-secondary-scheduler-operator
+  only_changed:
+    description: Whether to preview only if image or configuration of O(candidate) differ from those of C(secondary_scheduler) in O(baseline).
+    type: bool
+    default: false
   snapshot:
     description:
       - Path of a file of M(osso.scheduler.scheduler_snapshot), or of a list that C(kubectl get -o json) printed. The module then connects to no cluster.
@@ -202,6 +226,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+previewed:
+  description: Whether there was a preview. False with O(only_changed) if nothing changes; the other values are then not returned.
+  returned: success
+  type: bool
+  sample: true
 pods:
   description: The selected pods, by priority and age. Empty with V(headroom). Also if the task fails because of a limit.
   returned: success
@@ -278,7 +307,7 @@ headroom:
   type: dict
   sample: {"pods": 8, "before": null, "stopped_by": "0/3 nodes are available: 3 Insufficient cpu."}
 exceeded:
-  description: The limits that the preview is beyond, each as a sentence.
+  description: The limits that the preview is beyond, each as a sentence. Then the task fails.
   returned: success
   type: list
   elements: str
@@ -309,15 +338,18 @@ msg:
 
 from functools import partial
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import progress
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.preview import snapshot
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview
+from ansible_collections.osso.scheduler.plugins.module_utils.preview import present, snapshot
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview, text_of
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.progress import Progress
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import MODES, PENDING
 
 SIDE = dict(
     config=dict(type="dict"),
+    config_text=dict(type="str"),
     config_file=dict(type="path"),
     preset=dict(type="str"),
     preset_parameters=dict(type="dict"),
@@ -332,9 +364,10 @@ SIDE = dict(
     feature_gates=dict(type="dict"),
     as_scheduler=dict(type="str"),
 )
+PRESENT = dict(name=dict(type="str", default="cluster"), namespace=dict(type="str", default="openshift-secondary-scheduler-operator"))
 OPTIONS = dict(
     candidate=dict(type="dict", required=True, options=SIDE),
-    baseline=dict(type="dict", options=SIDE),
+    baseline=dict(type="dict", options=dict(SIDE, secondary_scheduler=dict(type="dict", options=PRESENT))),
     mode=dict(type="str", choices=list(MODES), default=PENDING),
     namespaces=dict(type="list", elements="str", default=[]),
     labels=dict(type="dict", default={}),
@@ -349,19 +382,42 @@ OPTIONS = dict(
 
 
 def run(module):
-    path = module.params["snapshot"]
-    taken = snapshot.read(path) if path else snapshot.take(Client.connect(module.params, module.warn))
     options = Options(**{name: module.params[name] for name in OPTIONS})
+    clients = []
+
+    def client():
+        clients[:] = clients or [Client.connect(module.params, module.warn)]
+        return clients[0]
+
+    if (options.baseline or {}).get("secondary_scheduler"):
+        options = options._replace(baseline=present.read(client(), options.baseline))
+        if module.params["only_changed"] and options.baseline:
+            text = text_of("candidate", options.candidate)
+            if present.is_same(options.candidate, text if isinstance(text, str) else text.decode("utf-8", "replace"), options.baseline):
+                return {
+                    "changed": False,
+                    "previewed": False,
+                    "exceeded": [],
+                    "msg": "The image and the configuration are the present ones: there is nothing to preview.",
+                }
+    elif module.params["only_changed"]:
+        raise InputError("only_changed is true: set baseline.secondary_scheduler, with which the candidate is compared.")
+    path = module.params["snapshot"]
+    taken = snapshot.read(path) if path else snapshot.take(client())
     run_command = partial(module.run_command, expand_user_and_vars=False, handle_exceptions=False)
-    result = preview(options, taken, run_command, lambda sentence: None)
+    result = dict(preview(options, taken, run_command, Progress(progress.show)), previewed=True)
     if result["exceeded"]:
         del result["msg"]
-        raise ClusterError("Beyond the limits: {}".format(" ".join(result.pop("exceeded"))), **result)
+        raise ClusterError("Beyond the limits: {}".format(" ".join(result["exceeded"])), **result)
     return result
 
 
 def main():
-    cluster_module(run, argument_spec=argument_spec(snapshot=dict(type="path"), **OPTIONS), supports_check_mode=True)
+    cluster_module(
+        run,
+        argument_spec=argument_spec(snapshot=dict(type="path"), only_changed=dict(type="bool", default=False), **OPTIONS),
+        supports_check_mode=True,
+    )
 
 
 if __name__ == "__main__":

@@ -31,6 +31,8 @@ from ansible.executor import module_common
 from ansible.module_utils import basic
 from ansible.plugins import action
 from ansible.release import __version__
+from ansible.utils.display import Display
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import progress
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import stack_of
 
 try:
@@ -141,7 +143,10 @@ def run(main, arguments, folder):
 
 
 def run_all(main, several, folder, at_once=1):
-    """The answers of ``main`` to each of ``several`` arguments, in their order, as `run` has them; ``at_once`` forks at a time."""
+    """The answers of ``main`` to each of ``several`` arguments, in their order, as `run` has them; ``at_once`` forks at a time.
+
+    The progress of a fork that runs alone is shown.
+    """
     waiting, running, answers = list(enumerate(several)), {}, {}
     try:
         while waiting or running:
@@ -149,6 +154,9 @@ def run_all(main, several, folder, at_once=1):
                 number, arguments = waiting.pop(0)
                 fork = _Fork(main, arguments, folder)
                 running[fork.child] = number, fork
+            if len(running) == 1:
+                ((_number, fork),) = running.values()
+                fork.show_progress()
             # Only its own forks: this process may have other children, and other threads that wait for theirs.
             ended = wait([fork.ended for number, fork in running.values()]) if len(running) > 1 else ()
             for child in [child for child, (number, fork) in running.items() if fork.ended in ended or len(running) == 1]:
@@ -173,8 +181,15 @@ class _Fork:
         self.ended, alive = os.pipe()
         self.child = os.fork()
         if not self.child:
+            progress.pipe = alive
             _be_the_module(main, arguments, folder, self._out, self._err, alive)
         os.close(alive)
+
+    def show_progress(self):
+        """Show what the module reports while it runs, until it has ended."""
+        with open(self.ended, encoding="utf-8", errors="replace", closefd=False) as sentences:
+            for sentence in sentences:
+                Display().display(sentence.rstrip("\n"), stderr=True)
 
     def answer(self, status):
         """What it wrote; ``status``: how it ended, as `os.waitpid` reports it."""

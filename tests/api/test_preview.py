@@ -246,7 +246,7 @@ def test_maintenance_of_a_node(ask):
         ({"binary": "/bin/true"}, InputError, "does not print the release of a kube-scheduler: set candidate.release"),
         ({"binary": "/nowhere/kube-scheduler"}, InputError, "/nowhere/kube-scheduler could not be started: No such file"),
         ({"binary": "/bin/false", "release": "1.34", "plugins": "in-tree"}, ClusterError, "ended with status 1. Its last error: none"),
-        ({"config": None}, InputError, "candidate: set one of config, config_file, preset; set are: none"),
+        ({"config": None}, InputError, "candidate: set one of config, config_text, config_file, preset; set are: none"),
         ({"as_scheduler": "third"}, InputError, "as_scheduler: no profile is named third: set one of second"),
         ({"config": {**CONFIG, "extenders": [{"urlPrefix": "http://x"}]}}, InputError, "a preview does not call extenders"),
     ],
@@ -330,6 +330,27 @@ def test_command_line(binary, tmp_path):
     assert command().returncode == 2
 
 
+def test_playbook(binary, play, tmp_path):
+    """The table; answers of a survey; beyond the limits it fails after the table."""
+    file = tmp_path / "list.json"
+    file.write_bytes(listed(*THREE, pod("p", on="a")))
+    survey = {
+        "preview_preset": "",
+        "preview_preset_parameters": "",
+        "preview_baseline": "",
+        "preview_namespaces": "",
+        "preview_mode": "replace",
+    }
+    given = {**survey, "preview_snapshot": str(file), "preview_binary": binary, "preview_config_text": json.dumps(NOWHERE)}
+    run = play("osso.scheduler.preview", variables=given)
+    assert run.changed == []
+    (line,) = [line for line in run.task("Report where the pods would be").result["msg"] if line.startswith("shop/p ")]
+    assert line.split()[:4] == ["shop/p", "unschedulable", "a", "-"]
+    beyond = play("osso.scheduler.preview", variables={**given, "preview_max_unschedulable": 0}, succeed=False)
+    assert beyond.failures[0].result["msg"] == "Beyond the limits: 1 pods would have no node, the limit is 0: shop/p."
+    assert SECRET not in run.output() + beyond.output()
+
+
 @pytest.fixture
 def live_node(kubectl):
     live = node("preview-node")
@@ -354,6 +375,48 @@ def test_snapshot_of_a_cluster(kubectl, namespace, live_node, tmp_path):
     assert "p" in [found["metadata"]["name"] for found in snapshot.of("Pod")]
     assert snapshot.kubernetes.startswith("v1.")
     assert SECRET not in json.dumps(snapshot.objects)
+
+
+@pytest.fixture
+def placed(kubectl, namespace, live_node):
+    """A pod of the scheduler `second`, on the only node."""
+    # A node without a kubelet gets taints.
+    about = pod("p", on="preview-node", schedulerName="second", tolerations=[{"operator": "Exists"}])
+    kubectl.apply({**about, "metadata": {"name": "p", "namespace": namespace}})
+    yield f"{namespace}/p"
+    kubectl("delete", "pod", "p", f"--namespace={namespace}", "--force", "--grace-period=0")
+
+
+def test_gate(binary, play, kubectl, secondary_scheduler_kind, namespace, placed, audit):
+    """configure previews only what changes, before it writes: within the limits, beyond them, without a program. No operator is needed for that."""
+
+    def configure(config, preview="required", succeed=True, **given):
+        scheduler = {"name": "second", "namespace": namespace, "image": "127.0.0.1:9/kube-scheduler:v1.34.7", "config": config}
+        fixed = {"secondary_schedulers": [scheduler], "secondary_scheduler_wait": False, "probe": "never", "preview": preview}
+        with audit:
+            run = play("osso.scheduler.configure", variables={"preview_binary": binary, **fixed, **given}, succeed=succeed)
+        shown = run.task("Report the effect on the pods").result["results"][0]["msg"]
+        return run, shown if isinstance(shown, str) else "\n".join(shown)
+
+    first, shown = configure(CONFIG)
+    assert "replace: 1 pods: 1 same" in shown
+    assert first.task("Apply schedulers").changed
+    assert audit.writes()
+    again, shown = configure(CONFIG)
+    assert shown == "The image and the configuration are the present ones: there is nothing to preview."
+    assert (again.changed, audit.writes()) == ([], [])
+    beyond, shown = configure(NOWHERE, succeed=False)
+    assert beyond.failures[0].result["msg"] == f"Beyond the limits: 1 pods would have no node, the limit is 0: {placed}."
+    assert audit.writes(dry_run=True) == []
+    # Without a program the effect is unknown; with `report` the play goes on.
+    without, shown = configure(NOWHERE, preview="report", preview_binary="")
+    assert "Or set candidate.binary, in playbooks preview_binary, to the path of a kube-scheduler on this host" in shown
+    assert without.task("Apply schedulers").changed
+
+
+def test_the_value_of_preview(play):
+    run = play("osso.scheduler.configure", variables={"preview": "always"}, succeed=False)
+    assert run.failures[0].result["msg"] == "preview is always: set never, report or required."
 
 
 def test_examples_run_as_they_stand_and_write_nothing(api_server, play, live_node, binary, tmp_path):

@@ -8,6 +8,7 @@ answers of the survey. All of them in both modes, and the workflow, are marked l
 from __future__ import annotations
 
 import json
+import shutil
 import tarfile
 from typing import NamedTuple
 
@@ -52,6 +53,7 @@ CASES = {
     "Schedule by measured load": Case({"monitoring_wait_timeout": 120}, "osso_configure", changes="cluster", ground="prometheus"),
     PROBE: Case({"probe_scheduler_name": "by-text"}, "osso_probe"),
     "Report on schedulers": Case({"report_dest": "/runner"}, "osso_report", changes="file"),
+    "Preview a configuration": Case({"preview_config_text": TEXT}, "osso_preview", ground="program"),
     "Gather a support bundle": Case({"gather_dest": "/runner", "gather_log_lines": 100}, "osso_gather", changes="file"),
     "Change the default scheduler's profile": Case(
         {"default_scheduler_profile": "HighNodeUtilization", "default_scheduler_wait_timeout": 120},
@@ -80,6 +82,13 @@ def operator_image(play):
     """As pushed to the cluster's registry"""
     said = play([{"name": "Say", "ansible.builtin.debug": {"msg": VARIABLES["operator_image"]}}]).tasks[0].result["msg"]
     return {"operator_image": said}
+
+
+@pytest.fixture(scope="module")
+def program(environment, own_cluster):
+    """The execution environment has no skopeo, so the program is a file of the project."""
+    shutil.copy(own_cluster / "bin/kube-scheduler", environment.project)
+    return {"preview_binary": "/runner/project/kube-scheduler"}
 
 
 @pytest.fixture(scope="module")

@@ -159,12 +159,12 @@ _Unsafe.add_representer(str, _unsafe)
 
 
 class ExecutionEnvironment:
-    """Its image, built of this checkout. `folder` is for jobs and the project."""
+    """Its image, built of this checkout. `folder` is for jobs and the project, which jobs have as /runner/project."""
 
     def __init__(self, folder: Path):
         self._folder = folder
         self._jobs = 0
-        self._project = folder / "project"
+        self.project = folder / "project"
         sys.path.insert(0, str(ROOT / "operator/image"))
         try:
             import containers
@@ -180,8 +180,8 @@ class ExecutionEnvironment:
         """As a project is: what is in the repository."""
         listed = subprocess.run(["git", "ls-files", "-z", "extensions", "playbooks"], cwd=ROOT, capture_output=True, text=True, check=True)
         for name in filter(None, listed.stdout.split("\0")):
-            (self._project / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, self._project / name)
+            (self.project / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, self.project / name)
 
     def job(
         self,
@@ -202,7 +202,7 @@ class ExecutionEnvironment:
 
     def run(self, folder: Path, script: str, *more: str) -> str:
         """Run a script in a container that has a job's folder, and `more` mounts; what it prints."""
-        mounts = [f"{folder}:/runner", f"{self._project}:/runner/project:ro", *more]
+        mounts = [f"{folder}:/runner", f"{self.project}:/runner/project:ro", *more]
         return self._containers.run_in(self._options, self.image, f"{USER}:0", ["bash", "-c", script], mounts, network=True)
 
     def prepare(self, template, variables, credential=None, check=False, limit="", hosts=None, files=None, arguments=()) -> Path:

@@ -16,13 +16,13 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
-from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.progress import Progress
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import DRAIN, PENDING, REPLACE
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import read
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.table import table
 
 OK, BEYOND, UNUSABLE = 0, 1, 2
 
@@ -30,42 +30,13 @@ OK, BEYOND, UNUSABLE = 0, 1, 2
 def main(arguments: list[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     try:
-        result = preview(_options(given), read(given.snapshot), _run_command, _progress)
+        result = preview(_options(given), read(given.snapshot), _run_command, Progress(_show))
     except ClusterError as error:
         sys.stderr.write(f"error: {error.message}\n")
         return UNUSABLE
-    sys.stdout.write(json.dumps(result, indent=2) + "\n" if given.format == "json" else text(result))
+    sys.stdout.write(json.dumps(result, indent=2) + "\n" if given.format == "json" else "\n".join(table(result)) + "\n")
     sys.stderr.writelines(f"{sentence}\n" for sentence in result["exceeded"])
     return BEYOND if result["exceeded"] else OK
-
-
-def text(result: dict[str, Any]) -> str:
-    """The result for a terminal: the pods that are not the same, the nodes, and the summary."""
-    rows = [("POD", "STATUS", "BEFORE", "AFTER", "REASON")]
-    rows += [
-        (f"{row['namespace']}/{row['name']}", row["status"], row["before"] or "-", row["node"] or "-", row["reason"])
-        for row in result["pods"]
-        if row["status"] != "same"
-    ]
-    nodes = [("NODE", "PODS", "CPU %", "MEMORY %")]
-    nodes += [(node["name"], *(_change(node, field) for field in ("pods", "cpu_millis", "memory"))) for node in result["nodes"]]
-    parts = [*_table(nodes), "", result["msg"], *(f"Assumption: {one}" for one in result["assumptions"])]
-    parts += [f"Missing: {one}" for one in result["missing"]]
-    return "\n".join([*(_table(rows) if len(rows) > 1 else []), *([""] if len(rows) > 1 else []), *parts]) + "\n"
-
-
-def _change(node: dict[str, Any], field: str) -> str:
-    def value(when: str) -> str:
-        amount, of = node[when][field], node["allocatable"][field]
-        return str(amount) if field == "pods" else f"{100 * amount / of:.0f}" if of else "-"
-
-    before, after = value("before"), value("after")
-    return before if before == after else f"{before} -> {after}"
-
-
-def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -118,7 +89,7 @@ def _run_command(command: list[str]) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def _progress(sentence: str) -> None:
+def _show(sentence: str) -> None:
     sys.stderr.write(f"{sentence}\n")
 
 

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import binary
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import images, presets
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
-from ansible_collections.osso.scheduler.plugins.module_utils.preview import compare
+from ansible_collections.osso.scheduler.plugins.module_utils.preview import compare, present
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import (
     DRAIN,
     HEADROOM,
     MODES,
     PENDING,
     REPLACE,
+    Progress,
     Run,
     Scene,
     perform,
@@ -33,7 +34,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler i
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import Key, key_of
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import Snapshot, redact
 
-SOURCES = ("config", "config_file", "preset")
+SOURCES = ("config", "config_text", "config_file", "preset")
+Side = Mapping[str, Any]
+"""The options of a candidate or baseline, as the module has them."""
 _FOREVER = "9999"
 
 
@@ -62,13 +65,22 @@ class Selection(NamedTuple):
     stays: int
 
 
-def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand, progress: Callable[[str], None]) -> dict[str, Any]:
+def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand, progress: Progress) -> dict[str, Any]:
     """The result of the module. Raises ClusterError."""
     _check(options, snapshot)
     with ExitStack() as stack:
-        new = stack.enter_context(_candidate("candidate", options.candidate, run_command))
-        old = stack.enter_context(_candidate("baseline", options.baseline, run_command)) if options.baseline else None
+        new = stack.enter_context(prepared("candidate", options.candidate, run_command))
+        old, shared = None, False
+        if options.baseline:
+            # One program for both, unless the baseline has its own
+            shared = not options.baseline.get("binary") and bool(
+                options.candidate.get("binary") or options.baseline.get("image") in (None, options.candidate.get("image"))
+            )
+            about = {"binary": new.binary, "release": new.kubernetes, "plugins": new.plugins, "image": None} if shared else {}
+            old = stack.enter_context(prepared("baseline", {**options.baseline, **about}, run_command))
         selection = select(options, snapshot)
+        if old:
+            selection = _with_profile(selection, old)
         scene = make_scene(options, snapshot, selection.offered)
         for pod in scene.offered:
             for one in (new, old):
@@ -76,15 +88,12 @@ def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
                     one.profile_for(pod["spec"].get("schedulerName", ""))
         baseline = None
         if old and scene.offered:
-            progress(f"baseline: {len(scene.offered)} pods, {len(snapshot.of('Node'))} nodes")
-            baseline = perform(old, scene, options.timeout)
-        progress(f"candidate: {len(scene.offered)} pods, {len(snapshot.of('Node'))} nodes")
-        found = perform(new, scene, options.timeout) if scene.offered else Run()
+            baseline = perform(old, scene, options.timeout, progress)
+        found = perform(new, scene, options.timeout, progress) if scene.offered else Run()
         different = compare.changed(scene, found, baseline)[: compare.MAX_SCORED]
         ties: dict[Key, set[str]] = {}
         if different:
-            progress(f"candidate: scores of the nodes for {len(different)} pods")
-            scored = score(new, scene, different, (baseline or found).history, options.timeout)
+            scored = score(new, scene, different, (baseline or found).history, options.timeout, progress)
             # A pod that the candidate does not place where the reference placed it has no ties.
             ties = {key: scored.ties.get(key, set()) for key in different}
     outcome = compare.Outcome(scene, snapshot.of("Pod"), snapshot.of("Node"), found, baseline, ties, selection.skipped)
@@ -94,7 +103,7 @@ def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
         "changed": False,
         **result,
         "exceeded": beyond,
-        "assumptions": _assumptions(options, snapshot, selection, new, [run for run in (baseline, found) if run]),
+        "assumptions": _assumptions(options, snapshot, selection, new, [run for run in (baseline, found) if run], shared),
         "missing": list(snapshot.missing),
         "kubernetes_version": new.kubernetes,
         "msg": _sentence(options, result),
@@ -129,6 +138,15 @@ def select(options: Options, snapshot: Snapshot) -> Selection:
         return -int(pod["spec"].get("priority") or 0), str(pod["metadata"].get("creationTimestamp") or _FOREVER), key_of(pod)
 
     return Selection(sorted(offered, key=rank), skipped, stays)
+
+
+def _with_profile(selection: Selection, baseline: Candidate) -> Selection:
+    """Without the pods that a baseline with several profiles has no profile for."""
+    lacking = [pod for pod in selection.offered if not baseline.has_profile_for(pod["spec"].get("schedulerName", ""))]
+    skipped = {key_of(pod): "the baseline has no profile {}".format(pod["spec"].get("schedulerName")) for pod in lacking}
+    return selection._replace(
+        offered=[pod for pod in selection.offered if key_of(pod) not in skipped], skipped={**selection.skipped, **skipped}
+    )
 
 
 def make_scene(options: Options, snapshot: Snapshot, offered: list[Object]) -> Scene:
@@ -168,9 +186,9 @@ def _check(options: Options, snapshot: Snapshot) -> None:
 
 
 @contextmanager
-def _candidate(name: str, given: Mapping[str, Any], run_command: binary.RunCommand) -> Iterator[Candidate]:
+def prepared(name: str, given: Side, run_command: binary.RunCommand) -> Iterator[Candidate]:
     """The candidate, with its program out of its image where no file is given."""
-    text, image = _text(name, given), given.get("image")
+    text, image = text_of(name, given), given.get("image")
     release, plugins = given.get("release"), given.get("plugins")
     if image:
         known = images.identify(image)
@@ -182,18 +200,27 @@ def _candidate(name: str, given: Mapping[str, Any], run_command: binary.RunComma
                 raise InputError(f"{name}: set binary, the path of a kube-scheduler, or image, whose kube-scheduler is used.")
             path = os.path.join(stack.enter_context(tempfile.TemporaryDirectory(prefix="osso.preview.")), "kube-scheduler")
             source = binary.Source(given.get("auth_file"), given.get("validate_certs", True), given.get("skopeo") or "skopeo")
-            binary.extract(image, "", path, source, run_command)
+            try:
+                binary.extract(image, "", path, source, run_command)
+            except ClusterError as error:
+                raise ClusterError(
+                    f"{name}: {error.message} Or set {name}.binary, in playbooks preview_binary, to the path of a kube-scheduler on this host, "
+                    "such as a copy of /bin/kube-scheduler from the image."
+                ) from None
             os.chmod(path, 0o700)
         more = (given.get("flags") or (), given.get("feature_gates"), given.get("as_scheduler"))
-        yield candidate(name, path, text, release, plugins, *more)
+        yield candidate(name, path, present.filled(text) if isinstance(text, str) else text, release, plugins, *more)
 
 
-def _text(name: str, given: Mapping[str, Any]) -> str | bytes:
+def text_of(name: str, given: Side) -> str | bytes:
+    """The configuration of a side, with its placeholders. Raises InputError."""
     sources = [source for source in SOURCES if given.get(source)]
     if len(sources) != 1:
         raise InputError(f"{name}: set one of {', '.join(SOURCES)}; set are: {', '.join(sources) or 'none'}.")
     if given.get("config"):
         return from_structure(given["config"])
+    if given.get("config_text"):
+        return str(given["config_text"])
     if given.get("preset"):
         try:
             return from_structure(presets.configuration(given["preset"], given.get("preset_parameters")))
@@ -206,7 +233,7 @@ def _text(name: str, given: Mapping[str, Any]) -> str | bytes:
         raise InputError(f"{name}.config_file: {given['config_file']} cannot be read: {error.strerror}.") from None
 
 
-def _assumptions(options: Options, snapshot: Snapshot, selection: Selection, new: Candidate, runs: list[Run]) -> list[str]:
+def _assumptions(options: Options, snapshot: Snapshot, selection: Selection, new: Candidate, runs: list[Run], shared: bool) -> list[str]:
     """What a preview cannot know, as far as it is about this one."""
     found = ["Admission, quotas and kubelets that reject pods are not part of a preview."]
     if new.kubernetes and "--feature-gates=OpportunisticBatching=false" in new.flags:
@@ -216,6 +243,9 @@ def _assumptions(options: Options, snapshot: Snapshot, selection: Selection, new
     found.append(
         "All nodes are scored (percentageOfNodesToScore is 100). With fewer, a cluster of more than 100 nodes chooses among some of them."
     )
+    image = (options.baseline or {}).get("image")
+    if shared and image and image != options.candidate.get("image"):
+        found.append(f"The baseline ran with the program of the candidate, although its image is {image}.")
     if options.mode == REPLACE:
         found.append("Each pod is placed alone, with all other pods where they are. The values of nodes after it add up these answers.")
     if options.mode == DRAIN and options.nodes:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler import (
@@ -31,6 +31,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils.preview.server impo
 
 PENDING, REPLACE, DRAIN, HEADROOM = "pending", "replace", "drain", "headroom"
 MODES = (PENDING, REPLACE, DRAIN, HEADROOM)
+Progress = Callable[[str], None]
+"""Is called often, with what is done and what remains."""
 # A refused pod is tried again at most so many seconds after the last event: back-off 1 s, and queues are looked through every second.
 _RETRIED = 3.0
 # A scheduler without any decision for so long has pods that it does not try, such as those that wait for a gang.
@@ -79,11 +81,14 @@ class Run:
 class Stage:
     """A sandbox with a running scheduler, until a deadline."""
 
-    def __init__(self, candidate: Candidate, sandbox: Sandbox, process: Process, deadline: float) -> None:
+    def __init__(
+        self, candidate: Candidate, sandbox: Sandbox, process: Process, deadline: float, progress: Progress, total: int = 1
+    ) -> None:
         self.candidate = candidate
         self.sandbox = sandbox
         self.process = process
         self._deadline = deadline
+        self._progress, self._total, self._attempts = progress, total, 0
         self._processes = self._follows = True
 
     def twin(self, pod: Object) -> Object:
@@ -128,8 +133,13 @@ class Stage:
         if last is not None and self._follows:
             self._follows = self.process.log.await_event(*last, self.sandbox.assigned[last], _FOLLOWED)
 
+    def _report(self, done: int) -> None:
+        self._progress(f"{self.candidate.name}: {done} of {self._total} pods")
+
     def attempt(self, pod: Object, keep: bool = False) -> Placement:
         """Offer one pod, note the answer, and restore what was there before, unless it is to be kept with its node."""
+        self._report(self._attempts)
+        self._attempts += 1
         sandbox, key = self.sandbox, key_of(pod)
         original, since = sandbox.pods.objects.get(key), len(sandbox.history)
         present = dict(sandbox.pods.objects)
@@ -161,6 +171,7 @@ class Stage:
 
         def is_settled() -> bool:
             # It is checked at each decision.
+            self._report(len(sandbox.answers))
             if len(sandbox.answers) < len(keys):
                 return time.monotonic() - sandbox.last_decision > self._patience
             if all(sandbox.answers[key].node for key in keys):
@@ -182,7 +193,7 @@ class Stage:
         return placements
 
 
-def perform(candidate: Candidate, scene: Scene, timeout: float) -> Run:
+def perform(candidate: Candidate, scene: Scene, timeout: float, progress: Progress) -> Run:
     """Offer the pods of a scene to the candidate. Raises ClusterError."""
 
     def act(stage: Stage) -> dict[Key, Placement]:
@@ -198,10 +209,10 @@ def perform(candidate: Candidate, scene: Scene, timeout: float) -> Run:
         return stage.all_together(scene.offered)
 
     logged = EVENTS if scene.mode in (REPLACE, HEADROOM) else ATTEMPTS
-    return _run(candidate, scene.objects, act, timeout, logged)
+    return _run(candidate, scene.objects, act, timeout, logged, progress, len(scene.offered))
 
 
-def score(candidate: Candidate, scene: Scene, keys: Iterable[Key], history: Sequence[Change], timeout: float) -> Run:
+def score(candidate: Candidate, scene: Scene, keys: Iterable[Key], history: Sequence[Change], timeout: float, progress: Progress) -> Run:
     """Offer some pods again, to learn between which nodes the candidate chose at random.
 
     Modes that place pods together follow ``history``, the decisions of a run: each pod meets the nodes as its decision met them.
@@ -223,14 +234,22 @@ def score(candidate: Candidate, scene: Scene, keys: Iterable[Key], history: Sequ
                 stage.sandbox.offer({**twin, "spec": {**twin["spec"], "nodeName": change.node}})
         return found
 
-    return _run(candidate, scene.objects, act, timeout, SCORES)
+    return _run(replace(candidate, name=f"{candidate.name}, scores"), scene.objects, act, timeout, SCORES, progress, len(wanted))
 
 
-def _run(candidate: Candidate, objects: Iterable[Object], act: Callable[[Stage], dict[Key, Placement]], timeout: float, logged: str) -> Run:
+def _run(
+    candidate: Candidate,
+    objects: Iterable[Object],
+    act: Callable[[Stage], dict[Key, Placement]],
+    timeout: float,
+    logged: str,
+    progress: Progress,
+    total: int,
+) -> Run:
     started = time.monotonic()
     sandbox = Sandbox(objects)
     with running(candidate, sandbox, logged) as process:
-        placements = act(Stage(candidate, sandbox, process, started + timeout))
+        placements = act(Stage(candidate, sandbox, process, started + timeout, progress, total))
     seconds, log = time.monotonic() - started, process.log
     # A single feasible node is not scored.
     ties = {key: log.ties(key) or {one.node} for key, one in placements.items() if logged == SCORES and one.node}

@@ -64,6 +64,10 @@ class Candidate:
     flags: tuple[str, ...] = ()
     as_scheduler: str = ""
     reads_load: tuple[str, ...] = ()
+    plugins: Any = None
+
+    def has_profile_for(self, scheduler_name: str) -> bool:
+        return bool(self.as_scheduler) or len(self.scheduler_names) == 1 or scheduler_name in self.scheduler_names
 
     def profile_for(self, scheduler_name: str) -> str:
         """The schedulerName with which a pod is offered. Raises InputError if the candidate has several profiles and none is selected."""
@@ -116,6 +120,7 @@ def candidate(
         tuple(kept),
         as_scheduler or "",
         tuple(result.asks_prometheus),
+        target.plugins,
     )
 
 

@@ -23,21 +23,25 @@ KNOWN = frozenset(
     default_scheduler_log_level default_scheduler_manifest default_scheduler_masters_schedulable default_scheduler_openshift_version
     default_scheduler_operator_image default_scheduler_operator_log_level default_scheduler_operator_managed default_scheduler_probe
     default_scheduler_probe_image default_scheduler_probe_namespace default_scheduler_profile default_scheduler_profiling default_scheduler_provider
-    default_scheduler_restart_timeout default_scheduler_state default_scheduler_succeeded_revision_limit default_scheduler_unsupported_config_overrides
-    default_scheduler_verify default_scheduler_wait default_scheduler_wait_timeout fleet_dest fleet_required fleet_serial gather_cache_dumps
-    gather_debug_image gather_dest gather_log_lines gather_metrics_account gather_namespaces hand_over_schedulers hand_over_wait
-    mirror_additional_images mirror_adopt mirror_auth_file mirror_ca_file mirror_catalog_folder mirror_catalog_image mirror_catalog_package
-    mirror_credentials mirror_force_conflicts mirror_insecure_registries mirror_install mirror_method mirror_never_contact_source mirror_operator_image
-    mirror_opm_image mirror_probe_image mirror_registry mirror_scheduler_images mirror_set_kind mirror_set_name mirror_skopeo mirror_vars_file
-    monitoring_access monitoring_account_namespaces monitoring_adopt monitoring_force_conflicts monitoring_insecure_skip_verify monitoring_max_age
-    monitoring_namespace monitoring_node_label monitoring_plugins monitoring_prometheus_ca monitoring_prometheus_names monitoring_prometheus_namespace
-    monitoring_rate_window monitoring_recorded_metrics monitoring_required monitoring_rules monitoring_rules_file monitoring_rules_labels
-    monitoring_service_account monitoring_sources monitoring_state monitoring_token_secret monitoring_url monitoring_wait monitoring_wait_timeout
-    operator_adopt operator_approval operator_approve operator_catalog_image operator_catalog_pull_secrets operator_catalog_source
-    operator_catalog_source_namespace operator_channel operator_force_conflicts operator_image operator_image_pull_policy operator_image_pull_secrets
-    operator_method operator_monitoring_labels operator_namespace operator_node_selector operator_plugins operator_prometheus_namespace
-    operator_prometheus_service_account operator_replicas operator_resources operator_state operator_subscription_config operator_tolerations
-    operator_upgrade operator_variant operator_version operator_wait operator_wait_timeout operator_watch_namespaces probe probe_image probe_namespace
+    default_scheduler_restart_timeout default_scheduler_state default_scheduler_succeeded_revision_limit
+    default_scheduler_unsupported_config_overrides default_scheduler_verify default_scheduler_wait default_scheduler_wait_timeout fleet_dest
+    fleet_required fleet_serial gather_cache_dumps gather_debug_image gather_dest gather_log_lines gather_metrics_account gather_namespaces
+    hand_over_schedulers hand_over_wait mirror_additional_images mirror_adopt mirror_auth_file mirror_ca_file mirror_catalog_folder
+    mirror_catalog_image mirror_catalog_package mirror_credentials mirror_force_conflicts mirror_insecure_registries mirror_install mirror_method
+    mirror_never_contact_source mirror_operator_image mirror_opm_image mirror_probe_image mirror_registry mirror_scheduler_images mirror_set_kind
+    mirror_set_name mirror_skopeo mirror_vars_file monitoring_access monitoring_account_namespaces monitoring_adopt monitoring_force_conflicts
+    monitoring_insecure_skip_verify monitoring_max_age monitoring_namespace monitoring_node_label monitoring_plugins monitoring_prometheus_ca
+    monitoring_prometheus_names monitoring_prometheus_namespace monitoring_rate_window monitoring_recorded_metrics monitoring_required
+    monitoring_rules monitoring_rules_file monitoring_rules_labels monitoring_service_account monitoring_sources monitoring_state
+    monitoring_token_secret monitoring_url monitoring_wait monitoring_wait_timeout operator_adopt operator_approval operator_approve
+    operator_catalog_image operator_catalog_pull_secrets operator_catalog_source operator_catalog_source_namespace operator_channel
+    operator_force_conflicts operator_image operator_image_pull_policy operator_image_pull_secrets operator_method operator_monitoring_labels
+    operator_namespace operator_node_selector operator_plugins operator_prometheus_namespace operator_prometheus_service_account operator_replicas
+    operator_resources operator_state operator_subscription_config operator_tolerations operator_upgrade operator_variant operator_version
+    operator_wait operator_wait_timeout operator_watch_namespaces preview preview_as_scheduler preview_auth_file preview_baseline preview_binary
+    preview_config preview_config_file preview_config_text preview_image preview_kubernetes_version preview_labels preview_limit
+    preview_max_moved_percent preview_max_unschedulable preview_mode preview_namespaces preview_nodes preview_plugins preview_preset
+    preview_preset_parameters preview_scheduler_names preview_snapshot preview_template preview_timeout probe probe_image probe_namespace
     probe_scheduler_name publish_ansible_operator publish_auth_file publish_base_image publish_bundle_image publish_ca_file publish_channel
     publish_credentials publish_engine publish_insecure_registries publish_install publish_method publish_name publish_operator_image publish_opm
     publish_opm_image publish_python publish_python_version publish_registry publish_scheduler_image publish_skopeo publish_tag publish_warm_runner
@@ -51,7 +55,19 @@ KNOWN = frozenset(
 )
 # What no other variable begins with, and what those of others may begin with, too
 OWN: tuple[str, ...] = ("custom_scheduler", "default_scheduler_", "scheduler_pool", "secondary_scheduler", "use_scheduler_")
-SHARED = ("fleet_", "gather_", "hand_over_", "mirror_", "monitoring_", "operator_", "probe_", "publish_", "registry_login_", "report_")
+SHARED = (
+    "fleet_",
+    "gather_",
+    "hand_over_",
+    "mirror_",
+    "monitoring_",
+    "operator_",
+    "preview_",
+    "probe_",
+    "publish_",
+    "registry_login_",
+    "report_",
+)
 # Ansible's, and those of surveys (automation_platform/definition.yml)
 NEITHER = ("ansible_", "scheduler_")
 CLOSE = 0.87

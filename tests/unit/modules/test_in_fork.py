@@ -179,3 +179,16 @@ def test_who_waits_for_the_end_of_a_pipe_does_not_wait_for_the_module(tmp_path, 
     thread.join()
     os.close(reader)
     assert [(answer["rc"], answer["stdout"]) for answer in answers] == [(0, "True\n")] * at_once
+
+
+def test_progress_is_shown_while_a_module_runs(monkeypatch, tmp_path):
+    shown = []
+    monkeypatch.setattr(in_fork.Display, "display", lambda self, text, stderr: shown.append((text, stderr)))
+
+    def main():
+        in_fork.progress.show("1 of 2\npods")
+        print("{}")
+
+    assert in_fork.run(main, b"{}", str(tmp_path)) == {"rc": 0, "stdout": "{}\n", "stderr": ""}
+    assert shown == [("1 of 2 pods", True)]
+    assert in_fork.progress.pipe is None

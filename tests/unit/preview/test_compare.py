@@ -10,12 +10,13 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
-from ansible_collections.osso.scheduler.plugins.module_utils.preview import command_line, compare
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, make_scene, preview, select
+from ansible_collections.osso.scheduler.plugins.module_utils.preview import compare, present, progress
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, _with_profile, make_scene, preview, select
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import Placement, Run, Scene
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler import Candidate, Log, sandbox_config
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import Change, key_of
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import parse
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.table import table
 from support.preview import CONFIG, listed, node, pod
 
 
@@ -64,7 +65,9 @@ def test_nodes_and_summary():
     assert summary["preempted"] == ["shop/victim"]
     assert (summary["before"]["empty_nodes"], summary["after"]["empty_nodes"]) == (0, 1)
     assert (summary["before"]["cpu_percent_mean"], summary["before"]["cpu_percent_deviation"]) == (26.2, 23.8)
-    assert "shop/two" in command_line.text({**report, "msg": "end", "assumptions": [], "missing": []})
+    shown = table({**report, "msg": "end", "assumptions": [], "missing": []})
+    assert shown[2:5] == ["shop/two  unschedulable  a       -      no", "", "NODE  PODS    CPU %    MEMORY %"]
+    assert table({**report, "msg": "end", "assumptions": [], "missing": []}, 1)[2] == "and 1 more"
 
 
 def test_limits_name_the_first_pods():
@@ -153,3 +156,38 @@ def test_the_log():
     log.read(head + b'"Delete event for scheduled pod" pod="shop/p"\n')
     assert log.await_event("DELETED", ("shop", "p"), 1, 0)
     assert not log.read(head + b'"Something else" pod="shop/p"\n')
+
+
+def test_progress_is_rare(monkeypatch):
+    shown, now = [], [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    report = progress.Progress(shown.append)
+    for number in range(100):
+        now[0] = number / 10
+        report(f"{number}")
+    assert shown == ["30", "80"]
+
+
+@pytest.mark.parametrize(
+    ("new", "text", "same"),
+    [
+        ({}, "a: 1\n", True),
+        ({}, "a: 2\n", False),
+        ({"image": "i:1"}, "a: 1\n", True),
+        ({"image": "i:2"}, "a: 1\n", False),
+        # The upstream operator's ConfigMap has the values.
+        ({}, "a: ${PROM_URL}\n", True),
+        ({}, "b: ${PROM_URL}\n", False),
+    ],
+)
+def test_what_is_present_is_recognised(new, text, same):
+    assert present.is_same(new, text, {"image": "i:1", "config_text": "a: 1\n"}) is same
+
+
+def test_a_baseline_without_a_profile_for_a_pod():
+    """The pods of a profile that the candidate adds cannot be compared."""
+    pods = [pod("old", on="a", schedulerName="old"), pod("new", on="a", schedulerName="new")]
+    old = Candidate("baseline", "", "1.34", {}, ("old", "other"))
+    selection = _with_profile(select(Options({}, "replace"), parse(listed(node("a"), *pods), "list")), old)
+    assert [key_of(one) for one in selection.offered] == [("shop", "old")]
+    assert selection.skipped == {("shop", "new"): "the baseline has no profile new"}

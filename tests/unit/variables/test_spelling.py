@@ -28,8 +28,10 @@ def test_every_variable_is_known():
     assert [name for name in sorted(KNOWN - of_roles) if not re.search(rf"\b{name}\b", playbooks)] == []
     # What a playbook reads with a default is meant to be given.
     read = set(re.findall(r"\b([a-z_]+) \| default\(", playbooks))
-    assert {name for name in read - KNOWN if name.startswith(("gather_", "probe_", "report_", "release_", "use_scheduler_"))} == set()
-    assert all(name == "cluster_access" or name == "probe" or name.startswith((*OWN, *SHARED)) for name in KNOWN)
+    assert {
+        name for name in read - KNOWN if name.startswith(("gather_", "preview_", "probe_", "report_", "release_", "use_scheduler_"))
+    } == set()
+    assert all(name in ("cluster_access", "preview", "probe") or name.startswith((*OWN, *SHARED)) for name in KNOWN)
 
 
 @pytest.mark.parametrize(
