@@ -17,6 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import yaml
 
+from . import columns
 from .documents import MINORS, PLUGINS, Document, emit, served, targets
 
 FOLDER = Path(__file__).parents[1] / "conformance/kube_scheduler/corpus"
@@ -27,7 +28,7 @@ SHORTHAND = ("about", "versions", "minors", "flags", "text", "base64", "json", "
 
 
 class Rule(NamedTuple):
-    """One rule: where it holds, and documents that obey (accept) and break (refuse) it."""
+    """One rule: where it holds, documents that obey (accept) and break (refuse) it, and the minors whose answers are recorded."""
 
     id: str
     says: str
@@ -37,6 +38,7 @@ class Rule(NamedTuple):
     plugins: tuple[str, ...]
     accept: tuple[dict, ...]
     refuse: tuple[dict, ...]
+    recorded: frozenset[int]
 
     def holds(self, minor: int, version: str) -> bool:
         return minor in self.minors and version in self.versions
@@ -67,7 +69,7 @@ def rules() -> tuple[Rule, ...]:
 
 
 def _rule(subject: str, entry: dict) -> Rule:
-    unknown = set(entry) - {"rule", "says", "minors", "versions", "plugins", *VERDICTS}
+    unknown = set(entry) - {"rule", "says", "minors", "versions", "plugins", "recorded", *VERDICTS}
     if unknown:
         raise ValueError(f"{subject}: {entry['rule']}: {sorted(unknown)}")
     return Rule(
@@ -79,6 +81,7 @@ def _rule(subject: str, entry: dict) -> Rule:
         _names(entry.get("plugins"), PLUGINS[1:] if subject == "scheduler_plugins" else PLUGINS[:1]),
         tuple(entry.get("accept") or ()),
         tuple(entry.get("refuse") or ()),
+        _minors(entry.get("recorded")),
     )
 
 
@@ -104,7 +107,7 @@ def documents(minor: int, plugins: str) -> list[Document]:
     """
     found = {}
     for rule in rules():
-        if plugins not in rule.plugins:
+        if plugins not in rule.plugins or minor not in rule.recorded:
             continue
         for verdict in VERDICTS:
             for number, patch in enumerate(getattr(rule, verdict)):
@@ -119,10 +122,13 @@ def documents(minor: int, plugins: str) -> list[Document]:
 def feature_gates(minor: int) -> list[Document]:
     """Every feature gate that any release has, switched on and off: which ones a release knows, and which are locked.
 
-    The names were found in the sources of all releases (``featuregate.Feature = "..."``).
+    The names were found in the sources of all releases (``featuregate.Feature = "..."``), those of newer releases by derive.py.
     """
     text = written({}, served(minor)[-1])
     names = (FOLDER / "feature-gates.txt").read_text(encoding="utf-8").split()
+    if minor in columns.recorded_minors():
+        derived = set().union(*(columns.recorded(other)["feature gates"] for other in columns.recorded_minors()))
+        names += sorted(derived - set(names))
     return [Document(f"gates/{name}={value}", text, (f"--feature-gates={name}={value}",)) for name in names for value in ("true", "false")]
 
 

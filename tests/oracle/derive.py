@@ -8,7 +8,7 @@
 
 The program of the release prints its feature gates, flags, plugins and types (source/facts.go). Its answers show the extension points of each plugin,
 the plugins that run by default, with each feature gate switched, and the defaults of all fields. Together they are the *column* of the release.
-Without --write, the differences between the column and the tables are printed. With it, the column is recorded (columns/), and table_writer
+Without --write, the differences between the column and the tables are printed. With it, the column is recorded (columns.py), and table_writer
 writes it to the tables.
 """
 
@@ -17,17 +17,15 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
-import lzma
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from . import client, compare, recordings
+from .columns import Column, record
 from .programs import IN_TREE, Program
 
-COLUMNS = Path(__file__).parent / "columns"
 DOCUMENT = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 FLAG_TYPES = {
     "bool": "bool",
@@ -44,9 +42,6 @@ UNLINKED_FLAGS = ("log-json-info-buffer-size", "log-json-split-stream")
 """Flags that the table has and the program not: the published command links the JSON log format."""
 OUTERMOST = ("PrioritySort", "DefaultBinder")
 """Plugins of which a profile has exactly one: they run without being enabled."""
-
-Column = dict[str, Any]
-"""Section -> key -> text, or a list; as JSON would return it."""
 
 
 # ---- the column of a release, from its kube-scheduler
@@ -228,24 +223,6 @@ def differences(real: Column, told: Column) -> Iterator[tuple[str, str]]:
             yield from ((section, f"- {name}") for name in told[section] if name not in found)
         else:
             yield from ((section, line.lstrip(".")) for line in compare.differences(found, told[section], ""))
-
-
-def record(minor: int, column: Column) -> None:
-    COLUMNS.mkdir(exist_ok=True)
-    _path(minor).write_bytes(lzma.compress(json.dumps(column, separators=(",", ":"), sort_keys=True).encode(), preset=9))
-
-
-def recorded(minor: int) -> Column:
-    column: Column = json.loads(lzma.decompress(_path(minor).read_bytes()))
-    return column
-
-
-def recorded_minors() -> list[int]:
-    return sorted(int(path.name.split(".")[1]) for path in COLUMNS.glob("1.*.json.xz"))
-
-
-def _path(minor: int) -> Path:
-    return COLUMNS / f"1.{minor}.json.xz"
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -40,6 +40,9 @@ POINTS = _words(
     "queueSort preFilter filter postFilter preScore score reserve permit preBind bind postBind"
     " multiPoint preEnqueue placementGenerate placementScore"
 )
+# Those that exist since a release, only for it and later ones: the documents for older releases stay the same, and with them their answers.
+NEW_PLUGIN_NAMES = {37: ("DeferredPodScheduling",)}
+NEW_POINTS = {37: ("podGroupPostFilter",)}
 # What stands where in the bases below; the default plugins of nearly all releases.
 SCORERS = _words(
     "NodeResourcesFit NodeAffinity TaintToleration InterPodAffinity PodTopologySpread ImageLocality NodeResourcesBalancedAllocation"
@@ -89,6 +92,8 @@ class Target:
         self.minor, self.plugins, self.version = minor, plugins, version
         self.multi_point = version in ("v1beta3", "v1")
         self.merges = version != "v1beta1"  # an enabled default plugin replaces the default entry
+        self.points = (*POINTS, *(point for since, points in NEW_POINTS.items() if since <= minor for point in points))
+        self.plugin_names = (*PLUGIN_NAMES, *(name for since, names in NEW_PLUGIN_NAMES.items() if since <= minor for name in names))
 
 
 def documents(minor: int, plugins: str, count: int = COUNT, seed: int = SEED) -> list[Document]:
@@ -198,7 +203,8 @@ def profile(dice: Dice, target: Target, name: str) -> dict[str, Any]:
     made: dict[str, Any] = {"schedulerName": name}
     if target.version == "v1" and target.minor >= 26 and dice.chance(0.1):
         made["percentageOfNodesToScore"] = dice.pick((0, 10, 100))
-    kinds = IN_TREE if target.plugins == "in-tree" or dice.chance(0.25) else SCHEDULER_PLUGINS
+    in_tree = (*IN_TREE, *(kind for since, kinds in NEW_IN_TREE.items() if since <= target.minor for kind in kinds))
+    kinds = in_tree if target.plugins == "in-tree" or dice.chance(0.25) else SCHEDULER_PLUGINS
     plugins: dict[str, Any] = {}
     configs: list[dict[str, Any]] = []
     for _count in range((0, 1, 1, 2, 2, 3)[dice.below(6)]):
@@ -258,6 +264,18 @@ def everywhere(dice: Dice, target: Target, plugins: dict, configs: list) -> None
         for name in ("PrioritySort", "DefaultBinder"):
             _enable(target, plugins, "multiPoint", {"name": name})
     return None
+
+
+def pod_groups(dice: Dice, target: Target, plugins: dict, configs: list) -> None:
+    """podGroupPostFilter, whose plugins get no default arguments."""
+    for name in dice.some(("DefaultPreemption", "DynamicResources"), 2):
+        _enable(target, plugins, "podGroupPostFilter", {"name": name})
+        if dice.chance(0.5):
+            plugins.setdefault("multiPoint", {}).setdefault("disabled", []).append({"name": name})
+            if dice.chance(0.5):
+                configs.append({"name": name, "args": {}})
+    if dice.chance(0.2):
+        plugins.setdefault("podGroupPostFilter", {})["disabled"] = [{"name": "*"}]
 
 
 def sorting(dice: Dice, target: Target, plugins: dict, configs: list) -> None:
@@ -396,6 +414,7 @@ IN_TREE = (
     _args("NodeResourcesBalancedAllocation", lambda dice, target: {"resources": _resources(dice, 1)}),
     _args("DynamicResources", _dynamic),
 )
+NEW_IN_TREE = {37: (pod_groups, pod_groups)}
 
 
 def _trimaran_args(dice: Dice) -> dict[str, Any]:
@@ -675,7 +694,7 @@ def other_plugin(dice: Dice, made: dict, target: Target) -> None:
     places = [(container, key) for container, key in _places(made, []) if key == "name" and isinstance(container, dict)]
     if places:
         container, key = dice.pick(places)
-        container[key] = dice.pick(PLUGIN_NAMES)
+        container[key] = dice.pick(target.plugin_names)
 
 
 def _profile(dice: Dice, made: dict) -> dict | None:
@@ -698,7 +717,7 @@ def _plugins(dice: Dice, made: dict) -> dict | None:
 def other_point(dice: Dice, made: dict, target: Target) -> None:
     plugins = _plugins(dice, made)
     if plugins:
-        _renamed(plugins, dice.pick(list(plugins)), dice.pick(POINTS))
+        _renamed(plugins, dice.pick(list(plugins)), dice.pick(target.points))
 
 
 def _place_of_plugins(dice: Dice, made: dict, target: Target, kind: str) -> list | None:
@@ -706,7 +725,7 @@ def _place_of_plugins(dice: Dice, made: dict, target: Target, kind: str) -> list
     if plugins is None:
         return None
     points = POINTS[:12] if target.multi_point else POINTS[:11]
-    point = plugins.setdefault(dice.pick(points if dice.chance(0.9) else POINTS), {})
+    point = plugins.setdefault(dice.pick(points if dice.chance(0.9) else target.points), {})
     if not isinstance(point, dict):
         return None
     entries = point.setdefault(kind, [])
@@ -716,7 +735,7 @@ def _place_of_plugins(dice: Dice, made: dict, target: Target, kind: str) -> list
 def one_more(dice: Dice, made: dict, target: Target) -> None:
     entries = _place_of_plugins(dice, made, target, "enabled")
     if entries is not None:
-        entry: dict[str, Any] = {"name": dice.pick(PLUGIN_NAMES)}
+        entry: dict[str, Any] = {"name": dice.pick(target.plugin_names)}
         if dice.chance(0.5):
             entry["weight"] = dice.pick((-5, -1, 0, 1, 3, 100, 2**31 - 1))
         entries.insert(dice.below(len(entries) + 1), entry)
@@ -725,14 +744,14 @@ def one_more(dice: Dice, made: dict, target: Target) -> None:
 def one_less(dice: Dice, made: dict, target: Target) -> None:
     entries = _place_of_plugins(dice, made, target, "disabled")
     if entries is not None:
-        entries.append({"name": dice.pick(("*", *PLUGIN_NAMES))})
+        entries.append({"name": dice.pick(("*", *target.plugin_names))})
 
 
 def more_arguments(dice: Dice, made: dict, target: Target) -> None:
     chosen = _profile(dice, made)
     if chosen is not None and isinstance(chosen.setdefault("pluginConfig", []), list):
         args = dice.pick(({}, {"resources": [{"name": "cpu", "weight": dice.pick((0, 1, 2, 101))}]}, {"x": "y"}, None, {"kind": "XArgs"}))
-        chosen["pluginConfig"].append({"name": dice.pick(PLUGIN_NAMES), "args": args})
+        chosen["pluginConfig"].append({"name": dice.pick(target.plugin_names), "args": args})
 
 
 def more_fields(dice: Dice, made: dict, target: Target) -> None:

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from . import compare, corpus, recordings
 from .documents import targets
-from .generate import PLUGIN_NAMES, POINTS, Dice
+from .generate import NEW_PLUGIN_NAMES, NEW_POINTS, PLUGIN_NAMES, POINTS, Dice
 
 ENGINE = Path(__file__).parents[2] / "plugins/module_utils/kube_scheduler"
 # Tables and modules that decide the answer; advice, images and conversion are no part of it.
@@ -35,7 +35,7 @@ SAMPLE = 16
 SEED = 1
 # Tables of wording, of which no answer depends.
 _WORDING = re.compile(r"WORDS|REPLACEMENTS|REMOVED_LOCKS|_HINT")
-_NAMES = frozenset((*POINTS, *PLUGIN_NAMES))
+_NAMES = frozenset((*POINTS, *PLUGIN_NAMES)).union(*NEW_POINTS.values(), *NEW_PLUGIN_NAMES.values())
 
 
 class Mutant(NamedTuple):

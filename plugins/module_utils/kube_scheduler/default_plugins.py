@@ -16,7 +16,7 @@ from typing import Any
 
 from .flags import feature_gates
 from .report import Path
-from .tables.plugins import DEFAULTS, MERGED_POINTS
+from .tables.plugins import DEFAULTS, MERGED_POINTS, WITHOUT_DEFAULT_ARGUMENTS
 from .target import Target
 from .types import args_kind
 
@@ -132,7 +132,12 @@ def _merge_set(default: Iterable[Entry], written: Mapping[str, list[Entry]], ver
 def _add_plugin_config(profile: dict[str, Any], version: str, target: Target) -> None:
     """Append empty arguments for the plugins that have none, in the order of their names; defaults fill them."""
     configured = {entry.get("name", "") for entry in profile.get("pluginConfig", ())}
-    enabled = {entry.name for plugin_set in profile["plugins"].values() for entry in plugin_set.get("enabled", ())}
+    enabled = {
+        entry.name
+        for point, plugin_set in profile["plugins"].items()
+        if point not in WITHOUT_DEFAULT_ARGUMENTS
+        for entry in plugin_set.get("enabled", ())
+    }
     missing = [name for name in sorted(enabled - configured) if args_kind(name, version, target) is not None]
     if missing:
         profile.setdefault("pluginConfig", []).extend({"name": name, "args": {}} for name in missing)

@@ -125,7 +125,12 @@ class _Framework:
                     self.report.error(BUILD, "duplicate", path, f"repeated config for plugin {name}", hint)
 
     def _construct(self, name: str) -> None:
-        if args_kind(name, self.version, self.target) is not None and self.registry[name].origin != CUSTOM:
+        kind = args_kind(name, self.version, self.target)
+        if kind is not None and self.registry[name].origin != CUSTOM:
+            if name not in self.plugin_config and self.target.minor > 21:
+                hint = f"add {{name: {name}, args: {{}}}} to pluginConfig: kube-scheduler adds no arguments for a plugin that is only enabled there"
+                self.report.error(BUILD, "missing-arguments", self._place_of(name), f"got args of type <nil>, want *{kind}", hint)
+                return
             for where, code, message, hint in constructor_errors(name, self.args(name), self.version, self.target):
                 path = self.args_path(name, where)
                 if not self.reported(path) and not follows(self.report, path):

@@ -19,8 +19,10 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.conv
     IMPOSSIBLE,
     convert,
 )
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.releases import NEWEST
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import UnknownTarget
 from conformance.kube_scheduler.convert import recording
+from oracle import corpus, recordings
 
 CASES = {case.id: case for case in recording.cases()}
 RECORDED = recording.load()
@@ -84,9 +86,24 @@ def test_the_newest_release_takes_the_results():
     for case in latest.values():
         if case.id.startswith("policy with the "):
             continue  # one predicate or priority; the other policies have them all
-        conversion = convert(case.text, f"1.{case.minor}", "1.36")
+        conversion = convert(case.text, f"1.{case.minor}", f"1.{NEWEST}")
         assert conversion.complete is ("ServiceAffinity" not in case.id), (case.id, [found.format() for found in conversion.findings])
         assert conversion.api_version == "kubescheduler.config.k8s.io/v1"
+
+
+def test_1_37_takes_what_1_36_takes_as_it_is():
+    """No kube-scheduler 1.37 rejected a document that 1.36 accepted, other than for its flags: nothing has to be converted."""
+    before, after = (recordings.load(minor, "in-tree")[1] for minor in (36, 37))
+    accepted = [
+        document
+        for document in corpus.documents(36, "in-tree")
+        if not document.flags and before[document.digest].accepted and document.digest in after
+    ]
+    assert len(accepted) > 400
+    assert [document.id for document in accepted if not after[document.digest].accepted] == []
+    for document in accepted[::8]:
+        conversion = convert(document.text, "1.36", "1.37")
+        assert (conversion.complete, conversion.steps) == (after[document.digest].starts, ()), document.id
 
 
 # Steps and texts
@@ -123,7 +140,7 @@ def test_weights_that_the_document_gives_need_no_keeping():
 
 
 @pytest.mark.parametrize(
-    ("target", "version"), [("1.22", "v1beta2"), ("1.23", "v1beta3"), ("1.24", "v1beta3"), ("1.25", "v1"), ("1.36", "v1")]
+    ("target", "version"), [("1.22", "v1beta2"), ("1.23", "v1beta3"), ("1.24", "v1beta3"), ("1.25", "v1"), ("1.37", "v1")]
 )
 def test_the_newest_version_that_the_target_reads(target, version):
     assert convert(config("v1beta1"), "1.22", target).api_version == f"kubescheduler.config.k8s.io/{version}"

@@ -17,12 +17,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from oracle import derive, table_writer
+from oracle import columns, derive, table_writer
 from oracle.table_writer import Source
 
 NEXT = 98
 ENGINE = Path("ansible_collections/osso/scheduler/plugins/module_utils/kube_scheduler")
-MINORS = derive.recorded_minors()
+MINORS = columns.recorded_minors()
 
 
 @pytest.fixture
@@ -104,13 +104,13 @@ class Removal(ast.NodeVisitor):
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_the_tables_are_what_was_derived_from_the_kube_scheduler(engine, minor):
-    assert list(derive.differences(derive.recorded(minor), column(engine, minor))) == []
+    assert list(derive.differences(columns.recorded(minor), column(engine, minor))) == []
 
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_a_release_written_from_scratch_is_that_of_the_tables(engine, minor):
     """The tables end with the release before: the command writes this one."""
-    real = derive.recorded(minor)
+    real = columns.recorded(minor)
     before = column(engine, minor - 1)
     forget(minor)
     table_writer.raise_newest(minor)

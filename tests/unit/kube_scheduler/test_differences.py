@@ -21,6 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.diff
     diff,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import UnknownTarget
+from oracle import compare, corpus, recordings
 
 DEFAULT = "default-scheduler"
 
@@ -57,6 +58,43 @@ def test_a_release_that_adds_a_plugin():
     found = between_releases(config(), "1.33", "1.34")
     assert {difference.name for difference in found} == {"DynamicResources"}
     assert {difference.what for difference in found} == {ADDED}
+
+
+def test_1_36_to_1_37():
+    found = between_releases(config(), "1.36", "1.37")
+    assert [(difference.where, difference.name) for difference in found if difference.what == ADDED] == [
+        ("preFilter", "NodeName"),
+        ("preFilter", "NodeUnschedulable"),
+        ("preFilter", "TaintToleration"),
+        ("podGroupPostFilter", "DynamicResources"),
+        ("podGroupPostFilter", "DefaultPreemption"),
+        ("VolumeBinding.shape", ""),
+    ]
+    assert [(difference.where, difference.before[:2], difference.after[:2]) for difference in found if difference.what != ADDED] == [
+        ("filter", ("NodeUnschedulable", "NodeName"), ("NodeName", "NodeUnschedulable")),
+    ]
+
+
+def test_1_37_runs_what_kube_scheduler_runs():
+    """For documents that both releases accept, the plugins that differ are those of the recorded answers."""
+    before, after = (recordings.load(minor, "in-tree")[1] for minor in (36, 37))
+    asked = [document for document in corpus.documents(36, "in-tree") if not document.flags and before[document.digest].accepted]
+    compared = 0
+    for document in asked[::16]:
+        old, new = before[document.digest].effective, after[document.digest].effective
+        found = between_releases(document.text, "1.36", "1.37")
+        for profile, points in new.items():
+            for point in {*points, *old[profile]}:
+                name = compare.POINTS.get(point, point)
+                then, now = ({plugin: weight for plugin, weight in of[profile].get(point, ())} for of in (old, new))
+                expected = {(ADDED, plugin) for plugin in now.keys() - then.keys()} | {
+                    (REMOVED, plugin) for plugin in then.keys() - now.keys()
+                }
+                expected |= {(CHANGED, plugin) for plugin in now.keys() & then.keys() if now[plugin] != then[plugin]}
+                told = {(one.what, one.name) for one in found if (one.profile, one.where) == (profile, name) and one.what != REORDERED}
+                assert told == expected, (document.id, profile, name)
+                compared += len(expected)
+    assert compared > 50
 
 
 def test_a_release_that_refuses_the_document():

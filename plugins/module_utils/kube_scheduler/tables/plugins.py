@@ -55,6 +55,9 @@ MERGED_POINTS = {
     " placementGenerate placementScore podGroupPostFilter",
 }
 
+WITHOUT_DEFAULT_ARGUMENTS = ("podGroupPostFilter",)
+"""Points whose plugins get no default arguments: pluginsNames in pkg/scheduler/apis/config/v1/defaults.go of 1.37 leaves them out."""
+
 
 class Plugin(NamedTuple):
     """A plugin of a registry: its points, the first and the last minor that has it."""
