@@ -86,7 +86,7 @@ def test_1_37_runs_what_kube_scheduler_runs():
         for profile, points in new.items():
             for point in {*points, *old[profile]}:
                 name = compare.POINTS.get(point, point)
-                then, now = ({plugin: weight for plugin, weight in of[profile].get(point, ())} for of in (old, new))
+                then, now = (dict(of[profile].get(point, ())) for of in (old, new))
                 expected = {(ADDED, plugin) for plugin in now.keys() - then.keys()} | {
                     (REMOVED, plugin) for plugin in then.keys() - now.keys()
                 }
