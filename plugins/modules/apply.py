@@ -71,7 +71,7 @@ options:
       - With O(set_namespace), V(absent) also deletes the objects in the set's inventory, and the inventory; manifests are optional then. A
         CustomResourceDefinition of which other objects exist stays, because they would be deleted with it; a warning names it.
       - Without O(set_name), V(absent) deletes the manifests, whoever created them.
-      - A Namespace is deleted with everything in it, unless O(keep_inhabited).
+      - A Namespace is deleted with everything in it, unless O(keep_nonempty).
     type: str
     choices: [present, absent]
     default: present
@@ -207,7 +207,7 @@ options:
       - Without it such objects stay in the cluster and in the inventory.
     type: bool
     default: false
-  keep_inhabited:
+  keep_nonempty:
     description:
       - With O(state=absent), keep a Namespace that contains objects of others; a warning names them.
       - Objects that every namespace has, and objects that are deleted together with their owner, do not count. To find other objects, the module
@@ -606,7 +606,7 @@ def main():
             take_ownership=dict(type="list", elements="str", default=[]),
             orphan=dict(type="list", elements="str", default=[]),
             prune=dict(type="bool", default=False),
-            keep_inhabited=dict(type="bool", default=False),
+            keep_nonempty=dict(type="bool", default=False),
             owner=dict(
                 type="dict",
                 options=dict(
@@ -669,7 +669,7 @@ def run(module):
         take_ownership=params["take_ownership"],
         orphan=params["orphan"],
         prune=params["prune"],
-        keep_inhabited=params["keep_inhabited"],
+        keep_nonempty=params["keep_nonempty"],
         owner=params["owner"],
         subresource=params["subresource"],
         wait=params["wait"],
@@ -728,11 +728,11 @@ def _check(params, objects):
     if params["orphan"] and present and not params["prune"]:
         raise InputError("orphan is given but prune is false; without prune nothing leaves the set. Set prune to true.")
     if present and params["all_of"]:
-        raise InputError("all_of deletes every object of a kind; it goes with state: absent only.")
-    if present and params["keep_inhabited"]:
-        raise InputError("keep_inhabited is about what is deleted; it goes with state: absent only.")
+        raise InputError("all_of deletes every object of a kind: use it only with state: absent.")
+    if present and params["keep_nonempty"]:
+        raise InputError("keep_nonempty is for deletions: use it only with state: absent.")
     if not present and params["adopt"]:
-        raise InputError("adopt is about what is applied; it goes with state: present only.")
+        raise InputError("adopt is for objects that are applied: use it only with state: present.")
     if not present and (params["wait_for"] or params["subresource"] or params["takeover_field_managers"]):
         raise InputError("wait_for, subresource and takeover_field_managers go with state: present only; remove them.")
     if params["subresource"] and (params["set_name"] or params["owner"]):

@@ -432,7 +432,7 @@ def _check(params, retry_seconds):
     if params["state"] == "absent":
         return
     if params["upgrade"] == "version" and not params["version"]:
-        raise InputError("upgrade is version but version is missing; give the version that is to be installed, such as 1.2.0.")
+        raise InputError("upgrade is version but version is missing; specify the version, such as 1.2.0.")
     if params["version"] and params["upgrade"] != "version":
         raise InputError("version is {version} but upgrade is {upgrade}; set upgrade: version, or remove version.".format(**params))
     if params["approve"] and params["approval"] != "Manual":

@@ -213,7 +213,7 @@ class TestInput:
             ({"keep_existing": ["things.example.com"]}, "keep_existing is given but set_name is missing"),
             ({"take_ownership": ["things.example.com"]}, "take_ownership is given but set_name is missing"),
             ({"orphan": ["things.example.com"], "prune": True}, "orphan is given but set_name is missing"),
-            ({"keep_inhabited": True}, "keep_inhabited is about what is deleted"),
+            ({"keep_nonempty": True}, "keep_nonempty is about what is deleted"),
             ({"orphan": ["things.example.com"], "set_name": "a", "set_namespace": "b"}, "orphan is given but prune is false"),
             ({"set_name": "mine", "prune": True}, "prune is true but set_namespace is missing"),
             ({"set_namespace": "mine"}, "set_namespace is given but set_name is missing"),

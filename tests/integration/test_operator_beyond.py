@@ -138,7 +138,7 @@ def test_unknown_image_is_asked_itself(scheduler, new, kubectl):
     unknown.write(schedulerImage=image)
     status, _reason, message = reason(unknown, "ConfigValid", "ConfigInvalid")
     assert status == "False"
-    assert "the image itself refuses it" in message
+    assert "the kube-scheduler in the image rejects it" in message
     assert "NodeResourcesFits" in message
     assert unknown.deployment is None
     unknown.write_config()

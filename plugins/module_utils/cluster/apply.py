@@ -60,7 +60,7 @@ class Options(NamedTuple):
     take_ownership: Sequence[str] = ()
     orphan: Sequence[str] = ()
     prune: bool = False
-    keep_inhabited: bool = False
+    keep_nonempty: bool = False
     owner: Mapping[str, Any] | None = None
     subresource: str | None = None
     wait: bool = False
@@ -159,9 +159,9 @@ class Run:
             released += adopted
             doomed += [one for one in found if one not in adopted]
         doomed = self._without_definitions_in_use(doomed, {member.key for member in others})
-        if self._options.keep_inhabited:
+        if self._options.keep_nonempty:
             going = {self._inventory.key} if self._inventory else set()
-            doomed = prune.without_inhabited(self._client, doomed, going, self._warn)
+            doomed = prune.without_nonempty(self._client, doomed, going, self._warn)
         home = []
         if self._inventory:
             # The inventory goes last, so that an interrupted run can be repeated; only its own namespace is deleted after it.
@@ -192,12 +192,12 @@ class Run:
 
     def _without_definitions_in_use(self, doomed: list[Doomed], keys: Collection[Key]) -> list[Doomed]:
         """``doomed`` without those definitions among ``keys`` of whose kind objects exist that stay."""
-        inhabited = [one for one in prune.in_use(self._client, doomed) if one.identity.key in keys]
-        for one in inhabited:
+        used = [one for one in prune.in_use(self._client, doomed) if one.identity.key in keys]
+        for one in used:
             self._warn(
                 f"{one.identity} of set {self._options.set_name} is not deleted: objects of its kind exist and would be deleted too."
             )
-        return [one for one in doomed if one not in inhabited]
+        return [one for one in doomed if one not in used]
 
     # Membership
 

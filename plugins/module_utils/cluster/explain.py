@@ -78,7 +78,7 @@ def _forbidden(error: ApiError, causes: list[Object]) -> str:
             error.message, denied["user"], denied["verb"], denied["resource"], denied["group"] or ""
         )
     if "attempting to grant RBAC permissions not currently held" in error.message:
-        return error.message + ". Who applies a role must hold its permissions, or the verbs escalate and bind on it."
+        return error.message + ". A user who applies a role must have its permissions, or the verbs escalate and bind on it."
     return error.message
 
 

@@ -182,12 +182,12 @@ def _last_words(ended: Object) -> str:
 def _by_code(code: int | None, log: str) -> str:
     """The meaning of the exit code of a process without an error message."""
     if code == _PANIC_CODE and log:
-        return "it panicked (exit code 2), and the end of its log does not say why"
+        return "it panicked (exit code 2), and the end of its log contains no reason"
     if code in _TOLD_TO_END_CODES:
-        return f"it was told to end (exit code {code}), as is one whose startup or liveness probe fails"
+        return f"it received SIGTERM (exit code {code}), as is one whose startup or liveness probe fails"
     if code == _KILLED_CODE:
-        return "it was killed (exit code 137), as is one whose probe fails and that does not end by itself"
-    return f"it ended with exit code {code}, and did not say why"
+        return "it was killed (exit code 137), as is one whose probe fails and that ignores SIGTERM"
+    return f"it ended with exit code {code}, and its log contains no reason"
 
 
 def last_error(log: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants, lookup, report
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import lookup, namespace_contents, report
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
@@ -46,12 +46,12 @@ class Deleted:
 
 def kept(client: Client, doomed: list[Doomed], set_name: str | None, warn: Callable[[str], None]) -> list[Doomed]:
     """Those that must stay, because objects of others would be deleted with them; ``warn`` is called with the reason."""
-    inhabited = [one.identity for one in in_use(client, doomed)]
+    used = [one.identity for one in in_use(client, doomed)]
     staying = []
     for one in doomed:
         if one.identity.kind == "Namespace":
             why = "what else lives in it would be deleted too"
-        elif one.identity in inhabited:
+        elif one.identity in used:
             why = "objects of its kind exist and would be deleted too"
         else:
             continue
@@ -60,15 +60,15 @@ def kept(client: Client, doomed: list[Doomed], set_name: str | None, warn: Calla
     return staying
 
 
-def without_inhabited(client: Client, doomed: list[Doomed], going: Collection[Key], warn: Callable[[str], None]) -> list[Doomed]:
+def without_nonempty(client: Client, doomed: list[Doomed], going: Collection[Key], warn: Callable[[str], None]) -> list[Doomed]:
     """``doomed`` without the namespaces that contain an object that is neither doomed nor among the keys ``going``; ``warn`` is called for each."""
     going = {one.identity.key for one in doomed}.union(going)
     left = []
     for one in doomed:
         namespace = one.live and one.identity.key[:2] == ("", "Namespace")
-        staying = inhabitants.of(client, one.identity.name, going) if namespace else []
+        staying = namespace_contents.of(client, one.identity.name, going) if namespace else []
         if staying:
-            warn(f"{one.identity} is not deleted: it still contains {inhabitants.told(staying)}.")
+            warn(f"{one.identity} is not deleted: it still contains {namespace_contents.described(staying)}.")
         else:
             left.append(one)
     return left

@@ -202,7 +202,7 @@ def held_by(live: Object) -> str:
         if not reasons and live.get("spec", {}).get("finalizers"):
             reasons.append("its content is still being deleted")
     if not live["metadata"].get("deletionTimestamp"):
-        reasons.append("it is not marked for deletion any more: someone created it again")
+        reasons.append("it is no longer marked for deletion: it was created again")
     elif not reasons:
         reasons.append("no finalizer; the server has not removed it yet")
     return "; ".join(reasons)

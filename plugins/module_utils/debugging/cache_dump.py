@@ -154,7 +154,7 @@ def _wait(client: Client, options: Options, target: Target | None, log: Log) -> 
             found = dumps.find(klog.entries(text))
         except dumps.DumpError as error:
             raise ClusterError(
-                f"The scheduler's dump can't be read, {error}. What is known are the dumps of Kubernetes {' to '.join(dumps.RELEASES)}."
+                f"The scheduler's dump can't be read, {error}. This module reads the dumps of Kubernetes {' to '.join(dumps.RELEASES)}."
             ) from None
         if found:
             return found

@@ -91,7 +91,7 @@ class Inside:
         except ClusterError as error:
             return target, "", error.message
         if not port:
-            return target, "", "it serves no metrics: its flag --secure-port is 0"
+            return target, "", "it exposes no metrics: its flag --secure-port is 0"
         return (target, *self.page_of(target, port))
 
     def page_of(self, target: Target, port: int) -> tuple[str, str]:

@@ -131,7 +131,7 @@ class _Collector:
     def collect(self, dry: bool) -> None:
         schedulers = self._try("schedulers", "as scheduler_info", self.survey.schedulers) or []
         operators = self._try("operators", "as scheduler_info", self.survey.operators) or []
-        platform = self._try("what the cluster serves", "GET /apis", self.survey.platform) or {}
+        platform = self._try("API versions of the cluster", "GET /apis", self.survey.platform) or {}
         for entry in schedulers:
             # Before anything is shown: what a scheduler is told may be in its log.
             for value in credentials(self._try("a configuration", "ConfigMap", partial(self.survey.configuration, entry))):
@@ -166,7 +166,7 @@ class _Collector:
         }
         self.bundle.add(
             "scheduler_info.json",
-            "who serves which name, and which pods wait for what",
+            "schedulers with their names, and pending pods with their reasons",
             "as scheduler_info",
             self.bundle.masking.shown(found),
         )

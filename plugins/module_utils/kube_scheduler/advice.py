@@ -151,9 +151,7 @@ def _leader_election(case: _Case) -> None:
     lease = (election.get("resourceNamespace"), election.get("resourceName"))
     names = [profile.get("schedulerName") for profile in case.config.get("profiles") or ()]
     if election.get("leaderElect") and lease == table.DEFAULT_LEASE and DEFAULT_SCHEDULER not in names:
-        message = (
-            "the lease kube-scheduler in kube-system belongs to the default scheduler: this one waits for it forever, or takes it away"
-        )
+        message = "the lease kube-scheduler in kube-system belongs to the default scheduler: this one waits for it forever, or acquires it"
         hint = "set resourceName and resourceNamespace to a lease of its own, or leaderElect: false for a single replica"
         path = ("leaderElection", "resourceName") if "resourceName" in own else ("leaderElection",)
         case.report.warning("lease-collision", path, message, hint)
@@ -235,11 +233,11 @@ def _text(case: _Case, path: Path, text: str, filled: Sequence[str]) -> None:
     for name in filled:
         unfilled = unfilled.replace(name, "")
     if _is_placeholder(unfilled):
-        message = "holds a placeholder that nobody filled in; kube-scheduler takes it literally"
+        message = "holds a placeholder without a value; kube-scheduler uses it literally"
         case.report.warning("placeholder", path, message, "write the value that is meant")
     if not text.isascii() and any(character in text for character in _INVISIBLE):
         message = "holds an invisible character (such as U+00A0, no-break space), as copied from a web page"
-        case.report.warning("invisible-character", path, message, "type the text anew")
+        case.report.warning("invisible-character", path, message, "type the text again")
 
 
 def _is_placeholder(text: str) -> bool:
@@ -258,7 +256,10 @@ def _extender(case: _Case, extender: Mapping[str, Any], path: Path) -> None:
     verbs = [name for name in ("filterVerb", "preemptVerb", "prioritizeVerb", "bindVerb") if extender.get(name)]
     if not verbs:
         warn(
-            "extender-unused", "", "no verb is set: the extender is never asked", "set filterVerb, prioritizeVerb, preemptVerb or bindVerb"
+            "extender-unused",
+            "",
+            "no verb is set: kube-scheduler never calls the extender",
+            "set filterVerb, prioritizeVerb, preemptVerb or bindVerb",
         )
     elif not url.startswith((INSECURE, SECURE)):
         warn(
@@ -281,7 +282,7 @@ def _extender(case: _Case, extender: Mapping[str, Any], path: Path) -> None:
         case.report.warning("secret-in-clear", (*path, "tlsConfig", "keyData"), message, "mount a Secret and name its file in keyFile")
     timeout = extender.get("httpTimeout") or 0
     if timeout > table.LONG_EXTENDER_TIMEOUT_SECONDS * 10**9:
-        message = f"{timeout}: so long may a hanging extender hold up every pod"
+        message = f"{timeout}: an extender that does not answer delays every pod by this time"
         warn("extender-timeout", "httpTimeout", message, "a few seconds; 5s is the default")
 
 
@@ -339,7 +340,7 @@ def _runs_by_default(case: _Case, profile: _Profile, point: str, name: str) -> b
 def _dead_disable(case: _Case, path: Path, point: str, name: str) -> None:
     known = case.plugins.get(name)
     if known is None and name in table.REPLACED_BY_FIT:
-        message = f"{name} is no plugin any more; NodeResourcesFit does its scoring, and goes on doing it"
+        message = f"{name} is no plugin any more; NodeResourcesFit still does its scoring"
         hint = "disable NodeResourcesFit at score instead"
     elif known is None:
         message = f"{name} is no plugin of this kube-scheduler: nothing is disabled"
@@ -434,7 +435,7 @@ def _arguments(case: _Case, profile: _Profile) -> None:
             _metric_provider(case, _mapping(written["metricProvider"]), (*path, "metricProvider"))
         strategy = _mapping(written.get("scoringStrategy")) if name == "NodeResourcesFit" and case.target.minor <= 35 else {}
         if strategy.get("requestedToCapacityRatio") is not None and strategy.get("type") != "RequestedToCapacityRatio":
-            message = "without effect: the type of the strategy is another one; 1.36 and later refuse it"
+            message = "without effect: the strategy has another type; 1.36 and later reject it"
             where = (*path, "scoringStrategy", "requestedToCapacityRatio")
             case.report.warning("ignored-field", where, message, "set type: RequestedToCapacityRatio, or remove it", at_key=True)
 
@@ -514,7 +515,7 @@ def _twice(case: _Case, profile: _Profile) -> None:
 def _lost_filters(case: _Case, profile: _Profile) -> None:
     filters = profile.runs.get("filter", {})
     if "NodeResourcesFit" not in filters:
-        message = "NodeResourcesFit does not filter: pods are placed on nodes that have no room for them, whose kubelet refuses them"
+        message = "NodeResourcesFit does not filter: pods are placed on nodes without room for them, and kubelet rejects them"
         hint = (
             "disable it at score only" if "NodeResourcesFit" not in profile.runs.get("score", {}) else "enable it at filter and preFilter"
         )

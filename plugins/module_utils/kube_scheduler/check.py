@@ -108,7 +108,7 @@ def _check_writable(completed: dict[str, Any], report: Report) -> dict[str, Any]
     path = unprintable(completed)
     if path is None:
         return completed
-    message = "holds a control character, for which kube-scheduler ends when it logs the configuration (--v=2) or writes it"
+    message = "holds a control character, which makes kube-scheduler exit when it logs the configuration (--v=2) or writes it"
     report.error(BUILD, "control-character", path, message, "delete it; it is invisible in most editors")
     return None
 

@@ -103,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
         help="1.31 or openshift-4.18; without it and --image the image of a SecondaryScheduler in FILE decides, else only what holds for every "
         "release is checked",
     )
-    add("--image", help="the scheduler's image, whose name and tag tell release and plugins")
+    add("--image", help="the scheduler's image, whose name and tag identify release and plugins")
     add(
         "--plugins",
         metavar="SET",
@@ -142,7 +142,7 @@ def _check_usage(options: argparse.Namespace) -> None:
         options.kubernetes = None
     image = identify(options.image) if options.image else None
     if image and image.reason and not (options.kubernetes and options.plugins):
-        _note(f"{image.reason}: give --kubernetes and --plugins; else only what holds for every release is checked", options)
+        _note(f"{image.reason}: give --kubernetes and --plugins; else only release-independent checks are made", options)
         options.kubernetes = None
     elif image:
         options.kubernetes = options.kubernetes or image.kubernetes
@@ -151,7 +151,7 @@ def _check_usage(options: argparse.Namespace) -> None:
         if release:
             make_target(release, options.described or IN_TREE, options.flag)
     if not options.kubernetes and (options.complete or options.diff or options.diff_release):
-        raise Unusable(f"--{chosen[0].replace('_', '-')} needs --kubernetes, or an --image that tells it")
+        raise Unusable(f"--{chosen[0].replace('_', '-')} needs --kubernetes, or an --image with a known tag")
 
 
 def _plugins(given: str | None) -> Any:
@@ -220,7 +220,7 @@ def _reader(name: str, found: Configuration, options: argparse.Namespace) -> Rea
     scheduler = found.scheduler
     if scheduler is None:
         if not reader.kubernetes and not options.convert:
-            _note("without --kubernetes or --image only what holds for every release is checked", options)
+            _note("without --kubernetes or --image only release-independent checks are made", options)
         return reader
     # The operator fills these.
     reader = reader._replace(placeholders=(PROM_URL, PROM_TOKEN, LOAD_WATCHER_URL))
@@ -230,7 +230,7 @@ def _reader(name: str, found: Configuration, options: argparse.Namespace) -> Rea
     kubernetes, plugins = scheduler.kubernetes or image.kubernetes, options.described or _annotated(scheduler) or image.plugins
     if kubernetes is None or plugins is None:
         _note(
-            f"{name}: {scheduler.object}: {image.reason}: give --kubernetes and --plugins; else only what holds for every release is checked",
+            f"{name}: {scheduler.object}: {image.reason}: give --kubernetes and --plugins; else only release-independent checks are made",
             options,
         )
         return reader

@@ -139,7 +139,7 @@ def _finish(text: str, root: Node, work: _Work, goal: Target, release: str) -> C
     if converted is None:
         converted = from_structure(work.data)
         if _has_comments(text):
-            work.log.add(APPROXIMATE, "", "comments, anchors and the author's layout are lost: the text was written anew")
+            work.log.add(APPROXIMATE, "", "comments, anchors and the author's layout are lost, because the text was generated")
         elif text.lstrip().startswith("{"):
             work.log.add(EXACT, "", "written as YAML")
     custom = {**work.plugins, "base": goal.plugins} if goal.custom and isinstance(work.plugins, Mapping) else goal.plugins

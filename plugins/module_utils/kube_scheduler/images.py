@@ -36,7 +36,7 @@ def identify(reference: str) -> Image:
     if row is None:
         return _unknown(f"the image {reference} is not one that a table describes")
     if not tag:
-        return _unknown(f"the image {reference} has no tag that tells its release")
+        return _unknown(f"the image {reference} has no tag that identifies its release")
     match = re.fullmatch(row.tag, tag)
     if match is None:
         return _unknown(f"the tag {tag} of the image {reference} is not one of the releases of {row.name}")
@@ -82,7 +82,7 @@ def check_image(reference: str, kubernetes: str | None, cluster: str | None = No
     if scheduler > server:
         message = f"the scheduler is of Kubernetes {kubernetes}, newer than the cluster's {cluster}"
         if server < STABLE_CLAIMS <= scheduler:
-            message += f": it places no pod without resource.k8s.io/v1, which the API server serves since 1.{STABLE_CLAIMS}"
+            message += f": it places no pod without resource.k8s.io/v1, which exists since 1.{STABLE_CLAIMS}"
     elif scheduler < server - 1:
         message = f"the scheduler is of Kubernetes {kubernetes}, {server - scheduler} releases older than the cluster's {cluster}"
     else:

@@ -78,7 +78,7 @@ def too_long(place: Place | tuple[int, int]) -> NotYaml:
 
 
 def duplicate(path: str, place: Place, first: Place) -> Finding:
-    message = f"the field is there twice, first in line {first.line}"
+    message = f"the field exists twice, first in line {first.line}"
     return Finding(ERROR, DUPLICATE, message, path, place.line, place.column, "remove one of the two")
 
 

@@ -108,7 +108,7 @@ def _check_type(root: Node) -> list[Finding]:
     group, slash, version = _string(root, "apiVersion").partition("/")
     if group != API_GROUP or not slash or not version or "/" in version:
         message = "{} is not a version of {}".format(_string(root, "apiVersion"), API_GROUP)
-        hint = _hint_for_other_object(root) or f"write apiVersion: {API_GROUP}/v1, or the older version that the image serves"
+        hint = _hint_for_other_object(root) or f"write apiVersion: {API_GROUP}/v1, or the older version that the image reads"
         findings.append(_error("wrong-type-of-document", message, "apiVersion", entries["apiVersion"][1].place, hint))
     elif _string(root, "kind") != KIND:
         message = "{} is not {}".format(_string(root, "kind"), KIND)
@@ -166,5 +166,5 @@ def _scheduler_name(profile: Node, path: str, only: bool) -> tuple[str, Finding 
         message = f"is {_name_type(node.value)}, not a string"
         return "", _error("wrong-type", message, path, node.place, "put the name into quotes")
     if not node.value:
-        return "", _error("missing-name", "is empty", path, node.place, "name the scheduler that pods ask for")
+        return "", _error("missing-name", "is empty", path, node.place, "set the schedulerName that pods use")
     return node.value, None

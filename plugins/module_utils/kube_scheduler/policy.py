@@ -61,7 +61,7 @@ def read_policy(root: Node, release: Target, goal: Target, log: Log) -> tuple[di
     if report.has_error():
         return {}, report.findings
     if policy.get("alwaysCheckAllPredicates"):
-        log.add(APPROXIMATE, "alwaysCheckAllPredicates", "gone: a node is given up at the first filter that refuses it")
+        log.add(APPROXIMATE, "alwaysCheckAllPredicates", "removed: the first filter that rejects a node ends its evaluation")
     profile: dict[str, Any] = {"schedulerName": "default-scheduler"}
     changed = _against_defaults(plugins, release, goal)
     if changed:

@@ -146,7 +146,7 @@ def _load(values: Mapping[str, Any]) -> dict[str, Any]:
         for name in ("address", "token"):
             if values[name]:
                 raise PresetError(
-                    f"preset_parameters.{name}: with watcher_address nobody else is asked for the load: remove it or watcher_address"
+                    f"preset_parameters.{name}: with watcher_address no other source of the load is used: remove one of the two"
                 )
         return {"watcherAddress": values["watcher_address"]}
     taken = PROVIDER_DEFAULTS[provider]

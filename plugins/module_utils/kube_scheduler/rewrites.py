@@ -199,7 +199,7 @@ def _drop_address(data: dict[str, Any], name: str, log: Log) -> None:
     served = data.pop(name) not in ("", None)
     message = "removed: there is no insecure port since 1.23"
     if served:
-        message += "; probes and scrapes ask https on the port of the flag --secure-port (10259) instead"
+        message += "; probes and scrapes must use HTTPS on the port of the flag --secure-port (10259) instead"
     log.add(APPROXIMATE if served else EXACT, name, message)
 
 
@@ -217,7 +217,7 @@ def _move_locks(data: dict[str, Any], minor: int, log: Log) -> None:
 
 
 def _drop_volume_limits(profile: Profile) -> None:
-    message = "{} are gone: NodeVolumeLimits counts the volumes of their CSI drivers"
+    message = "{} no longer exist: NodeVolumeLimits counts the volumes of their CSI drivers"
     for point in profile.points:
         for which, kind in (("enabled", APPROXIMATE), ("disabled", EXACT)):
             found = profile.remove(VOLUME_LIMITS, point, which)
@@ -232,7 +232,7 @@ def _drop_unused_ratio(profile: Profile) -> None:
     strategy = profile.args(FIT).get("scoringStrategy")
     if isinstance(strategy, dict) and "requestedToCapacityRatio" in strategy and strategy.get("type") != "RequestedToCapacityRatio":
         del strategy["requestedToCapacityRatio"]
-        profile.say(EXACT, f"{FIT}: requestedToCapacityRatio removed: another strategy is used, and 1.36 refuses it", "pluginConfig")
+        profile.say(EXACT, f"{FIT}: requestedToCapacityRatio removed: the strategy has another type, and 1.36 rejects it", "pluginConfig")
 
 
 def _fields_that_end(data: dict[str, Any], version: str, before: Target, new: str, after: Target, log: Log) -> None:
@@ -299,7 +299,7 @@ def to_v1beta2(profile: Profile, running: Running, log: Log) -> Running:
     _service_affinity(profile, running)
     if "NodePreferAvoidPods" in dict(score):
         message = (
-            "NodePreferAvoidPods scored here, by default with weight 10000; it is gone: the annotation"
+            "NodePreferAvoidPods scored here, by default with weight 10000; it no longer exists: the annotation"
             " scheduler.alpha.kubernetes.io/preferAvoidPods has no effect any more, use taints"
         )
         profile.at("score", message, APPROXIMATE)
@@ -387,7 +387,7 @@ def _node_label(profile: Profile, running: Running) -> None:
         if not runs or not labels:
             continue
         if "NodeAffinity" not in dict(running.get(point, ())):
-            message = "NodeLabel is gone, and NodeAffinity, which could do the same, is disabled here"
+            message = "NodeLabel no longer exists, and its replacement NodeAffinity is disabled here"
             profile.at(point, message, IMPOSSIBLE)
             continue
         affinity = profile.ensure_args("NodeAffinity").setdefault("addedAffinity", {})
@@ -411,7 +411,7 @@ def _node_label(profile: Profile, running: Running) -> None:
 def _service_affinity(profile: Profile, running: Running) -> None:
     for point in ("filter", "score"):
         if "ServiceAffinity" in dict(running.get(point, ())):
-            message = "ServiceAffinity is gone: give the pods a podAffinity or topologySpreadConstraints"
+            message = "ServiceAffinity no longer exists: give the pods a podAffinity or topologySpreadConstraints"
             profile.at(point, message, IMPOSSIBLE)
 
 
@@ -478,7 +478,7 @@ def to_v1(profile: Profile, running: Running, log: Log) -> Running:
     wanted = {point: [entry for entry in listed if entry[0] != name] for point, listed in running.items()}
     if wanted != dict(running):
         message = (
-            f"{name} is gone: PodTopologySpread with defaultingType: System, its default, spreads the pods of a Service or"
+            f"{name} no longer exists: PodTopologySpread with defaultingType: System, its default, spreads the pods of a Service or"
             " ReplicaSet over nodes (maxSkew 3) and zones (maxSkew 5)"
         )
         profile.at("score", message, APPROXIMATE)

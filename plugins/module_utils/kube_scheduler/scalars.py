@@ -85,7 +85,7 @@ def resolve_tagged(tag: str, text: str) -> Scalar:
         return value
     elif name == "float" and isinstance(value, int) and not isinstance(value, bool) and value < 2**63:
         return float(value)
-    raise TagError(f"a value is not the !!{name} that its tag says")
+    raise TagError(f"a value does not match its tag !!{name}")
 
 
 def go_text(octets: bytes) -> str:

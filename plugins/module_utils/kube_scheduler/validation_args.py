@@ -156,7 +156,7 @@ def _fit(args: Mapping[str, Any], target: Target) -> Iterator[Problem]:
     for index, group in enumerate(args.get("ignoredResourceGroups") or ()):
         if "/" in group:
             message = "resource group name can't contain '/'"
-            yield ("ignoredResourceGroups", index), "invalid-value", message, "give what stands before it: example.com"
+            yield ("ignoredResourceGroups", index), "invalid-value", message, "remove the slash and what follows: example.com"
         yield from _name(("ignoredResourceGroups", index), group, "a name such as example.com")
     strategy = args.get("scoringStrategy")
     if strategy is not None and target.minor >= 22:

@@ -389,7 +389,7 @@ class _Reader:
             if parent.node.entries is not None and parent.key is None:
                 raise not_yaml(
                     "yaml-key",
-                    "a mapping or list stands where the name of a field belongs",
+                    "a mapping or list is in the place of a field's name",
                     node.place,
                     "a template such as {{ name }} needs quotes",
                     self._path(),
@@ -419,7 +419,7 @@ class _Reader:
             try:
                 value = resolve_tagged(tag or "", text)
             except TagError as error:
-                raise not_yaml("yaml-tag", str(error), place, "remove the tag, or write what it says", self._path()) from None
+                raise not_yaml("yaml-tag", str(error), place, "remove the tag, or correct the value", self._path()) from None
         merge = text == "<<" and (tag in ("!", _MERGE_TAG) or (tag is None and plain))
         node = Node(place, value)
         if anchor is not None:
@@ -480,7 +480,7 @@ class _Reader:
     def _open_entry(self, frame: _Frame, node: Node, place: Place, merge: bool) -> None:
         """Remember the key of the entry whose value comes next."""
         if node.entries is not None or node.items is not None:
-            raise not_yaml("yaml-key", "a mapping or list stands where the name of a field belongs", place, path=self._path())
+            raise not_yaml("yaml-key", "a mapping or list is in the place of a field's name", place, path=self._path())
         if node.value is None or (isinstance(node.value, int) and node.value >= 2**63):
             problem = "the name of a field is missing" if node.value is None else "the name of a field is a number out of range"
             raise not_yaml("yaml-key", problem, place, path=self._path())

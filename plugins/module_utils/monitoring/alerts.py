@@ -44,7 +44,7 @@ def _active(alert: Mapping[str, Any]) -> dict[str, Any]:
 
 def _findings(name: str, state: str | None, active: list[dict[str, Any]]) -> list[Finding]:
     if state is None:
-        hint = "correct the name, or ask the Prometheus whose rules have it: Alertmanager and Thanos may know others"
+        hint = "correct the name, or use the Prometheus with this rule: Alertmanager and Thanos can have others"
         return [warning("alert-unknown", f"Prometheus has no rule for the alert {name}", hint)]
     if state == INACTIVE:
         return []
@@ -52,7 +52,5 @@ def _findings(name: str, state: str | None, active: list[dict[str, Any]]) -> lis
     said = next((one["message"] for one in active if one["message"]), "")
     message = f"The alert {name} is {state}" + (f" since {since}" if since else "") + (f": {said}" if said else "")
     return [
-        warning(
-            f"alert-{state}", message, "the playbook osso.scheduler.report shows which schedulers serve, and gather collects their logs"
-        )
+        warning(f"alert-{state}", message, "the playbook osso.scheduler.report shows which schedulers run, and gather collects their logs")
     ]

@@ -61,7 +61,7 @@ def of_route(route: Mapping[str, Any]) -> tuple[Endpoint | None, Finding | None]
         if admitted.get("status") == "False":
             refusals.append(f"{ingress.get('routerName', 'a router')} says {admitted.get('reason')}: {admitted.get('message')}")
     why = "; ".join(refusals) or "no router has taken it up"
-    hint = f"look at oc describe route {name} -n {namespace} and at the IngressController, or give url"
+    hint = f"inspect oc describe route {name} -n {namespace} and at the IngressController, or give url"
     return None, error("route-not-admitted", f"The Route {namespace}/{name} is not admitted, {why}", hint)
 
 

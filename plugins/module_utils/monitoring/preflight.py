@@ -279,7 +279,7 @@ class _Survey:
         message = f"The {who} may not read metrics"
         try:
             connection.query("vector(1)", method="GET")
-            message = f"The {who} may read metrics by GET only, and schedulers ask by POST: the verb create is missing"
+            message = f"The {who} may read metrics by GET only, and schedulers send POST: the verb create is missing"
         except PrometheusError:
             pass
         said = f" ({failure.text})" if failure.text else ""

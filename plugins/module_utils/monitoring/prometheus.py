@@ -149,7 +149,7 @@ class Prometheus:
             raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} does not speak TLS: {error.reason or error}") from None
         except socket.timeout as error:
             if "handshake" in str(error):
-                raise self._silent("accepts a connection and then says nothing") from None
+                raise self._silent("accepts a connection and does not answer") from None
             raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} cannot be reached within {self._timeout} s") from None
         except (OSError, http.client.HTTPException, ValueError) as error:  # the last for the name of a proxy
             raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} cannot be reached: {self._shown(str(error))}") from None
@@ -362,7 +362,7 @@ def _refusal(status: int, headers: Any, text: str, answer: Any) -> PrometheusErr
     if status >= 500:
         return PrometheusError(UNAVAILABLE, f"it answers that it does not work ({status}): {text}", text)
     if isinstance(answer, dict) and answer.get("status") == "error":
-        return PrometheusError(QUERY_REFUSED, f"it refuses the query ({status}): {text}", text)
+        return PrometheusError(QUERY_REFUSED, f"it rejects the query ({status}): {text}", text)
     return PrometheusError(NOT_PROMETHEUS, f"it answers ({status}) with something that is no answer of Prometheus", text)
 
 

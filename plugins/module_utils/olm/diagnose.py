@@ -141,7 +141,7 @@ def _stuck(seen: Seen, goal: Goal) -> Verdict:
         )
     if status(seen.subscription, "state"):
         return Verdict(PENDING, f"{_subscription(seen)} is {status(seen.subscription, 'state')}; its CSV {name} does not exist")
-    return Verdict(PENDING, f"{_subscription(seen)}: OLM says nothing about it; is its catalog-operator running?")
+    return Verdict(PENDING, f"{_subscription(seen)}: OLM reports nothing about it; does its catalog-operator run?")
 
 
 def waiting(plan: Object) -> str:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import apply, inhabitants, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import apply, namespace_contents, readiness
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import report as action
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import applied
@@ -261,7 +261,7 @@ class Install:
     def _remove(self, one: Identity, deadline: Deadline) -> None:
         resource = self._client.resource(one.api_version, one.kind)
         live = self._client.get(resource, one.name, one.namespace)
-        if live and not (one.kind == "Namespace" and inhabitants.of(self._client, one.name, set())):
+        if live and not (one.kind == "Namespace" and namespace_contents.of(self._client, one.name, set())):
             delete(self._client, [Doomed(one, resource, live)], self._scratch(), deadline)
 
     def _scratch(self) -> Report:

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants, lookup, membership, prune, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import lookup, membership, namespace_contents, prune, readiness
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import FIELD_MANAGER, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
@@ -145,10 +145,10 @@ class Removal:
                 "If nothing else needs it, delete it yourself."
             )
         shared += foreign
-        inhabited = [] if self._options.force else [one for one in prune.in_use(self._client, definitions) if one not in shared]
-        for one in inhabited:
+        used = [] if self._options.force else [one for one in prune.in_use(self._client, definitions) if one not in shared]
+        for one in used:
             self._warn(f"{one.identity} is not deleted: objects of its kind exist and would be deleted too. Set force: true to do so.")
-        return shared + inhabited
+        return shared + used
 
     def _owned_elsewhere(self) -> set[str]:
         """Names of the definitions that CSVs in other namespaces own, as far as the user may see them."""
@@ -271,9 +271,9 @@ class Removal:
         if live is None or not is_ours(live):
             return []
         name = self._options.namespace
-        staying = inhabitants.of(self._client, name, self._gone)
+        staying = namespace_contents.of(self._client, name, self._gone)
         if staying:
-            self._warn(f"Namespace {name} is not deleted: it still contains {inhabitants.told(staying)}.")
+            self._warn(f"Namespace {name} is not deleted: it still contains {namespace_contents.described(staying)}.")
             return []
         one = namespace_identity(name)
         return [Doomed(one, self._client.resource(one.api_version, one.kind), live)]

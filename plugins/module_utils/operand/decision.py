@@ -137,7 +137,7 @@ def config_valid(facts: Facts) -> dict[str, Any]:
     source = f"ConfigMap {name}, key config.yaml: "
     answer = config.image_answer
     if answer and not answer.valid:
-        return made("ConfigValid", "False", "ConfigInvalid", f"{source}the image itself refuses it: {answer.error}")
+        return made("ConfigValid", "False", "ConfigInvalid", f"{source}the kube-scheduler in the image rejects it: {answer.error}")
     if config.valid is False or config.starts is False:
         return made("ConfigValid", "False", "ConfigInvalid", source + _findings(config, "error"))
     if DEFAULT_SCHEDULER in config.scheduler_names and naming.annotations(resource).get(naming.ALLOW_DEFAULT_SCHEDULER) != "true":
@@ -158,7 +158,12 @@ def config_valid(facts: Facts) -> dict[str, Any]:
     warnings = f" Warnings: {warnings}" if warnings else ""
     target = config.target
     if answer:
-        return made("ConfigValid", "True", IMAGE_ACCEPTS, f"The image itself accepts it. It was asked since {target.unknown}.{warnings}")
+        return made(
+            "ConfigValid",
+            "True",
+            IMAGE_ACCEPTS,
+            f"The kube-scheduler in the image accepts it. It was run because {target.unknown}.{warnings}",
+        )
     if config.valid is None:
         return _of_unknown_image(facts, target, warnings)
     return made("ConfigValid", "True", "AsExpected", f"Checked for {target}.{warnings}")
@@ -180,9 +185,9 @@ def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> dict[str, 
         return made("ConfigValid", "True", IMAGE_ACCEPTS, before.get("message", ""))
     answer = f" The image itself gave no answer: {facts.image_error.rstrip('.')}." if facts.image_error else ""
     message = (
-        f"Checked is only what holds for every kube-scheduler, for {target.unknown}.{answer} The annotations {naming.KUBERNETES_VERSION} "
-        f"(such as 1.31 or openshift-4.18) and {naming.PLUGINS} (in-tree, scheduler-plugins, or what a custom image holds) of this resource "
-        "can say it."
+        f"Only release-independent checks are made, because {target.unknown}.{answer} The annotations {naming.KUBERNETES_VERSION} "
+        f"(such as 1.31 or openshift-4.18) and {naming.PLUGINS} (in-tree, scheduler-plugins, or the plugins of a custom image) of this resource "
+        "identify both."
     )
     return made("ConfigValid", "Unknown", "ImageUnknown", message + warnings)
 
@@ -238,7 +243,7 @@ def _refused(facts, valid):
 def _unfilled(facts):
     """``(reason, message)`` for a configuration with placeholders that nothing fills, None otherwise."""
     if facts.source is not None and facts.source.lacks(facts.config.text):
-        return "PrometheusUnknown", f"What the scheduler is to be told of Prometheus is not there: {facts.source.problem}."
+        return "PrometheusUnknown", f"The settings for Prometheus are incomplete: {facts.source.problem}."
     return None
 
 
@@ -250,7 +255,7 @@ def _unmeasured(facts, desired):
         return ""
     said = said_of(errors)
     if naming.annotations(facts.resource).get(naming.MONITORING_REQUIRED) == "true":
-        return f"{said} Nothing is brought without metrics, as the annotation {naming.MONITORING_REQUIRED} says."
+        return f"{said} There is no rollout without metrics, because of the annotation {naming.MONITORING_REQUIRED} says."
     silent = any(finding["code"] == "no-answer" for finding in errors)
     if silent and rollouts.deployed(facts.deployment) != rollouts.identity(desired):
         return f"{said} With such a Prometheus the scheduler would not even start, so it is not deployed."

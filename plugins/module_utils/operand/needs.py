@@ -185,8 +185,8 @@ def _no_role(plugin, name, consequence):
 
 def _unsupported(plugin):
     message = (
-        f"The plugin {plugin} of scheduler-plugins before v0.{FIRST} needs kinds and rights that nothing here brings: "
-        f"use an image of v0.{FIRST} or newer, or see to them yourself."
+        f"The plugin {plugin} of scheduler-plugins before v0.{FIRST} needs CRDs and permissions that this collection does not contain: "
+        f"use an image of v0.{FIRST} or newer, or install them yourself."
     )
     return _missing(plugin, f"scheduler-plugins v0.{FIRST}", RELEASE_UNSUPPORTED, message)
 

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 
 FIELD = "spec.unsupportedConfigOverrides"
 
-_BY_TOPOLOGY = "the operator sets it so that every scheduler has a Lease of its own; spec.topology says how many replicas there are"
+_BY_TOPOLOGY = "the operator sets it so that every scheduler has a Lease of its own; spec.topology determines the number of replicas"
 _BY_PROFILE = "it follows the cluster's TLS profile, apiservers.config.openshift.io/cluster"
 _BY_SERVICE = "it is the certificate of the scheduler's Service"
 _BY_PROBES = "probes and the metrics Service expect port 10259 of the pod's address"

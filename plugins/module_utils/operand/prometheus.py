@@ -235,7 +235,7 @@ def _taken(source, token, finding, owner) -> Source:
     if token is None:
         return source._replace(problem=f"{finding.message[0].lower()}{finding.message[1:]}: {finding.hint}")
     if not _SAFE_TOKEN.fullmatch(token.value):
-        return source._replace(problem=f"what the {token.source} holds is no bearer token: it has characters that none has")
+        return source._replace(problem=f"what the {token.source} holds is no bearer token: it contains invalid characters")
     return source._replace(token=token.value, token_of=owner)
 
 

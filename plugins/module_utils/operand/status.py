@@ -165,7 +165,7 @@ def _config_hash(decision, before):
 
 def _available(decision, deployment, live):
     if live.get("availableReplicas"):
-        message = "{0} of {1} replicas serve.".format(live["availableReplicas"], live.get("replicas", 0))
+        message = "{0} of {1} replicas are available.".format(live["availableReplicas"], live.get("replicas", 0))
         return made("Available", "True", "AsExpected", message)
     if decision.action in (REMOVE, HOLD):
         return made("Available", "False", decision.reason, _referring(decision))
@@ -186,9 +186,11 @@ def _progressing(outcome):
         if outcome.additions:
             message = "All replicas run the pod template of the Deployment, to which others add: see the condition PodTemplateAsDeclared."
             return made("Progressing", "False", "AsExpected", message)
-        return made("Progressing", "False", "AsExpected", "All replicas run what this resource says.")
+        return made("Progressing", "False", "AsExpected", "All replicas run the declared configuration.")
     if outcome.failure and rollouts.has_served(deployment):
-        return made("Progressing", "False", outcome.failure.reason, "The rollout is over, but not all of its replicas serve any more.")
+        return made(
+            "Progressing", "False", outcome.failure.reason, "The rollout is complete, but not all of its replicas are available any more."
+        )
     if rollouts.is_overdue(deployment):
         return made("Progressing", "False", "ProgressDeadlineExceeded", _deadline(deployment, outcome.failure))
     found = progress(deployment)
@@ -232,13 +234,13 @@ def _upgradeable(outcome):
             "spec.unsupportedConfigOverrides is set: whether it fits a later release of the operator has to be checked first.",
         )
     if outcome.decision.config_valid["status"] == "False":
-        return made("Upgradeable", "False", outcome.decision.config_valid["reason"], "What runs is not what this resource says.")
+        return made("Upgradeable", "False", outcome.decision.config_valid["reason"], "The running scheduler is not the declared one.")
     return made("Upgradeable", "True", "AsExpected")
 
 
 def _plugins_ready(missing):
     if not missing:
-        return made("PluginsReady", "True", "AsExpected", "What the enabled plugins need besides the scheduler is there.")
+        return made("PluginsReady", "True", "AsExpected", "The requirements of the enabled plugins are met.")
     return made("PluginsReady", "False", missing[0]["reason"], " ".join(entry["message"] for entry in missing))
 
 

@@ -44,7 +44,7 @@ def _judge_one(key, claims):
         "{0} is also a schedulerName of SecondaryScheduler {1}".format(name, ", ".join("/".join(other) for other in sorted(others)))
         for name, others in taken.items()
     )
-    return made(TYPE, "False", "SchedulerNameTaken", f"{told}. Both place the same pods, against each other: rename one of them.")
+    return made(TYPE, "False", "SchedulerNameTaken", f"{told}. Both would place the same pods: rename one of them.")
 
 
 def _key(resource):

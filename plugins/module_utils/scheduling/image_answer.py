@@ -304,7 +304,7 @@ def _wait(client: Client, question: Question, name: str) -> tuple[dict[str, Any]
         try:
             for kind, pod in changes:
                 if kind == "DELETED":
-                    raise ClusterError(f"Someone deleted the pod {pod['metadata']['name']} before it could answer.")
+                    raise ClusterError(f"The pod {pod['metadata']['name']} was deleted before it could answer.")
                 ended, trouble = _look(question.image, pod)
                 if ended:
                     return pod, ended

@@ -235,7 +235,7 @@ def _reasons(observation: Observation, options: Options) -> list[str]:
     status = observation.pod.get("status") or {}
     found: list[str | None] = []
     if observation.deleted:
-        found.append("someone else deleted the pod")
+        found.append("another client deleted the pod")
     if observation.phase == "Failed":
         found.append(": ".join(filter(None, [status.get("reason"), status.get("message")])))
     if not observation.node:

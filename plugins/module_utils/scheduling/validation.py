@@ -56,7 +56,7 @@ class Target(NamedTuple):
 
 
 def unknown_target(why: str) -> Target:
-    """No release is known: only what holds for every release is checked."""
+    """No release is known: only release-independent checks are made."""
     return Target(None, None, None, None, why)
 
 

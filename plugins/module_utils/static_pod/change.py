@@ -207,7 +207,7 @@ def _pending(path: str, current: str) -> tuple[rollback.Change | None, list[str]
     if found is None:
         return None, []
     if rollback.digest(current) not in found.texts:
-        return None, [f"A run that was killed has changed {path}, and someone else has changed it since: its current content is used."]
+        return None, [f"A run that was killed has changed {path}, and another program has changed it since: its current content is used."]
     return found, [f"A run that was killed has not confirmed its change of {path}: this run starts from the manifest before that change."]
 
 
@@ -239,7 +239,7 @@ def _switch(step: _Step, warnings: list[str]) -> dict[str, Any]:
             warnings += more
             with ended_by_signals("The change of kube-scheduler"):
                 wrong = _go(step)
-            failure = f"kube-scheduler did not come up within {time.monotonic() - began:.0f} s: {wrong}." if wrong else ""
+            failure = f"kube-scheduler did not become available within {time.monotonic() - began:.0f} s: {wrong}." if wrong else ""
         except InputError as error:
             # The manifest is as it was, and no process was ended.
             _put_back(step, error.message)
@@ -300,7 +300,7 @@ def _put_back(step: _Step, failure: str, words: str = "") -> list[int]:
         ) from None
     if not restored:
         _end(step)
-        raise ClusterError(f"{failure}Someone else has changed or removed {step.path} meanwhile.{words}", rolled_back=False)
+        raise ClusterError(f"{failure}Another program has changed or removed {step.path} meanwhile.{words}", rolled_back=False)
     return ended
 
 
@@ -310,7 +310,7 @@ def _end(step: _Step) -> None:
         step.guard.end()
     except OSError as error:
         raise ClusterError(
-            f"{error.filename} cannot be deleted: {error.strerror}. As long as it is there, the change counts as unconfirmed and is rolled back."
+            f"{error.filename} cannot be deleted: {error.strerror}. While it exists, the change counts as unconfirmed and is rolled back."
         ) from None
 
 

@@ -104,7 +104,7 @@ def with_kubeconfig(text: str, kubeconfig: str | None) -> str:
     if kubeconfig and not connection.get("kubeconfig"):
         return from_structure({**config, "clientConnection": {**connection, "kubeconfig": kubeconfig}})
     if not connection.get("kubeconfig"):
-        raise InputError("content: clientConnection.kubeconfig is missing, and the manifest has no --kubeconfig to take it from: say it.")
+        raise InputError("content: clientConnection.kubeconfig is missing, and the manifest has no --kubeconfig: set it.")
     return text
 
 

@@ -278,7 +278,7 @@ def guard(manifest: str, *files: str) -> None:
                 change = unconfirmed(manifest)
                 if change:
                     restored, _ended = restore(change)
-                    what = "rolled back" if restored else "left unchanged, because someone has changed it since"
+                    what = "rolled back" if restored else "left unchanged, because it was changed since"
                     syslog.syslog(syslog.LOG_WARNING, f"{manifest}: the change was not confirmed, and is {what}")
                 forget(manifest, files)
                 return

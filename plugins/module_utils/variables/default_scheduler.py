@@ -31,7 +31,7 @@ def complete(given: Mapping[str, Any], refusals: Sequence[str] | None = None) ->
         return {"errors": []}
     if not of("operator_managed", True) and not of("i_understand_unmanaged_operator"):
         found.append(
-            "default_scheduler_operator_managed is false. The cluster cannot be upgraded then, and nobody repairs the operator: set "
+            "default_scheduler_operator_managed is false. The cluster cannot be upgraded then, and the operator is not repaired: set "
             "default_scheduler_i_understand_unmanaged_operator to true if you mean it. default_scheduler_operator_managed true is the way back."
         )
     if of("operator_image") and not of("i_understand_custom_operator_image"):

@@ -23,13 +23,11 @@ def complete(given: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, An
         kind = next(iter(served), "none")
     found = []
     if not given["mirror_registry"]:
-        found.append(
-            "mirror_registry is not given: name the registry that is to hold the copies, such as registry.example.com:5000/mirror."
-        )
+        found.append("mirror_registry is not given: name the registry for the copies, such as registry.example.com:5000/mirror.")
     if not catalog and not given["mirror_operator_image"]:
         found.append(f"mirror_operator_image is missing. {IMAGE_WAYS['osso']}")
     if kind != "none" and kind not in served:
-        found.append(f"The cluster does not serve {kind}: set mirror_set_kind to auto, or to none to have image references rewritten.")
+        found.append(f"The cluster does not serve {kind}: set mirror_set_kind to auto, or to none to rewrite image references.")
     if kind == "none" and catalog:
         found.append(
             f"The cluster has no mirror sets, so the bundles of {catalog} would be pulled from where they are. Leave mirror_catalog_image empty and set "

@@ -171,7 +171,7 @@ def _impossible(
     if method != "olm" and not facts["image"]:
         found.append(IMAGE_WAYS[variant] + (" The operator that is installed was left as it is." if installed else ""))
     if given["operator_upgrade"] == "version" and not version:
-        found.append("operator_upgrade is version, but operator_version is missing. Say which version, such as 1.0.0.")
+        found.append("operator_upgrade is version, but operator_version is missing. Specify a version, such as 1.0.0.")
     if approval == "Manual" and not approve and method == "olm" and "manifests" in installed:
         found.append(
             "operator_approval is Manual and operator_approve is missing: moving from manifests to OLM would remove the operator and then wait for an "

@@ -161,7 +161,7 @@ def test_what_holds_an_object():
     assert "ContentFailure" not in readiness.held_by(namespace)
     again = dying()
     del again["metadata"]["deletionTimestamp"]
-    assert "created it again" in readiness.held_by(again)
+    assert "it was created again" in readiness.held_by(again)
 
 
 @pytest.mark.parametrize("period", ["garbage", "10", "", "1d"])

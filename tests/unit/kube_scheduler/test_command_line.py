@@ -137,13 +137,13 @@ def test_diff(command, tmp_path):
 def test_without_a_release_it_says_what_is_not_checked(command):
     status, out, err = command(MISSPELT)
     assert (status, out) == (0, "")
-    assert "only what holds for every release" in err
+    assert "only release-independent checks are made" in err
     status, _out, err = command(MISSPELT, "--kubernetes=openshift-9.0")
     assert (status, err.splitlines()) == (
         0,
         [
             "note: openshift-9.0 is newer than this program and is ignored",
-            "note: without --kubernetes or --image only what holds for every release is checked",
+            "note: without --kubernetes or --image only release-independent checks are made",
         ],
     )
     image = "--image=registry.k8s.io/kube-scheduler:v1.31.4"

@@ -179,7 +179,7 @@ def test_a_preset_does_not_change():
         (
             "low_risk_overcommitment",
             {"watcher_address": "http://w:2020", "token": "t"},
-            "preset_parameters.token: with watcher_address nobody else is asked for the load: remove it or watcher_address",
+            "preset_parameters.token: with watcher_address no other source of the load is used: remove one of the two",
         ),
     ],
 )

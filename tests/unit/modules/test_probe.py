@@ -90,7 +90,7 @@ def test_unusable_options(options, says):
         ({"status": refusal()}, {}, False, "Its events: kubectl"),
         ({"events": [event("FailedScheduling", "no room", "other")]}, {}, False, "no room"),
         ({"schedulerName": "x"}, {}, False, "an admission webhook changed schedulerName to x"),
-        ({"deleted": True}, {}, False, "someone else deleted the pod"),
+        ({"deleted": True}, {}, False, "another client deleted the pod"),
     ],
 )
 def test_report(seen, options, expected, says):

@@ -293,7 +293,7 @@ def test_a_catalog_that_is_not_ready():
 
 def test_an_olm_that_does_not_answer():
     assert verdict(None).why == "the Subscription does not exist"
-    assert "is its catalog-operator running?" in verdict(subscription(), catalog=catalog()).why
+    assert "does its catalog-operator run?" in verdict(subscription(), catalog=catalog()).why
 
 
 def test_an_upgrade_that_olm_sees_no_way_to():

@@ -122,7 +122,7 @@ def test_guard_rolls_back(tmp_path, world, options):
 def test_same_run_again_ends_as_if_the_first_was_not_killed(tmp_path, world, options):
     """Also where the guard was killed, too"""
     for host, before in kills(tmp_path, first={"content": CONFIG}, **options):
-        with pytest.raises(ClusterError, match=r"kube-scheduler did not come up within \d+ s: it is broken") as failure:
+        with pytest.raises(ClusterError, match=r"kube-scheduler did not become available within \d+ s: it is broken") as failure:
             host.change(**options)
         assert failure.value.result["rolled_back"] is True
         assert host.all() == before
@@ -192,7 +192,7 @@ def test_what_somebody_has_changed_since_stays(tmp_path, world):
             rollback.guard(str(host.path))
             assert host.all() == {"manifests/kube-scheduler.yaml": own}
         else:
-            assert "someone else has changed it since" in host.change(check_mode=True, flags={"v": 5})["warnings"][0]
+            assert "another program has changed it since" in host.change(check_mode=True, flags={"v": 5})["warnings"][0]
             host.change(flags={"v": 5})
             assert manifest.read(host.path.read_text(), "").flag("v") == "5"
             assert host.all().keys() == {"manifests/kube-scheduler.yaml"}

@@ -133,7 +133,7 @@ def test_what_does_not_come_up_is_rolled_back(host):
         before, configurations = host.path.read_text(), host.configurations()
         failed = host.run(content=CONFIG + "# broken\n" + "parallelism: 8\nbroken: 1\n", wait_timeout=30, succeed=False)
         assert failed.result["rolled_back"] is True
-        assert re.search(r"kube-scheduler did not come up within \d+ s: ", failed.message)
+        assert re.search(r"kube-scheduler did not become available within \d+ s: ", failed.message)
         assert "The manifest of before is in its place again, and the scheduler is well" in failed.message
         assert (host.path.read_text(), host.configurations()) == (before, configurations)
     assert stand_in.seen == {"kube-scheduler.yaml"}
@@ -196,7 +196,7 @@ def test_what_was_edited_in_its_place_and_served_is_put_back(host, step):
 def test_a_manifest_that_was_moved_away_meanwhile(host, step):
     failure, _ended = step(meanwhile=lambda: host.path.rename(host.config_folder / "away"))
     assert "it is broken. The manifest of before could not be put back: " in failure.message
-    assert f"Someone else has changed or removed {host.path} meanwhile." in failure.message
+    assert f"Another program has changed or removed {host.path} meanwhile." in failure.message
     assert failure.result["rolled_back"] is False
 
 

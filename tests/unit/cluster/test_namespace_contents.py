@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import inhabitants
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import namespace_contents
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.delete import Doomed
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.inhabitants import told
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.prune import without_inhabited
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.namespace_contents import described
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.prune import without_nonempty
 from support.api_server import ApiServer, connect
 
 OLM = "operators.coreos.com/v1alpha1"
@@ -41,7 +41,7 @@ def obj(kind, name="x", version="v1", **metadata):
     ids=lambda given: given["kind"],
 )
 def test_what_goes_by_itself_or_is_everywhere(given):
-    assert inhabitants._is_given(given)
+    assert namespace_contents._is_given(given)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_what_goes_by_itself_or_is_everywhere(given):
     ids=lambda found: found["kind"],
 )
 def test_what_others_put_there(found):
-    assert not inhabitants._is_given(found)
+    assert not namespace_contents._is_given(found)
 
 
 def test_a_kind_that_the_preferred_version_of_its_group_does_not_have():
@@ -76,16 +76,16 @@ def test_a_kind_that_the_preferred_version_of_its_group_does_not_have():
             (200, {"resources": old}),
             (200, {"items": [csv]}),
         ]
-        found = inhabitants.of(connect(server.url), "n", set())
-    assert told(found) == "ClusterServiceVersion another.v1.0.0"
+        found = namespace_contents.of(connect(server.url), "n", set())
+    assert described(found) == "ClusterServiceVersion another.v1.0.0"
 
 
 def test_what_belongs_to_an_object_of_the_cluster_stays_with_it():
     """such as the data of an operator's resource that is in no namespace"""
     owned = obj("PersistentVolumeClaim", ownerReferences=[{"apiVersion": "example.com/v1", "kind": "Database", "name": "one"}])
     outside = {("example.com", "Database")}
-    assert not inhabitants._is_given(owned, outside)
-    assert inhabitants._is_given(owned, outside, {("example.com", "Database", None, "one")})
+    assert not namespace_contents._is_given(owned, outside)
+    assert namespace_contents._is_given(owned, outside, {("example.com", "Database", None, "one")})
 
 
 def test_every_kind_is_asked_for_and_what_goes_is_not_counted():
@@ -102,15 +102,15 @@ def test_every_kind_is_asked_for_and_what_goes_is_not_counted():
     maps = [obj("ConfigMap", name) for name in ("going", "kube-root-ca.crt", "staying")]
     with ApiServer.running() as server:
         server.answers = [(200, {"groups": groups}), (200, {"resources": kinds}), (404, b"404 page not found"), (200, {"items": maps})]
-        found = inhabitants.of(connect(server.url), "n", {("", "ConfigMap", "n", "going")})
+        found = namespace_contents.of(connect(server.url), "n", {("", "ConfigMap", "n", "going")})
         assert [request.path for request in server.seen] == [
             "/apis",
             "/api/v1",
             "/apis/gone.example.com/v1",
             "/api/v1/namespaces/n/configmaps",
         ]
-    assert told(found) == "ConfigMap staying"
-    assert told(found * 12).endswith(" and 2 more")
+    assert described(found) == "ConfigMap staying"
+    assert described(found * 12).endswith(" and 2 more")
 
 
 @pytest.mark.parametrize(("others", "left"), [([], ["ConfigMap", "Namespace"]), (["theirs"], ["ConfigMap"])])
@@ -122,6 +122,6 @@ def test_a_namespace_goes_only_with_nothing_of_others_in_it(others, left):
     warnings = []
     with ApiServer.running() as server:
         server.answers = [(200, {"groups": []}), (200, {"resources": kinds}), (200, {"items": maps})]
-        found = without_inhabited(connect(server.url), doomed, {("", "ConfigMap", "n", "the-list")}, warnings.append)
+        found = without_nonempty(connect(server.url), doomed, {("", "ConfigMap", "n", "the-list")}, warnings.append)
     assert [one.identity.kind for one in found] == left
     assert warnings == ["Namespace n is not deleted: it still contains ConfigMap theirs."] * len(others)

@@ -61,7 +61,7 @@ def of(client: Client, namespace: str, gone: Collection[Key]) -> list[Identity]:
     )
 
 
-def told(identities: Sequence[Identity]) -> str:
+def described(identities: Sequence[Identity]) -> str:
     shown = ", ".join(f"{one.kind} {one.name}" for one in identities[:_MAX_TOLD])
     return shown + (f" and {len(identities) - _MAX_TOLD} more" if len(identities) > _MAX_TOLD else "")
 
