@@ -130,6 +130,13 @@ options:
     type: list
     elements: str
     default: []
+  mounted_paths:
+    description:
+      - The paths at which the scheduler's pod mounts volumes, besides its configuration. C(clientConnection.kubeconfig) must then be below one of them,
+        because the scheduler does not start without this file.
+      - If not given, such a field causes a warning.
+    type: list
+    elements: str
   convert_to:
     description:
       - The release that will read the configuration, such as V(1.31). The module converts the configuration to the newest version that this release
@@ -463,6 +470,7 @@ def main():
             plugins=dict(type="raw"),
             flags=dict(type="list", elements="str", default=[]),
             placeholders=dict(type="list", elements="str", default=[]),
+            mounted_paths=dict(type="list", elements="str"),
             convert_to=dict(type="str"),
             ask_image=dict(type="bool", default=False),
             ask_namespace=dict(type="str"),

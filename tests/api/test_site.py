@@ -41,6 +41,12 @@ def test_check_on_a_fresh_cluster_predicts_and_writes_nothing(kubectl, audit):
     assert "is not part of the manifests" not in " ".join(run.output().split()), "the role operator creates it in the same play"
 
 
+OF_A_KUBECONFIG = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [{"schedulerName": "bad"}],
+    "clientConnection": {"kubeconfig": "/etc/kube/config"},
+}
 WRONG = (
     ({"config_text": "a: b: c"}, "1:5"),
     ({"config": {"kind": "KubeSchedulerConfiguration"}}, "apiVersion"),
@@ -48,6 +54,7 @@ WRONG = (
     ({"config_text": MISSPELT, "image": IMAGE}, "content:8:15: profiles[0].plugins.score.enabled[0].name: "),
     ({"config_text": MISSPELT, "image": "mine", "kubernetes_version": "1.31", "plugins": "in-tree"}, "NodeResourcesFit?"),
     ({"config_text": MISSPELT, "image": "mine", "kubernetes_version": "1.99", "plugins": "in-tree"}, "1.99 is not known here"),
+    ({"config": OF_A_KUBECONFIG, "image": IMAGE}, 'clientConnection.kubeconfig: "/etc/kube/config": no volume of'),
 )
 
 
@@ -59,6 +66,22 @@ def test_wrong_configurations_are_refused_before_anything_is_written(audit):
     told = [result["msg"] for result in failure.result["results"]]
     assert [said for message, (_scheduler, said) in zip(told, WRONG, strict=True) if said not in message] == [], run.output()
     assert audit.writes(dry_run=True) == []
+
+
+def test_a_custom_scheduler_with_a_kubeconfig_that_no_volume_contains_is_rejected(play, audit):
+    """... before it is deployed, and accepted with the volume."""
+    scheduler = {"name": "bad", "image": IMAGE, "config": OF_A_KUBECONFIG}
+    mounts = {
+        "volumes": [{"name": "kube", "secret": {"secretName": "kube"}}],
+        "volume_mounts": [{"name": "kube", "mountPath": "/etc/kube"}],
+    }
+    role = {"ansible.builtin.import_role": {"name": "osso.scheduler.custom_scheduler", "tasks_from": "check"}}
+    with audit:
+        run = play([role], variables={"custom_schedulers": [scheduler]}, succeed=False)
+    (failure,) = run.failures
+    assert 'clientConnection.kubeconfig: "/etc/kube/config": no volume of' in failure.result["results"][0]["msg"]
+    assert audit.writes(dry_run=True) == []
+    assert "no volume of" not in play([role], variables={"custom_schedulers": [{**scheduler, **mounts}]}).output()
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.operand import name
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import made
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Target, ValidationResult
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Target, ValidationResult, unmounted_kubeconfig
 
 APPLY, HOLD, LEAVE, REMOVE = "apply", "hold", "leave", "remove"
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -147,7 +147,7 @@ def config_valid(facts: Facts) -> dict[str, Any]:
             f"{naming.ALLOW_DEFAULT_SCHEDULER}: 'true' on this resource."
         )
         return made("ConfigValid", "False", "DefaultSchedulerRefused", message)
-    kubeconfig = _unmounted_kubeconfig(config.tree, facts.overrides)
+    kubeconfig = unmounted_kubeconfig(config.tree, [str(mount.get("mountPath", "")) for mount in facts.overrides.get("volumeMounts") or []])
     if kubeconfig:
         message = (
             f"{source}clientConnection.kubeconfig is {json.dumps(kubeconfig)}, and no volume of the scheduler's pod contains this file. Remove the "
@@ -167,16 +167,6 @@ def config_valid(facts: Facts) -> dict[str, Any]:
     if config.valid is None:
         return _of_unknown_image(facts, target, warnings)
     return made("ConfigValid", "True", "AsExpected", f"Checked for {target}.{warnings}")
-
-
-def _unmounted_kubeconfig(tree: dict[str, Any], overrides: dict[str, Any]) -> str:
-    """The path of a kubeconfig that no volume mount of the overrides contains, "" where there is none."""
-    connection = tree.get("clientConnection")
-    path = connection.get("kubeconfig") if isinstance(connection, dict) else None
-    if not isinstance(path, str) or not path:
-        return ""
-    mounts = [str(mount.get("mountPath", "")).rstrip("/") for mount in overrides.get("volumeMounts") or []]
-    return "" if any(path == mount or path.startswith(f"{mount}/") for mount in mounts) else path
 
 
 def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> dict[str, Any]:

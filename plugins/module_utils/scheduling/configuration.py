@@ -41,6 +41,7 @@ class Options(NamedTuple):
     plugins: Any = None
     flags: tuple[str, ...] | list[str] = ()
     placeholders: tuple[str, ...] | list[str] = ()
+    mounted_paths: list[str] | None = None
     convert_to: str | None = None
     ask_image: bool = False
     ask_namespace: str | None = None
@@ -135,6 +136,8 @@ def examine(options: Options, connect: Callable[[], Client], warn: Callable[[str
         source = "converted" if result["conversion"]["steps"] else source
     else:
         validated = validation.validate(found.text, target, *given)
+    if options.mounted_paths is not None:
+        validated = validation.with_mounts(validated, options.mounted_paths)
     if asks:
         answer = _ask(options, cluster, validated)
         validated = validation.with_answer(validated, answer)

@@ -10,6 +10,7 @@ Whoever needs more of a configuration than its text (the module kube_scheduler_c
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -28,6 +29,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.targ
 )
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import content_hash, normalize
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import configured
+
+# Of the finding about clientConnection.kubeconfig
+KUBECONFIG = "kubeconfig"
 
 
 class Target(NamedTuple):
@@ -239,6 +243,36 @@ def with_answer(result: ValidationResult, answer: Answer) -> ValidationResult:
         config=tree(answer.config or "") or result.config,
         image_answer=answer,
     )
+
+
+def with_mounts(result: ValidationResult, paths: Sequence[str]) -> ValidationResult:
+    """The result for a pod that mounts volumes at ``paths``: it ends at once without the file that ``clientConnection.kubeconfig`` names."""
+    path = unmounted_kubeconfig(result.tree, paths)
+    known = next((finding for finding in result.findings if finding.code == KUBECONFIG), None)
+    others = tuple(finding for finding in result.findings if finding is not known)
+    if not path:
+        return replace(result, findings=others)
+    error = Finding(
+        ERROR,
+        KUBECONFIG,
+        f"{json.dumps(path)}: no volume of the scheduler's pod contains this file",
+        "clientConnection.kubeconfig",
+        known.line if known else None,
+        known.column if known else None,
+        "remove the field: the scheduler then uses its service account; or mount the file",
+        RUN,
+    )
+    return replace(result, starts=False, findings=(error, *others))
+
+
+def unmounted_kubeconfig(tree: Mapping[str, Any], paths: Sequence[str]) -> str:
+    """The path of a kubeconfig that is below none of ``paths``, the mounts of a pod; "" if there is none."""
+    connection = tree.get("clientConnection")
+    path = connection.get("kubeconfig") if isinstance(connection, dict) else None
+    if not isinstance(path, str) or not path:
+        return ""
+    mounts = [mount.rstrip("/") for mount in paths]
+    return "" if any(path == mount or path.startswith(f"{mount}/") for mount in mounts) else path
 
 
 def _validated(text: str | bytes, target: Target, result: Result, more: Sequence[Finding]) -> ValidationResult:

@@ -45,6 +45,19 @@ def test_structure_becomes_text():
     assert (again["hash"], again["text"]) == (result["hash"], result["text"])
 
 
+@pytest.mark.parametrize(
+    ("paths", "severity"),
+    [(None, "warning"), ([], "error"), (["/etc/kube-other"], "error"), (["/etc/kube/"], ""), (["/etc/kube/config"], "")],
+)
+def test_a_kubeconfig_that_no_volume_contains(paths, severity):
+    """The scheduler would end at once, again and again: an error where it is known what the pod mounts."""
+    text = V1 + "profiles: [{schedulerName: a}]\nclientConnection: {kubeconfig: /etc/kube/config}\n"
+    result = judge(text, **({} if paths is None else {"mounted_paths": paths}))
+    assert [finding["severity"] for finding in result["findings"] if finding["code"] == "kubeconfig"] == [severity] * bool(severity)
+    assert (result["failed"], result["starts"]) == (severity == "error", severity != "error")
+    assert ('clientConnection.kubeconfig: "/etc/kube/config": no volume of' in result.get("msg", "")) is (severity == "error")
+
+
 def test_preset_becomes_text():
     options = {"preset": "trimaran_target_load_packing", "image": PLUGINS_IMAGE}
     result = judge(**options, preset_parameters={"scheduler_name": "load-aware", "target_utilization": 55})
