@@ -394,6 +394,15 @@ def test_all_tiers_go_on_where_they_were_and_are_recorded_by_commit(root, tmp_pa
     assert again.stdout.count("0123456789ab") == 3
 
 
+def test_the_demo_by_load_starts_and_keeps_to_the_throwaway_cluster(root, tmp_path):
+    """As make runs it: nobody makes collections importable for a program."""
+    environment = {**os.environ, "CLUSTER_DIR": str(tmp_path), "KUBECONFIG": str(tmp_path / "other")}
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run([root / "tests/tools/demo-load-aware"], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "")
+    assert "unset KUBECONFIG" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("line", "loads", "said"),
     [
