@@ -22,9 +22,9 @@ def summary(
 ) -> list[str]:
     """Short lines of text for a person.
 
-    ``known``: as for `rows.row`; ``items``: the schedulers of the play, complete; ``verdicts``: the result of kube_scheduler_config for each of them;
-    ``probes``: the results of scheduler_probe, with the ``item`` that each is for; ``check``: whether this was check mode; ``waited``: whether the
-    play waited for the rollout.
+    ``known``: as for `rows.row`; ``items``: the schedulers of the play, complete; ``verdicts``: the result of kube_scheduler_config for each
+    that is present; ``probes``: the results of scheduler_probe, with the ``item`` that each is for; ``check``: whether this was check mode;
+    ``waited``: whether the play waited for the rollout.
     """
     changed = ", ".join(changed_parts(known))
     if check:
@@ -32,14 +32,18 @@ def summary(
     if known.get("job") == "remove.yml":
         return [f"Removed: {changed}." if changed else "Nothing was installed."]
     nodes = {probe["item"]: probe for probe in probes if probe.get("item") and probe.get("node")}
+    present = [item for item in items if item.get("state") != "absent"]
     lines = [
         _line(item, name, nodes.get(name), waited)
-        for item, verdict in zip(items, verdicts)
+        for item, verdict in zip(present, verdicts)
         for name in verdict.get("scheduler_names") or []
     ]
+    lines += [f"SecondaryScheduler {item.get('namespace')}/{item.get('name')} is absent." for item in items if item not in present]
     if not lines:
         return ["No scheduler is given in secondary_schedulers. Next: add one, and run the same command again."]
     used = next((name for verdict in verdicts for name in verdict.get("scheduler_names") or []), "")
+    if not used:
+        return [plain_text(line) for line in lines]
     lines.append(
         f"Next: set schedulerName: {used} in pods, or move workloads with ansible-playbook osso.scheduler.use_scheduler. "
         "ansible-playbook osso.scheduler.report shows all schedulers and the pods that wait."

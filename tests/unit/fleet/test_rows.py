@@ -185,6 +185,7 @@ OF = "Scheduler batch (openshift-secondary-scheduler-operator/cluster) is"
             {"items": [{**ITEM, "management_state": "Removed"}]},
             f"{OF[:-3]} is not managed: management_state is Removed.",
         ),
+        ({"job": "site.yml"}, {"items": [{**ITEM, "state": "absent"}], "verdicts": []}, "SecondaryScheduler " + OF[17:-4] + " is absent."),
         (
             {"job": "site.yml"},
             {"items": []},
