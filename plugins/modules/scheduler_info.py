@@ -48,8 +48,8 @@ options:
     description:
       - What to gather. Fewer values cause fewer requests.
       - V(schedulers) fills RV(schedulers) and RV(conflicts), V(pods) fills RV(unserved_pods), V(pending) fills RV(pending_pods) and
-        RV(pending_groups), V(operators) fills RV(operators), V(platform) fills RV(openshift), RV(monitoring), RV(olm) and
-        RV(kubernetes_version), V(cluster) fills RV(cluster), V(collisions) fills RV(collisions) and RV(overlaps).
+        RV(pending_groups), V(operators) fills RV(operators), V(platform) fills RV(openshift), RV(monitoring), RV(olm),
+        RV(admission_policies) and RV(kubernetes_version), V(cluster) fills RV(cluster), V(collisions) fills RV(collisions) and RV(overlaps).
       - Three values add details to RV(schedulers), and include V(schedulers). V(profiles) fills RV(schedulers[].profiles) without further requests.
         V(instances) fills RV(schedulers[].instances), with one request for the pods of each scheduler and one or two for the log of each pod.
         V(metrics) fills RV(schedulers[].metrics), with a connection to one pod of each scheduler.
@@ -628,6 +628,11 @@ olm:
   returned: success and V(platform) in O(gather)
   type: bool
   sample: false
+admission_policies:
+  description: Whether the cluster serves ValidatingAdmissionPolicy in C(admissionregistration.k8s.io/v1), as Kubernetes does since 1.30.
+  returned: success and V(platform) in O(gather)
+  type: bool
+  sample: true
 kubernetes_version:
   description: The Kubernetes release of the API server, without its patch level.
   returned: success and V(platform) in O(gather)

@@ -11,11 +11,27 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from support.site import DEMO, NAMESPACE, remove
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import reconcile_period
+from support import ansible_runs
+from support.scheduler import eventually
+from support.site import DEMO, NAMESPACE, RESOURCE, remove, removed
 
 ROLE = [{"name": "Install", "ansible.builtin.import_role": {"name": "osso.scheduler.operator"}}]
 UPSTREAM = {"operator_variant": "upstream", "operator_image": "quay.io/openshift/secondary-scheduler-operator:4.20"}
 VALIDATION = "Validate the variables"
+POLICY = f"osso-scheduler-operator.{NAMESPACE}"
+
+
+def annotated(period, name="period", namespace=NAMESPACE):
+    """A SecondaryScheduler with a period of its reconciles."""
+    metadata = {"name": name, "namespace": namespace, "annotations": {reconcile_period.ANNOTATION: period}}
+    spec = {"schedulerConfig": "c", "schedulerImage": "i"}
+    return {"apiVersion": "operator.openshift.io/v1", "kind": "SecondaryScheduler", "metadata": metadata, "spec": spec}
+
+
+def dry_run(kubectl, resource):
+    """What the API server says to its creation."""
+    return kubectl("create", "--dry-run=server", "--filename=-", stdin=resource, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -61,15 +77,72 @@ def test_refusals(fresh, play, audit, variables, messages):
     assert audit.writes() == []
 
 
-def test_auto_is_manifests_where_there_is_no_olm(fresh, play, kubectl):
-    """What is for OLM may stand beside what is for manifests, in one file for clusters with and without."""
-    variables = {"operator_method": "auto", "operator_catalog_image": "registry.example.com/catalog:1", **yaml.safe_load(DEMO.read_text())}
+@pytest.fixture(scope="class")
+def installation(fresh, kubectl):
+    """The variables and the run of an installation by `auto`."""
+    # What is for OLM may stand beside what is for manifests, in one file for clusters with and without.
+    variables = {
+        "operator_method": "auto",
+        "operator_catalog_image": "registry.example.com/catalog:1",
+        **yaml.safe_load(DEMO.read_text()),
+    }
     variables["operator_wait"] = False
     variables.pop("secondary_schedulers")
-    run = play(ROLE, variables=variables)
-    assert "Deployment" in {item["kind"] for item in run.task("Apply the operator").result["objects"]}
-    assert play(ROLE, variables=variables).changed == []
-    remove()
+    yield variables, ansible_runs.play(ROLE, variables=variables)
+    removed(kubectl)
+
+
+class TestManifests:
+    def test_auto_is_manifests_where_there_is_no_olm(self, installation, play):
+        variables, run = installation
+        assert "Deployment" in {item["kind"] for item in run.task("Apply the operator").result["objects"]}
+        assert play(ROLE, variables=variables).changed == []
+
+    def test_a_reconcile_period_that_is_no_duration_is_rejected(self, installation, kubectl):
+        """ansible-operator would ignore the resource. A resource that has one already can still be changed otherwise, and deleted."""
+        values = [
+            "10m",
+            "1h30m",
+            "0",
+            "-5m",
+            "1.5h",
+            "+.5s",
+            "2µs",
+            "2562047h",
+            "garbage",
+            "10",
+            "",
+            "1h0",
+            "5 m",
+            "1d",
+            ".s",
+            "2562048h",
+            "\uff11m",
+        ]
+        usable = [value for value in values if not reconcile_period.problem(annotated(value))]
+        assert (usable[0], usable[-1], len(usable)) == ("10m", "2562047h", 8)
+        # A policy is effective a moment after its creation.
+        eventually(lambda: "a duration such as 10m" in dry_run(kubectl, annotated("garbage")).stderr, 30)
+        assert [value for value in values if dry_run(kubectl, annotated(value)).returncode == 0] == usable
+        assert dry_run(kubectl, annotated("garbage", namespace="default")).returncode == 0, "the operator does not watch this namespace"
+        assert dry_run(kubectl, {**annotated(""), "metadata": {"name": "none", "namespace": NAMESPACE}}).returncode == 0
+
+        binding = kubectl.json("get", "validatingadmissionpolicybinding", POLICY)
+        kubectl("delete", "validatingadmissionpolicybinding", POLICY)
+        eventually(lambda: dry_run(kubectl, annotated("garbage")).returncode == 0, 30)
+        kubectl.apply(annotated("garbage"))
+        kubectl.apply({**binding, "metadata": {"name": POLICY, "labels": binding["metadata"]["labels"]}})
+        eventually(lambda: dry_run(kubectl, annotated("garbage", "other")).returncode != 0, 30)
+        kubectl("annotate", RESOURCE, "period", "a=b", f"--namespace={NAMESPACE}")
+        change = ["annotate", RESOURCE, "period", f"--namespace={NAMESPACE}", "--overwrite"]
+        assert "a duration such as 10m" in kubectl(*change, f"{reconcile_period.ANNOTATION}=rubbish", check=False).stderr
+        kubectl(*change, f"{reconcile_period.ANNOTATION}=10m")
+
+    def test_its_removal_removes_the_policy(self, installation, kubectl):
+        names = "validatingadmissionpolicies,validatingadmissionpolicybindings"
+        assert kubectl("get", names, "--output=name").stdout.count(POLICY) == 2
+        remove()
+        assert kubectl("get", names, "--output=name").stdout == ""
 
 
 class TestUpstream:

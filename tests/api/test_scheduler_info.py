@@ -95,6 +95,7 @@ def test_documented_permissions_suffice_with_few_requests_and_no_write(module_re
     assert [result["openshift"], result["monitoring"], result["olm"]] == [
         group in served for group in ("route.openshift.io/", "monitoring.coreos.com/v1\n", "operators.coreos.com/")
     ]
+    assert result["admission_policies"] == ("validatingadmissionpolicies" in kubectl("api-resources", "--output=name").stdout)
     server = kubectl.json("version")["serverVersion"]
     assert result["kubernetes_version"] == f"{server['major']}.{server['minor']}"
     requests = audit.requests(user=f"system:serviceaccount:{namespace}:robot")

@@ -200,6 +200,7 @@ class Survey:
             "openshift": self.openshift(),
             "monitoring": self._monitoring(),
             "olm": self._has_group("operators.coreos.com"),
+            "admission_policies": self._serves_admission_policies(),
             "kubernetes_version": self._kubernetes_version(),
         }
 
@@ -223,6 +224,11 @@ class Survey:
         """Whether the cluster serves the kinds of the Prometheus operator that its installation can use."""
         served = {entry["kind"] for entry in (self._group("monitoring.coreos.com/v1") or {}).get("resources") or []}
         return {"ServiceMonitor", "PrometheusRule"} <= served
+
+    def _serves_admission_policies(self) -> bool:
+        """Whether the cluster serves ValidatingAdmissionPolicy in the version that is stable since Kubernetes 1.30."""
+        served = (self._group("admissionregistration.k8s.io/v1") or {}).get("resources") or []
+        return "ValidatingAdmissionPolicy" in {entry["kind"] for entry in served}
 
     def _kubernetes_version(self) -> str:
         version = self._client.request("GET", "/version")
