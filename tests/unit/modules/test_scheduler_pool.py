@@ -216,7 +216,7 @@ def test_the_error_names_the_gate_of_the_server():
     with ApiServer.running() as server:
         missing = (404, status(404, "NotFound"))
         version = (200, {"major": "1", "minor": "34+"})
-        server.answers = [(200, {"resources": []}), missing, missing, missing, missing, missing, version]
+        server.answers = [(200, {"resources": []}), *[missing] * 6, version]
         with pytest.raises(InputError, match=r"Kubernetes 1\.34 serves no MutatingAdmissionPolicy.*v1beta1=true"):
             Pools(connect(server.url), [item()], Settings(), None, print).apply()
         assert {request.method for request in server.seen} == {"GET"}
