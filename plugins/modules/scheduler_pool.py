@@ -102,7 +102,8 @@ options:
       when_unavailable:
         description:
           - What happens to new pods while the scheduler is not available. With V(wait) they are pending until it is available again.
-          - V(default) is rejected in this release.
+          - With V(default), pods are not routed while the scheduler's Deployment has no available replica, so the default scheduler places them.
+            The API server checks this for each pod. Pods that are already routed still wait. The scheduler must be a Deployment.
         type: str
         choices: [wait, default]
         default: wait

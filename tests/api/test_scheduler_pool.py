@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.operator_in_process import ready
+from support.operator_in_process import crashing, ready
 from support.scheduler import IMAGE, eventually
 from support.site import site
 
@@ -62,11 +62,22 @@ def _scheduler(kubectl):
     template = {"metadata": {"labels": LABELS}, "spec": spec}
     about = {"name": NAME, "namespace": HOME}
     kubectl.apply({**WORKLOAD, "metadata": about, "spec": {"selector": {"matchLabels": LABELS}, "template": template}})
-    (pod,) = eventually(lambda: kubectl.list("pod", HOME, f"app={NAME}"))
-    kubectl.report("pod", pod["metadata"]["name"], ready(pod), HOME)
-    eventually(lambda: kubectl.json("get", "deployment", NAME, f"--namespace={HOME}")["status"].get("readyReplicas"))
+    report_readiness(kubectl, ready)
     yield
     kubectl("delete", "namespace", HOME, "--wait=false")
+
+
+def report_readiness(kubectl, state):
+    """Report of the scheduler's pod that it is `ready` or `crashing`, and wait until the Deployment shows it."""
+    (pod,) = eventually(lambda: kubectl.list("pod", HOME, f"app={NAME}"))
+    kubectl.report("pod", pod["metadata"]["name"], state(pod), HOME)
+    wanted = 1 if state is ready else 0
+    eventually(lambda: kubectl.json("get", "deployment", NAME, f"--namespace={HOME}")["status"].get("availableReplicas", 0) == wanted)
+
+
+def start_scheduler(kubectl):
+    kubectl("scale", "deployment", NAME, f"--namespace={HOME}", "--replicas=1")
+    report_readiness(kubectl, ready)
 
 
 @pytest.fixture
@@ -210,6 +221,34 @@ def test_an_option_that_is_removed_leaves_nothing(pools, kubectl, namespace, nod
     assert (node(kubectl, nodes[0]), node(kubectl, nodes[1])) == ((NAME, []), (None, [OTHER_TAINT]))
 
 
+def test_the_default_scheduler_places_pods_while_the_scheduler_is_unavailable(pools, kubectl, namespace, audit):
+    item = pool(namespace, when_unavailable="default")
+    planned = pools(item, check=True)
+    pools(item)
+    with audit:
+        again = pools(item)
+    assert (planned["changed"], again["changed"], audit.writes()) == (True, False, [])
+    await_routing(kubectl, namespace)
+    for lose, recover in (
+        (lambda: kubectl("scale", "deployment", NAME, f"--namespace={HOME}", "--replicas=0"), start_scheduler),
+        (lambda: report_readiness(kubectl, crashing("no configuration")), lambda kubectl: report_readiness(kubectl, ready)),
+    ):
+        lose()
+        await_routing(kubectl, namespace, "default-scheduler")
+        recover(kubectl)
+        await_routing(kubectl, namespace)
+    deployment = kubectl.json("get", "deployment", NAME, f"--namespace={HOME}")
+    kubectl("delete", "deployment", NAME, f"--namespace={HOME}")
+    try:
+        await_routing(kubectl, namespace, "default-scheduler")
+    finally:
+        kubectl.apply({**{key: deployment[key] for key in ("apiVersion", "kind", "spec")}, "metadata": {"name": NAME, "namespace": HOME}})
+        report_readiness(kubectl, ready)
+    await_routing(kubectl, namespace)
+    assert pools(pool(namespace))["changed"]
+    assert "paramKind" not in kubectl.json("get", "mutatingadmissionpolicy", f"osso-scheduler-pool-{NAME}")["spec"]
+
+
 def test_a_share_by_the_last_digit_of_the_controller(pools, kubectl, namespace):
     pools(pool(namespace, share=8))
     await_routing(kubectl, namespace, ownerReferences=of("ReplicaSet", "x-0"))
@@ -269,10 +308,10 @@ def test_the_playbook(play, pools, namespace):
     assert play("osso.scheduler.pools", variables=variables, check=True).changed
     assert play("osso.scheduler.pools", variables=variables).changed
     assert not play("osso.scheduler.pools", variables=variables).changed
-    variables["scheduler_pools"][0].update(share=40, when_unavailable="default")
+    variables["scheduler_pools"][0].update(share=40, exclusive=True)
     (failure,) = play("osso.scheduler.pools", variables=variables, succeed=False).failures
     assert "scheduler_pools[0].share is 40" in failure.result["msg"]
-    assert "scheduler_pools[0].when_unavailable is default" in failure.result["msg"]
+    assert "scheduler_pools[0].exclusive is true without nodes" in failure.result["msg"]
 
 
 def test_site_routes_to_a_scheduler_that_it_deploys(audit, namespace):

@@ -116,11 +116,8 @@ def _errors(item: Mapping[str, Any]) -> list[str]:
         found.append(f"{where}.exclusive is true without nodes: set nodes, or set exclusive to false.")
     if not 1 <= item["share"] <= ALL:
         found.append(f"{where}.share is {item['share']}: set a number of sixteenths from 1 to {ALL}. state: absent ends the routing.")
-    if item["when_unavailable"] != "wait":
-        found.append(
-            f"{where}.when_unavailable is {item['when_unavailable']}, but no operator suspends the routing while the scheduler is not available. "
-            "Set it to wait: pods then wait until the scheduler is available."
-        )
+    if item["when_unavailable"] not in ("wait", "default"):
+        found.append(f"{where}.when_unavailable is {item['when_unavailable']}: set wait or default.")
     return found
 
 

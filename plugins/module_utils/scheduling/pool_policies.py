@@ -24,14 +24,21 @@ GROUP = "admissionregistration.k8s.io"
 # The newest first, with the release of Kubernetes from which a server has it, and whether it is served by default
 VERSIONS = (("v1", 36, True), ("v1beta1", 34, False), ("v1alpha1", 32, False))
 _VALIDATING = f"{GROUP}/v1"
+_IS_AVAILABLE = "has(params.status.availableReplicas) && params.status.availableReplicas > 0"
 _DIGITS = "0123456789abcdef"
 _CONSTRAINTS = {
     "resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}],
 }
 
 
-def routing(item: Mapping[str, Any], api_version: str, excluded: Sequence[str]) -> list[Object]:
-    """The policy that sets schedulerName, and its binding. ``excluded``: namespaces that are never routed, beside those of the cluster."""
+def routing(
+    item: Mapping[str, Any], api_version: str, excluded: Sequence[str], deployment: Mapping[str, str] | None = None
+) -> list[Object]:
+    """The policy that sets schedulerName, and its binding.
+
+    ``excluded``: namespaces that are never routed, beside those of the cluster. ``deployment``: namespace and name of the scheduler's Deployment, of
+    which a replica has to be available; None: pods are routed in any case.
+    """
     name = policy_name(item)
     mutations: list[Object] = [
         {
@@ -41,7 +48,7 @@ def routing(item: Mapping[str, Any], api_version: str, excluded: Sequence[str]) 
     ]
     if item["exclusive"]:
         mutations.append({"patchType": "JSONPatch", "jsonPatch": {"expression": _add_toleration(item["scheduler_name"])}})
-    policy = {
+    policy: Object = {
         "apiVersion": api_version,
         "kind": "MutatingAdmissionPolicy",
         "metadata": {"name": name},
@@ -57,12 +64,17 @@ def routing(item: Mapping[str, Any], api_version: str, excluded: Sequence[str]) 
     selectors = {"namespaceSelector": _namespace_selector(item)}
     if item["pods"]["match_labels"]:
         selectors["objectSelector"] = {"matchLabels": item["pods"]["match_labels"]}
-    binding = {
+    binding: Object = {
         "apiVersion": api_version,
         "kind": "MutatingAdmissionPolicyBinding",
         "metadata": {"name": name},
         "spec": {"policyName": name, "matchResources": selectors},
     }
+    if deployment:
+        # The API server watches the Deployment itself, so no operator has to suspend the binding. Without the Deployment nothing is routed.
+        policy["spec"]["paramKind"] = {"apiVersion": "apps/v1", "kind": "Deployment"}
+        policy["spec"]["matchConditions"].append({"name": "scheduler-is-available", "expression": _IS_AVAILABLE})
+        binding["spec"]["paramRef"] = {**deployment, "parameterNotFoundAction": "Allow"}
     return [policy, binding]
 
 

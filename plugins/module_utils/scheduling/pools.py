@@ -47,6 +47,7 @@ class Pools:
         self._present = [item for item in items if item["state"] == "present"]
         self._absent = [item for item in items if item["state"] == "absent"]
         self._node_kind = client.resource("v1", "Node")
+        self._deployments: dict[str, dict[str, str]] = {}
 
     def apply(self) -> list[dict[str, Any]]:
         """Bring all items into their state. Returns nodes, and the DaemonSets that are kept out of them, of each pool that is present."""
@@ -100,6 +101,8 @@ class Pools:
                     f"{where}.scheduler_name is {name}, but no available scheduler has this name, so routed pods would stay pending. Available: "
                     f"{', '.join(others) or 'none'}. Correct the name, or deploy the scheduler first."
                 )
+            if item["when_unavailable"] == "default":
+                errors += self._find_deployment(item, own)
             errors += [
                 f"{where}.namespaces.names has {namespace}, where {homes[namespace]['kind']} {homes[namespace]['name']} runs: its own pods would wait "
                 "for it. Remove the namespace, or move the scheduler to another one."
@@ -113,6 +116,22 @@ class Pools:
             elif not pool_policies.keeps_to_nodes(planned[name], item):
                 errors.append(pool_policies.missing_lines(item, f"the scheduler {name}"))
         return sorted(homes), [error for error in errors if error]
+
+    def _find_deployment(self, item: Item, own: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Remember the Deployment whose availability the API server checks. Returns why there is none; only in check mode it may not exist yet."""
+        found = [one for one in own if one["kind"] == "Deployment"]
+        if found:
+            self._deployments[item["scheduler_name"]] = {key: found[0][key] for key in ("namespace", "name")}
+        elif own:
+            kinds = ", ".join(f"{one['kind']} {one['namespace']}/{one['name']}" for one in own)
+            return [
+                f"{item['where']}.when_unavailable is default, which requires a Deployment of the scheduler, but it is {kinds}: set wait."
+            ]
+        else:
+            self._warn(
+                f"{item['where']}.when_unavailable: the scheduler does not exist yet, so check mode cannot show its Deployment in the policy."
+            )
+        return []
 
     def _leaves_its_nodes(self, item: Item, scheduler: Mapping[str, Any], config: str | None) -> str:
         """Why a scheduler of the pool places pods on other nodes, too; empty if it does not, or if this is unknown, which is a warning."""
@@ -147,7 +166,7 @@ class Pools:
         present: list[Object] = []
         absent: list[Object] = []
         for item in self._present:
-            present += pool_policies.routing(item, api_version, excluded)
+            present += pool_policies.routing(item, api_version, excluded, self._deployments.get(item["scheduler_name"]))
             (present if item["reserved"] else absent).extend(pool_policies.reservation(item, excluded))
         for item in self._absent:
             absent += pool_policies.routing(item, api_version, excluded) + pool_policies.reservation(item, excluded)

@@ -58,7 +58,7 @@ def item(**fields):
         ([{**GOOD, "namespaces": {"names": "a"}, "pods": {"names": ["p"]}}],
          ["scheduler_pools[0].namespaces.names is 'a': set a list.", "scheduler_pools[0].pods has names, which is no field of it: use match_labels."]),
         ([{**GOOD, "exclusive": True}], ["scheduler_pools[0].exclusive is true without nodes"]),
-        ([{**GOOD, "when_unavailable": "default"}], ["scheduler_pools[0].when_unavailable is default, but no operator"]),
+        ([{**GOOD, "when_unavailable": "never"}], ["scheduler_pools[0].when_unavailable is never: set wait or default."]),
         ([{**GOOD, "share": 0}, {**NAMED, "scheduler_name": "b", "share": 17}],
          ["scheduler_pools[0].share is 0: set a number of sixteenths from 1 to 16", "scheduler_pools[1].share is 17: "]),
         ([GOOD, {"scheduler_name": "batch", "state": "absent"}],
