@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible_collections.osso.scheduler.plugins.doc_fragments import preview
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.presets import PRESETS
 from antsibull_docs_parser.ansible_doc_text import to_ansible_doc_text
 from antsibull_docs_parser.parser import Context, parse
@@ -112,9 +113,14 @@ def role_options(role: str) -> dict[str, dict]:
 
 
 def module_options(module: str) -> dict[str, dict]:
+    """The options of a module, with those of the fragments about previews, which surveys ask for, too."""
     for node in ast.parse((ROOT / f"plugins/modules/{module}.py").read_text()).body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "DOCUMENTATION":
-            return yaml.safe_load(ast.literal_eval(node.value))["options"]
+            documentation = yaml.safe_load(ast.literal_eval(node.value))
+            if "osso.scheduler.preview" not in documentation["extends_documentation_fragment"]:
+                return documentation["options"]
+            texts = (preview.ModuleDocFragment.DOCUMENTATION, preview.ModuleDocFragment.BASELINE)
+            return {name: spec for text in texts for name, spec in yaml.safe_load(text)["options"].items()} | documentation["options"]
     raise ValueError(f"module {module} has no DOCUMENTATION")
 
 

@@ -23,6 +23,8 @@ author:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - osso.scheduler.cluster
+  - osso.scheduler.preview
+  - osso.scheduler.preview.baseline
   - osso.scheduler.attributes
   - osso.scheduler.attributes.actiongroup_scheduler
   - osso.scheduler.attributes.info_module
@@ -35,95 +37,10 @@ attributes:
     details:
       - This action does not modify state, but the scheduler chooses at random between nodes with the same score.
 options:
-  candidate:
-    description:
-      - The scheduler and the configuration to preview. Exactly one of C(config), C(config_text), C(config_file) and C(preset) is required.
-      - The placeholders C(${PROM_URL}), C(${PROM_TOKEN}) and C(${LOAD_WATCHER_URL}) are replaced by values with which no load is measured.
-    type: dict
-    required: true
-    suboptions: &side
-      config:
-        description: The configuration as a structure.
-        type: dict
-      config_text:
-        description: The configuration as YAML or JSON text.
-        type: str
-      config_file:
-        description: Path of a file with the configuration, on the host that the task runs on.
-        type: path
-      preset:
-        description: The name of a preset, as in O(osso.scheduler.kube_scheduler_config#module:preset).
-        type: str
-      preset_parameters:
-        description: Parameters of the preset, by name.
-        type: dict
-      binary:
-        description:
-          - Path of the kube-scheduler program, on the host that the task runs on.
-          - If not given, the program is extracted from C(image) with skopeo, and deleted at the end.
-        type: path
-      image:
-        description: The scheduler's image. Its name and tag also determine release and plugins, if they are known.
-        type: str
-      auth_file:
-        description: The file with the registry's credentials, for skopeo.
-        type: path
-      validate_certs:
-        description: Whether skopeo verifies the certificate of the registry.
-        type: bool
-        default: true
-      skopeo:
-        description: The skopeo program.
-        type: str
-        default: skopeo
-      release:
-        description: The Kubernetes release of the program, such as V(1.34). If not given, that of the image's tag, else the answer of the program.
-        type: str
-      plugins:
-        description: The plugins in the program, as in O(osso.scheduler.kube_scheduler_config#module:plugins).
-        type: raw
-      flags:
-        description: The command line of the scheduler. Feature gates and the emulated version are used; other flags do not change where pods are placed.
-        type: list
-        elements: str
-      feature_gates:
-        description: Feature gates to set, by name.
-        type: dict
-      as_scheduler:
-        description:
-          - The profile (C(schedulerName)) that places the pods, whatever C(schedulerName) they have.
-          - If not given, the only profile. With several profiles, each pod must name one of them.
-        type: str
-  baseline:
-    description:
-      - A second scheduler and configuration to compare with, such as the present ones. If not given, each pod is compared with its present node.
-      - Without C(binary) and C(image), it runs with the program of O(candidate).
-      - With C(secondary_scheduler), the configuration and the image are the present ones of this C(SecondaryScheduler) resource of the connected cluster.
-        If it does not exist, each pod is compared with its present node.
-    type: dict
-    suboptions:
-      <<: *side
-      secondary_scheduler:
-        description: Name and namespace of a C(SecondaryScheduler) resource.
-        type: dict
-        suboptions:
-          name:
-            description: Its name.
-            type: str
-            default: cluster
-          namespace:
-            description: Its namespace.
-            type: str
-            default: openshift-secondary-scheduler-operator
   only_changed:
     description: Whether to preview only if image or configuration of O(candidate) differ from those of C(secondary_scheduler) in O(baseline).
     type: bool
     default: false
-  snapshot:
-    description:
-      - Path of a file of M(osso.scheduler.scheduler_snapshot), or of a list that C(kubectl get -o json) printed. The module then connects to no cluster.
-      - If not given, the module reads the connected cluster.
-    type: path
   mode:
     description:
       - V(pending) places the pods that have no node. All other pods stay.
@@ -166,17 +83,6 @@ options:
   max_moved_percent:
     description: The task fails if more than this percentage of the pods would be on another node.
     type: float
-  timeout:
-    description: Timeout of each run of a scheduler in seconds.
-    type: int
-    default: 600
-notes:
-  - Requires Linux and a program for the architecture of the host that the task runs on.
-  - The scheduler ends with the module, even if that is killed (SIGKILL). Only a program that was extracted from an image then remains, in the folder
-    for temporary files.
-  - Without O(snapshot), requires the permissions to list nodes and pods of all namespaces. Other kinds that the user is not permitted to list are in
-    RV(missing).
-  - Configurations with C(extenders) are rejected, because a call of an extender can have side effects.
 seealso:
   - module: osso.scheduler.scheduler_snapshot
   - module: osso.scheduler.kube_scheduler_config
@@ -268,6 +174,12 @@ pods:
       description: The scheduler's message, or an explanation of the status.
       type: str
       sample: node-1 is not among the nodes with the highest score
+    scores:
+      description:
+        - Of a pod on another node, the scores of the nodes before and after, by node. C(total) is the final score, and C(plugins) has the score of each
+          plugin, with its weight. Empty for other pods and without a second node that fits.
+      type: dict
+      sample: {"node-2": {"total": 487, "plugins": {"NodeResourcesFit": 93, "TaintToleration": 300}}}
 nodes:
   description: The nodes, with C(allocatable) and with C(pods), C(cpu_millis) and C(memory) that the pods on it request C(before) and C(after).
   returned: success
@@ -329,6 +241,12 @@ kubernetes_version:
   returned: success
   type: str
   sample: "1.34"
+scheduler_names:
+  description: The profiles of the candidate.
+  returned: success
+  type: list
+  elements: str
+  sample: [secondary-scheduler]
 msg:
   description: The outcome in one sentence.
   returned: always
@@ -336,37 +254,14 @@ msg:
   sample: "replace: 120 pods: 100 same, 8 tie, 12 moved, 0 unschedulable, 0 preempts, 0 not compared."
 """
 
-from functools import partial
-
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import progress
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.preview import present, snapshot
+from ansible_collections.osso.scheduler.plugins.module_utils.preview import present
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.arguments import COMMON, PRESENT, SIDE, Inputs
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview, text_of
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.progress import Progress
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import MODES, PENDING
 
-SIDE = dict(
-    config=dict(type="dict"),
-    config_text=dict(type="str"),
-    config_file=dict(type="path"),
-    preset=dict(type="str"),
-    preset_parameters=dict(type="dict"),
-    binary=dict(type="path"),
-    image=dict(type="str"),
-    auth_file=dict(type="path"),
-    validate_certs=dict(type="bool", default=True),
-    skopeo=dict(type="str", default="skopeo"),
-    release=dict(type="str"),
-    plugins=dict(type="raw"),
-    flags=dict(type="list", elements="str"),
-    feature_gates=dict(type="dict"),
-    as_scheduler=dict(type="str"),
-)
-PRESENT = dict(name=dict(type="str", default="cluster"), namespace=dict(type="str", default="openshift-secondary-scheduler-operator"))
 OPTIONS = dict(
-    candidate=dict(type="dict", required=True, options=SIDE),
     baseline=dict(type="dict", options=dict(SIDE, secondary_scheduler=dict(type="dict", options=PRESENT))),
     mode=dict(type="str", choices=list(MODES), default=PENDING),
     namespaces=dict(type="list", elements="str", default=[]),
@@ -377,20 +272,14 @@ OPTIONS = dict(
     limit=dict(type="int", default=1000),
     max_unschedulable=dict(type="int"),
     max_moved_percent=dict(type="float"),
-    timeout=dict(type="int", default=600),
 )
 
 
 def run(module):
-    options = Options(**{name: module.params[name] for name in OPTIONS})
-    clients = []
-
-    def client():
-        clients[:] = clients or [Client.connect(module.params, module.warn)]
-        return clients[0]
-
+    options = Options(**{name: module.params[name] for name in Options._fields})
+    inputs = Inputs(module)
     if (options.baseline or {}).get("secondary_scheduler"):
-        options = options._replace(baseline=present.read(client(), options.baseline))
+        options = options._replace(baseline=present.read(inputs.client, options.baseline))
         if module.params["only_changed"] and options.baseline:
             text = text_of("candidate", options.candidate)
             if present.is_same(options.candidate, text if isinstance(text, str) else text.decode("utf-8", "replace"), options.baseline):
@@ -402,10 +291,7 @@ def run(module):
                 }
     elif module.params["only_changed"]:
         raise InputError("only_changed is true: set baseline.secondary_scheduler, with which the candidate is compared.")
-    path = module.params["snapshot"]
-    taken = snapshot.read(path) if path else snapshot.take(client())
-    run_command = partial(module.run_command, expand_user_and_vars=False, handle_exceptions=False)
-    result = dict(preview(options, taken, run_command, Progress(progress.show)), previewed=True)
+    result = dict(preview(options, inputs.snapshot(), inputs.run_command, inputs.progress), previewed=True)
     if result["exceeded"]:
         del result["msg"]
         raise ClusterError("Beyond the limits: {}".format(" ".join(result["exceeded"])), **result)
@@ -413,11 +299,8 @@ def run(module):
 
 
 def main():
-    cluster_module(
-        run,
-        argument_spec=argument_spec(snapshot=dict(type="path"), only_changed=dict(type="bool", default=False), **OPTIONS),
-        supports_check_mode=True,
-    )
+    own = dict(COMMON, **OPTIONS, only_changed=dict(type="bool", default=False))
+    cluster_module(run, argument_spec=argument_spec(**own), supports_check_mode=True)
 
 
 if __name__ == "__main__":

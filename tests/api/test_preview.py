@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.preview import run, scheduler, server
+from ansible_collections.osso.scheduler.plugins.module_utils.preview import explain, run, scheduler, server
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import parse
 from support.direct_module import COLLECTIONS, run_directly
 from support.examples import PLUGINS, run_examples
+from support.pages import Page, assert_whole
 from support.preview import CONFIG, SECRET, listed, node, pod
 from support.scheduler import eventually
 
@@ -146,6 +147,9 @@ def test_moved_is_not_among_the_ties(ask):
     result = ask([*THREE, pod("big", on="a", cpu="2"), pod("small", on="b")], config=PACKING, mode="replace")
     assert rows(result)["small"]["node"] == "a"
     assert rows(result)["small"]["status"] == "moved"
+    scores = rows(result)["small"]["scores"]
+    assert sorted(scores) == ["a", "b"]
+    assert scores["a"]["total"] > scores["b"]["total"] == scores["b"]["plugins"]["NodeResourcesFit"]
     # Both of the other nodes are as good for the big one as its own: each is empty but for the small one's.
     assert rows(result)["big"]["status"] in ("same", "moved")
 
@@ -306,6 +310,94 @@ def test_module(binary, tmp_path):
     assert SECRET not in done.output + beyond.output
 
 
+@pytest.fixture
+def why(binary):
+    """The explanation of the pod `p` among objects."""
+
+    def result(objects, config=None, **options):
+        given = explain.Options({"binary": binary, "config": config or CONFIG}, "p", "shop", **options)
+        return explain.explain(given, parse(listed(*objects), "list"), None, lambda text: None)
+
+    yield result
+    assert not children(os.getpid())
+
+
+def attempts(result) -> dict:
+    return {attempt["change"]: attempt["node"] for attempt in result["attempts"]}
+
+
+def test_explain_a_winner(why):
+    """Scores by plugin, their sum, the order; a node that does not fit has its filter."""
+    tainted = node("c", taints=[{"key": "only", "value": "gpu", "effect": "NoSchedule"}])
+    found = why([node("a"), node("b", cpu="8"), tainted, pod("other", on="a", cpu="2"), pod("p", on="a", cpu="1")])
+    assert (found["node"], found["ties"], found["pod"]["current"], found["attempts"]) == ("b", ["b"], "a", [])
+    best, second, third = found["nodes"]
+    assert [row["name"] for row in found["nodes"]] == ["b", "a", "c"]
+    assert best["score"] == sum(best["plugins"].values()) > second["score"] == sum(second["plugins"].values())
+    assert best["plugins"]["NodeResourcesFit"] > second["plugins"]["NodeResourcesFit"]
+    assert (third["fits"], third["score"], third["filters"]) == (False, None, ["TaintToleration"])
+    assert "untolerated taint" in third["reason"]
+    assert found["msg"] == "shop/p: b. 2 of 3 nodes fit."
+
+
+def test_explain_equal_nodes_and_a_single_one(why):
+    assert why([*THREE, pod("p")])["ties"] == ["a", "b", "c"]
+    alone = why([node("a"), pod("p")])
+    assert (alone["ties"], alone["nodes"][0]["fits"], alone["nodes"][0]["score"]) == (["a"], True, None)
+
+
+def test_explain_why_no_node_fits_and_what_would(why):
+    """Each filter by its node, and each change by itself."""
+    nodes = [
+        node("full"),
+        node("gpu", taints=[{"key": "only", "value": "gpu", "effect": "NoSchedule"}]),
+        node("cordoned", unschedulable=True),
+    ]
+    objects = [*nodes, pod("other", on="full", cpu="3"), pod("p", cpu="1100m", nodeSelector={"disk": "ssd"})]
+    found = why(objects)
+    assert found["node"] == ""
+    assert {row["name"]: row["filters"] for row in found["nodes"]} == {
+        "full": ["NodeAffinity"],
+        "gpu": ["TaintToleration"],
+        "cordoned": ["NodeUnschedulable"],
+    }
+    assert {row["reason"] for row in found["nodes"] if row["name"] == "full"} == {"node(s) didn't match Pod's node affinity/selector"}
+    assert set(attempts(found).values()) == {""}
+    objects[-1]["spec"].pop("nodeSelector")
+    found = why(objects)
+    assert {row["name"]: row["filters"] for row in found["nodes"]}["full"] == ["NodeResourcesFit"]
+    assert attempts(found) == {
+        "10 % smaller requests": "full",
+        "without the taint only=gpu:NoSchedule of 1 nodes": "gpu",
+        "with the 1 cordoned nodes": "cordoned",
+        "with one more node like full": "preview-new-1",
+    }
+    assert "It would fit: 10 % smaller requests; without the taint" in found["msg"]
+
+
+def test_explain_affinities(why):
+    here = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "shop"}}}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [here]}}
+    found = why([node("a"), pod("other", on="a"), pod("p", affinity=apart)])
+    assert found["nodes"][0]["filters"] == ["InterPodAffinity"]
+    assert attempts(found)["without required pod anti-affinity"] == "a"
+    assert attempts(found)["10 % smaller requests"] == ""
+    spread = {**here, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+    found = why([node("a"), node("b", unschedulable=True), pod("other", on="a"), pod("p", topologySpreadConstraints=[spread])])
+    assert attempts(found)["without required topology spread constraints"] == "a"
+
+
+def test_explain_a_preemption(why):
+    found = why([node("a"), pod("victim", on="a", cpu="3500m"), pod("p", cpu="3500m", priority=1000)])
+    assert (found["node"], found["preempted"], found["attempts"]) == ("a", ["shop/victim"], [])
+    assert (found["nodes"][0]["fits"], found["nodes"][0]["filters"]) == (False, ["NodeResourcesFit"])
+
+
+def test_explain_pods_that_do_not_exist(why):
+    with pytest.raises(InputError, match="there is no pod shop/p"):
+        why(THREE)
+
+
 def test_command_line(binary, tmp_path):
     file = tmp_path / "list.json"
     file.write_bytes(listed(*THREE, pod("p", on="a")))
@@ -341,9 +433,18 @@ def test_playbook(binary, play, tmp_path):
         "preview_namespaces": "",
         "preview_mode": "replace",
     }
-    given = {**survey, "preview_snapshot": str(file), "preview_binary": binary, "preview_config_text": json.dumps(NOWHERE)}
+    given = {
+        **survey,
+        "preview_snapshot": str(file),
+        "preview_binary": binary,
+        "preview_config_text": json.dumps(NOWHERE),
+        "preview_dest": str(tmp_path),
+    }
     run = play("osso.scheduler.preview", variables=given)
-    assert run.changed == []
+    assert run.changed == ["Write the page"]
+    page = (tmp_path / "preview-localhost.html").read_text()
+    assert "shop/p" in Page(page).texts
+    assert_whole(page)
     (line,) = [line for line in run.task("Report where the pods would be").result["msg"] if line.startswith("shop/p ")]
     assert line.split()[:4] == ["shop/p", "unschedulable", "a", "-"]
     beyond = play("osso.scheduler.preview", variables={**given, "preview_max_unschedulable": 0}, succeed=False)
@@ -419,9 +520,10 @@ def test_the_value_of_preview(play):
     assert run.failures[0].result["msg"] == "preview is always: set never, report or required."
 
 
-def test_examples_run_as_they_stand_and_write_nothing(api_server, play, live_node, binary, tmp_path):
+@pytest.mark.parametrize("module", ["scheduler_preview", "scheduler_explain"])
+def test_examples_run_as_they_stand_and_write_nothing(api_server, play, live_node, binary, tmp_path, module):
     (tmp_path / "kube-scheduler").symlink_to(binary)
     since = api_server.position()
-    run_examples(play, PLUGINS / "modules/scheduler_preview.py", tmp_path)
+    run_examples(play, PLUGINS / f"modules/{module}.py", tmp_path)
     assert api_server.requests(since)
     assert api_server.writes(since) == []

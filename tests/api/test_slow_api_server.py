@@ -47,6 +47,7 @@ def arguments(folder: Path) -> dict[str, dict]:
         "scheduler_gather": {"path": str(folder / "gathered.tar.gz")},
         "scheduler_info": {},
         "scheduler_pprof": {"scheduler_name": "a", "dest": str(folder)},
+        "scheduler_explain": {"candidate": {"config": {"kind": "none"}}, "name": "p"},
         "scheduler_preview": {"candidate": {"config": {"kind": "none"}}},
         "scheduler_probe": {"scheduler_name": "a", "timeout": 5},
         "scheduler_snapshot": {"path": str(folder / "snapshot.json.gz")},

@@ -18,9 +18,10 @@ from support.scheduler import Scheduler
 from support.site import changed, installed
 
 # apply comes last: its examples end with the removal of all SecondaryScheduler resources.
-# Those of olm_operator are run where there is OLM (tests/olm/test_olm_operator.py), those of scheduler_preview without nodes (tests/api/test_preview.py).
+# Those of olm_operator are run where there is OLM (tests/olm/test_olm_operator.py), those of scheduler_preview and scheduler_explain
+# without nodes (tests/api/test_preview.py).
 # validate_variables is for roles: its example reads facts that a role has collected.
-ELSEWHERE = ("olm_operator", "scheduler_preview", "validate_variables")
+ELSEWHERE = ("olm_operator", "scheduler_explain", "scheduler_preview", "validate_variables")
 DOCUMENTED = sorted(
     (path for path in PLUGINS.glob("modules/*.py") if path.stem not in ELSEWHERE),
     key=lambda path: (path.stem == "apply", path),

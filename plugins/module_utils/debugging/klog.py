@@ -23,7 +23,8 @@ _PANICS = ("panic: ", "fatal error: ")
 _SEVERITIES = {"I": "info", "W": "warning", "E": "error", "F": "fatal"}
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _MESSAGE = re.compile(rf"({_STRING})(?= |$)")
-_KEY = re.compile(r" ([A-Za-z_][\w./-]*)=")
+# A few keys have blanks.
+_KEY = re.compile(r" ([A-Za-z_][\w./-]*(?: [A-Za-z_][\w./-]*)*)=")
 _WORD = always(rf"{_STRING}|\S*")
 # Go's escapes that JSON does not have (strconv.Quote)
 _GO_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|U([0-9a-f]{8})|([av])|\\)")

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import amounts
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import HEADROOM, REPLACE, Placement, Run, Scene
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler import Scores
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import Key, key_of
 
 SAME, MOVED, TIE, UNSCHEDULABLE, PREEMPTS, NOT_COMPARED = "same", "moved", "tie", "unschedulable", "preempts", "not compared"
@@ -23,7 +24,11 @@ _NAMED = 10
 
 
 class Outcome(NamedTuple):
-    """What a preview ran. baseline: None if the reference is the present node of each pod. skipped: pods that were not offered, with the reason."""
+    """What a preview ran.
+
+    baseline: None if the reference is the present node of each pod. scores: of the nodes before and after. skipped: pods that were not offered, with
+    the reason.
+    """
 
     scene: Scene
     pods: Sequence[Object]
@@ -31,6 +36,7 @@ class Outcome(NamedTuple):
     candidate: Run
     baseline: Run | None
     ties: Mapping[Key, set[str]]
+    scores: Mapping[Key, Mapping[str, Scores]]
     skipped: Mapping[Key, str]
 
     def reference(self, pod: Object) -> str:
@@ -109,13 +115,15 @@ def _pod(outcome: Outcome, pod: Object) -> dict[str, Any]:
         status, reason = TIE, f"{len(outcome.ties[key])} nodes have the same score; the scheduler chooses one at random"
     else:
         status, reason = MOVED, f"{before} is not among the nodes with the highest score"
-    return _row(pod, before, placement.node, status, reason)
+    scores = {name: {"total": one.total, "plugins": one.plugins} for name, one in outcome.scores.get(key, {}).items()}
+    return _row(pod, before, placement.node, status, reason, scores)
 
 
-def _row(pod: Object, before: str, node: str, status: str, reason: str) -> dict[str, Any]:
+def _row(pod: Object, before: str, node: str, status: str, reason: str, scores: Mapping[str, Any] | None = None) -> dict[str, Any]:
     namespace, name = key_of(pod)
     current = pod["spec"].get("nodeName") or ""
-    return {"namespace": namespace, "name": name, "current": current, "before": before, "node": node, "status": status, "reason": reason}
+    about = {"namespace": namespace, "name": name, "current": current, "before": before, "node": node}
+    return {**about, "status": status, "reason": reason, "scores": scores or {}}
 
 
 def _places(outcome: Outcome, run: Run | None) -> dict[Key, str]:

@@ -30,7 +30,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import 
     perform,
     score,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler import Candidate, candidate
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler import Candidate, Scores, candidate
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import Key, key_of
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import Snapshot, redact
 
@@ -92,11 +92,16 @@ def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
         found = perform(new, scene, options.timeout, progress) if scene.offered else Run()
         different = compare.changed(scene, found, baseline)[: compare.MAX_SCORED]
         ties: dict[Key, set[str]] = {}
+        scores: dict[Key, dict[str, Scores]] = {}
         if different:
-            scored = score(new, scene, different, (baseline or found).history, options.timeout, progress)
+            by_key = {key_of(pod): pod for pod in scene.offered}
+            # Of each pod, the scores of the node before and of the node after
+            kept = {key: {compare.reference(by_key[key], baseline), found.placements[key].node} for key in different}
+            scored = score(new, scene, kept, (baseline or found).history, options.timeout, progress)
             # A pod that the candidate does not place where the reference placed it has no ties.
             ties = {key: scored.ties.get(key, set()) for key in different}
-    outcome = compare.Outcome(scene, snapshot.of("Pod"), snapshot.of("Node"), found, baseline, ties, selection.skipped)
+            scores = scored.scores
+    outcome = compare.Outcome(scene, snapshot.of("Pod"), snapshot.of("Node"), found, baseline, ties, scores, selection.skipped)
     result = compare.report(outcome)
     beyond = compare.exceeded(result["summary"], result["pods"], options.max_unschedulable, options.max_moved_percent)
     return {
@@ -106,6 +111,7 @@ def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
         "assumptions": _assumptions(options, snapshot, selection, new, [run for run in (baseline, found) if run], shared),
         "missing": list(snapshot.missing),
         "kubernetes_version": new.kubernetes,
+        "scheduler_names": list(new.scheduler_names),
         "msg": _sentence(options, result),
     }
 
@@ -160,12 +166,13 @@ def make_scene(options: Options, snapshot: Snapshot, offered: list[Object]) -> S
             obj = {**obj, "spec": {**(obj.get("spec") or {}), "unschedulable": True}}
         objects.append(obj)
     if options.mode == HEADROOM:
-        offered = [_copy(options.template or {}, number) for number in range(1, options.limit + 1)]
+        offered = [copy_of(options.template or {}, f"preview-{number:06}") for number in range(1, options.limit + 1)]
     return Scene(options.mode, tuple(objects), tuple(offered), options.limit)
 
 
-def _copy(template: Mapping[str, Any], number: int) -> Object:
-    metadata = {"namespace": "default", **(template.get("metadata") or {}), "name": f"preview-{number:06}"}
+def copy_of(template: Mapping[str, Any], name: str) -> Object:
+    """A pod of a template, such as one of a Deployment. Raises InputError."""
+    metadata = {"namespace": "default", **(template.get("metadata") or {}), "name": name}
     try:
         return redact({**template, "apiVersion": "v1", "kind": "Pod", "metadata": metadata})
     except (AttributeError, KeyError, TypeError):

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
@@ -25,6 +25,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler i
     Candidate,
     Log,
     Process,
+    Scores,
     running,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import Answer, Change, Key, Sandbox, key_of
@@ -75,6 +76,7 @@ class Run:
     unknown: dict[str, int] = field(default_factory=dict)
     invented: tuple[str, ...] = ()
     ties: dict[Key, set[str]] = field(default_factory=dict)
+    scores: dict[Key, dict[str, Scores]] = field(default_factory=dict)
     seconds: float = 0.0
 
 
@@ -209,23 +211,29 @@ def perform(candidate: Candidate, scene: Scene, timeout: float, progress: Progre
         return stage.all_together(scene.offered)
 
     logged = EVENTS if scene.mode in (REPLACE, HEADROOM) else ATTEMPTS
-    return _run(candidate, scene.objects, act, timeout, logged, progress, len(scene.offered))
+    return on_stage(candidate, scene.objects, act, timeout, logged, progress, len(scene.offered))
 
 
-def score(candidate: Candidate, scene: Scene, keys: Iterable[Key], history: Sequence[Change], timeout: float, progress: Progress) -> Run:
-    """Offer some pods again, to learn between which nodes the candidate chose at random.
+def score(
+    candidate: Candidate,
+    scene: Scene,
+    kept: Mapping[Key, Collection[str]],
+    history: Sequence[Change],
+    timeout: float,
+    progress: Progress,
+) -> Run:
+    """Offer some pods again, to learn between which nodes the candidate chose at random. kept: these pods, with nodes whose scores are kept.
 
     Modes that place pods together follow ``history``, the decisions of a run: each pod meets the nodes as its decision met them.
     """
-    wanted = set(keys)
     by_key = {key_of(pod): pod for pod in scene.offered}
 
     def act(stage: Stage) -> dict[Key, Placement]:
         if scene.mode == REPLACE:
-            return {key_of(pod): stage.attempt(pod) for pod in scene.offered if key_of(pod) in wanted}
+            return {key_of(pod): stage.attempt(pod) for pod in scene.offered if key_of(pod) in kept}
         found = {}
         for change in history:
-            if change.key in wanted and change.node:
+            if change.key in kept and change.node:
                 found[change.key] = stage.attempt(by_key[change.key])
             if not change.node:
                 stage.sandbox.withdraw(change.key)
@@ -234,10 +242,11 @@ def score(candidate: Candidate, scene: Scene, keys: Iterable[Key], history: Sequ
                 stage.sandbox.offer({**twin, "spec": {**twin["spec"], "nodeName": change.node}})
         return found
 
-    return _run(replace(candidate, name=f"{candidate.name}, scores"), scene.objects, act, timeout, SCORES, progress, len(wanted))
+    candidate = replace(candidate, name=f"{candidate.name}, scores")
+    return on_stage(candidate, scene.objects, act, timeout, SCORES, progress, len(kept), kept)
 
 
-def _run(
+def on_stage(
     candidate: Candidate,
     objects: Iterable[Object],
     act: Callable[[Stage], dict[Key, Placement]],
@@ -245,15 +254,18 @@ def _run(
     logged: str,
     progress: Progress,
     total: int,
+    kept: Mapping[Key, Collection[str]] | None = None,
 ) -> Run:
+    """Start the candidate with a sandbox of objects, and ``act``. progress: is called, for ``total`` pods. kept: as `Log` has it."""
     started = time.monotonic()
     sandbox = Sandbox(objects)
-    with running(candidate, sandbox, logged) as process:
+    with running(candidate, sandbox, logged, kept) as process:
         placements = act(Stage(candidate, sandbox, process, started + timeout, progress, total))
     seconds, log = time.monotonic() - started, process.log
     # A single feasible node is not scored.
     ties = {key: log.ties(key) or {one.node} for key, one in placements.items() if logged == SCORES and one.node}
-    return Run(placements, _ordered(sandbox, log), sandbox.unknown, tuple(sorted(sandbox.invented)), ties, seconds)
+    scores = {key: log.scores(key) for key in kept or ()}
+    return Run(placements, _ordered(sandbox, log), sandbox.unknown, tuple(sorted(sandbox.invented)), ties, scores, seconds)
 
 
 def _ordered(sandbox: Sandbox, log: Log) -> list[Change]:

@@ -19,9 +19,9 @@ import subprocess
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
@@ -40,11 +40,20 @@ _STEP = 0.2
 _LAST_LINES = 200
 # Messages of pkg/scheduler/schedule_one.go and eventhandlers.go, the same from 1.25 to 1.37
 _SCORE, _ATTEMPT = "Calculated node's final score for pod", "Attempting to schedule pod"
+_PLUGIN_SCORE = "Plugin scored node for pod"
+# Since 1.28
+_REJECTED, _REJECTED_BY = "Pod moved to an internal scheduling queue", "unschedulable plugins"
 _EVENTS = {"Add event for scheduled pod": "ADDED", "Delete event for scheduled pod": "DELETED"}
-_READ = (b"final score for pod", b"Attempting to schedule pod", b"event for scheduled pod")
+_READ = (b"final score for pod", b"Attempting to schedule pod", b"event for scheduled pod", b"unschedulable plugins=")
 # With -v, other files, such as client-go's, would log every request.
-ATTEMPTS, EVENTS, SCORES = (
-    f"--vmodule={levels}" for levels in ("schedule_one=3", "schedule_one=3,eventhandlers=3", "schedule_one=10,eventhandlers=3")
+ATTEMPTS, EVENTS, SCORES, REJECTIONS = (
+    f"--vmodule={levels}"
+    for levels in (
+        "schedule_one=3",
+        "schedule_one=3,eventhandlers=3",
+        "schedule_one=10,eventhandlers=3",
+        "schedule_one=3,eventhandlers=3,scheduling_queue=5",
+    )
 )
 _VERSION = re.compile(r"Kubernetes v(?P<major>[01])\.(?P<minor>[1-9]\d)\.")
 _SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
@@ -159,10 +168,25 @@ def sandbox_config(config: Mapping[str, Any], kubeconfig: str) -> dict[str, Any]
     }
 
 
-class Log:
-    """What the log of a scheduler shows about its work, while it is written."""
+@dataclass
+class Scores:
+    """The scores of a node for a pod: by plugin, with the weights of the plugins, and their sum."""
 
-    def __init__(self) -> None:
+    plugins: dict[str, int] = field(default_factory=dict)
+    total: int = 0
+
+
+class Log:
+    """What the log of a scheduler shows about its work, while it is written.
+
+    kept: the nodes, by pod, whose scores are kept.
+    """
+
+    def __init__(self, kept: Mapping[Key, Collection[str]] | None = None) -> None:
+        self._kept = {"/".join(key): frozenset(nodes) for key, nodes in (kept or {}).items()}
+        self._kept_now: tuple[bytes, ...] = ()
+        self._scores: dict[str, dict[str, Scores]] = {}
+        self._rejections: dict[str, tuple[str, ...]] = {}
         self._best: dict[str, tuple[int, set[str]]] = {}
         self._seen: Counter[tuple[str, str]] = Counter()
         self._news = threading.Condition()
@@ -172,6 +196,16 @@ class Log:
     def ties(self, key: Key) -> set[str]:
         """The nodes with the highest final score of a pod's last attempt. Empty if nodes were not scored, such as a single feasible node."""
         return self._best.get("/".join(key), (0, set()))[1]
+
+    def scores(self, key: Key) -> dict[str, Scores]:
+        """The scores of the kept nodes in a pod's last attempt."""
+        return self._scores.get("/".join(key), {})
+
+    def take_rejection(self, key: Key, seconds: float) -> tuple[str, ...] | None:
+        """The plugins that rejected nodes in an attempt that failed, once; None if the release does not log them."""
+        with self._news:
+            self._news.wait_for(lambda: "/".join(key) in self._rejections, seconds)
+            return self._rejections.pop("/".join(key), None)
 
     def attempt(self, key: Key) -> int:
         """The number of the last attempt to place a pod, in the order of all attempts."""
@@ -185,7 +219,11 @@ class Log:
 
     def read(self, line: bytes) -> bool:
         """Whether the line is one of these."""
-        if not any(text in line for text in _READ):
+        if _PLUGIN_SCORE.encode() in line:
+            # There are very many. Only those of kept nodes are worth parsing.
+            if not any(node in line for node in self._kept_now):
+                return True
+        elif not any(text in line for text in _READ):
             return False
         for entry in klog.entries(line.decode("utf-8", "replace")):
             pod = str(entry.values.get("pod", ""))
@@ -197,8 +235,18 @@ class Log:
                 self._attempts += 1
                 self._last_attempt[pod] = self._attempts
                 self._best.pop(pod, None)
+                self._scores.pop(pod, None)
+                self._kept_now = tuple(f' node="{node}" '.encode() for node in self._kept.get(pod, ()))
+            elif entry.message == _PLUGIN_SCORE:
+                self._of_node(entry).plugins[str(entry.values.get("plugin"))] = int(entry.values.get("score", 0))
+            elif entry.message == _REJECTED and _REJECTED_BY in entry.values:
+                with self._news:
+                    self._rejections[pod] = tuple(sorted(entry.values[_REJECTED_BY] or ()))
+                    self._news.notify_all()
             elif entry.message == _SCORE:
                 node, score = str(entry.values.get("node")), int(entry.values.get("score", 0))
+                if node in self._kept.get(pod, ()):
+                    self._of_node(entry).total = score
                 best, nodes = self._best.get(pod, (score, set()))
                 if score > best or not nodes:
                     self._best[pod] = (score, {node})
@@ -206,14 +254,18 @@ class Log:
                     nodes.add(node)
         return True
 
+    def _of_node(self, entry: klog.Entry) -> Scores:
+        nodes = self._scores.setdefault(str(entry.values.get("pod")), {})
+        return nodes.setdefault(str(entry.values.get("node")), Scores())
+
 
 class Process:
     """A running kube-scheduler. Its log is complete when it has ended."""
 
-    def __init__(self, candidate: Candidate, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, candidate: Candidate, process: subprocess.Popen[bytes], log: Log) -> None:
         self._candidate = candidate
         self._process = process
-        self.log = Log()
+        self.log = log
         self._last: deque[str] = deque(maxlen=_LAST_LINES)
         self._reader = threading.Thread(target=self._read, args=[process.stderr], daemon=True)
 
@@ -252,12 +304,13 @@ class Process:
 
 
 @contextmanager
-def running(candidate: Candidate, sandbox: Sandbox, logged: str) -> Iterator[Process]:
+def running(candidate: Candidate, sandbox: Sandbox, logged: str, kept: Mapping[Key, Collection[str]] | None = None) -> Iterator[Process]:
     """The candidate's scheduler, which watches the sandbox. Both end with the context. Raises ClusterError if it does not start.
 
-    logged: ATTEMPTS, EVENTS (also those that `Log.await_event` waits for) or SCORES (also the scores of nodes).
+    logged: ATTEMPTS, EVENTS (also those that `Log.await_event` waits for), SCORES (also the scores of nodes) or REJECTIONS (also the plugins that
+    reject nodes). kept: as `Log` has it.
     """
-    process = Process(candidate, _start(candidate, sandbox, logged))
+    process = Process(candidate, _start(candidate, sandbox, logged), Log(kept))
     try:
         # The first threads of this process: it forked without any.
         process.follow()

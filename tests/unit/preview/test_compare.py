@@ -13,7 +13,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text
 from ansible_collections.osso.scheduler.plugins.module_utils.preview import compare, present, progress
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, _with_profile, make_scene, preview, select
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import Placement, Run, Scene
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler import Candidate, Log, sandbox_config
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler import Candidate, Log, Scores, sandbox_config
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import Change, key_of
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import parse
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.table import table
@@ -26,7 +26,7 @@ def run(placements, history=()):
 
 def outcome(pods, placements, ties=None, baseline=None):
     scene = Scene("replace", (), tuple(pods))
-    return compare.Outcome(scene, pods, [node("a"), node("b")], run(placements), baseline and run(baseline), ties or {}, {})
+    return compare.Outcome(scene, pods, [node("a"), node("b")], run(placements), baseline and run(baseline), ties or {}, {}, {})
 
 
 @pytest.mark.parametrize(
@@ -156,6 +156,29 @@ def test_the_log():
     log.read(head + b'"Delete event for scheduled pod" pod="shop/p"\n')
     assert log.await_event("DELETED", ("shop", "p"), 1, 0)
     assert not log.read(head + b'"Something else" pod="shop/p"\n')
+
+
+def test_scores_and_rejections_in_the_log():
+    """Only the scores of the kept nodes are kept, of the last attempt. A key of the rejections has a blank."""
+    head = b"I1123 10:26:55.123456       1 schedule_one.go:882] "
+    log = Log({("shop", "p"): ["a"]})
+    attempt = head + b'"Attempting to schedule pod" pod="shop/p"\n'
+    lines = [attempt]
+    for name in "ab":
+        lines += [
+            head + f'"Plugin scored node for pod" pod="shop/p" plugin="{plugin}" node="{name}" score=7\n'.encode()
+            for plugin in ("Fit", "Taints")
+        ]
+        lines.append(head + f'"Calculated node\'s final score for pod" pod="shop/p" node="{name}" score=14\n'.encode())
+    assert all(log.read(line) for line in lines)
+    assert log.scores(("shop", "p")) == {"a": Scores({"Fit": 7, "Taints": 7}, 14)}
+    log.read(attempt)
+    assert log.scores(("shop", "p")) == {}
+    assert log.take_rejection(("shop", "p"), 0) is None
+    queue = b'"Pod moved to an internal scheduling queue" pod="shop/p" event="ScheduleAttemptFailure" schedulingCycle=4 hint=0'
+    log.read(head + queue + b' unschedulable plugins={"NodeResourcesFit":{},"NodeAffinity":{}}\n')
+    assert log.take_rejection(("shop", "p"), 0) == ("NodeAffinity", "NodeResourcesFit")
+    assert log.take_rejection(("shop", "p"), 0) is None
 
 
 def test_progress_is_rare(monkeypatch):

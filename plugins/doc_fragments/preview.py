@@ -1,0 +1,123 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+_SIDE = r"""
+      config:
+        description: The configuration as a structure.
+        type: dict
+      config_text:
+        description: The configuration as YAML or JSON text.
+        type: str
+      config_file:
+        description: Path of a file with the configuration, on the host that the task runs on.
+        type: path
+      preset:
+        description: The name of a preset, as in O(osso.scheduler.kube_scheduler_config#module:preset).
+        type: str
+      preset_parameters:
+        description: Parameters of the preset, by name.
+        type: dict
+      binary:
+        description:
+          - Path of the kube-scheduler program, on the host that the task runs on.
+          - If not given, the program is extracted from C(image) with skopeo, and deleted at the end.
+        type: path
+      image:
+        description: The scheduler's image. Its name and tag also determine release and plugins, if they are known.
+        type: str
+      auth_file:
+        description: The file with the registry's credentials, for skopeo.
+        type: path
+      validate_certs:
+        description: Whether skopeo verifies the certificate of the registry.
+        type: bool
+        default: true
+      skopeo:
+        description: The skopeo program.
+        type: str
+        default: skopeo
+      release:
+        description: The Kubernetes release of the program, such as V(1.34). If not given, that of the image's tag, else the answer of the program.
+        type: str
+      plugins:
+        description: The plugins in the program, as in O(osso.scheduler.kube_scheduler_config#module:plugins).
+        type: raw
+      flags:
+        description: The command line of the scheduler. Feature gates and the emulated version are used; other flags do not change where pods are placed.
+        type: list
+        elements: str
+      feature_gates:
+        description: Feature gates to set, by name.
+        type: dict
+      as_scheduler:
+        description:
+          - The profile (C(schedulerName)) that places the pods, whatever C(schedulerName) they have.
+          - If not given, the only profile. With several profiles, each pod must name one of them.
+        type: str
+"""
+
+
+class ModuleDocFragment:
+    """Options of modules that run a kube-scheduler against a copy of a cluster."""
+
+    DOCUMENTATION = (
+        r"""
+options:
+  candidate:
+    description:
+      - The scheduler and the configuration to preview. Exactly one of C(config), C(config_text), C(config_file) and C(preset) is required.
+      - The placeholders C(${PROM_URL}), C(${PROM_TOKEN}) and C(${LOAD_WATCHER_URL}) are replaced by values with which no load is measured.
+    type: dict
+    required: true
+    suboptions:"""
+        + _SIDE
+        + r"""
+  snapshot:
+    description:
+      - Path of a file of M(osso.scheduler.scheduler_snapshot), or of a list that C(kubectl get -o json) printed. The module then connects to no cluster.
+      - If not given, the module reads the connected cluster.
+    type: path
+  timeout:
+    description: Timeout of each run of a scheduler in seconds.
+    type: int
+    default: 600
+notes:
+  - Requires Linux and a program for the architecture of the host that the task runs on.
+  - The scheduler ends with the module, even if that is killed (SIGKILL). Only a program that was extracted from an image then remains, in the folder
+    for temporary files.
+  - Without O(snapshot), requires the permissions to list nodes and pods of all namespaces. Other kinds that the user is not permitted to list are in
+    RV(missing).
+  - Configurations with C(extenders) are rejected, because a call of an extender can have side effects.
+"""
+    )
+
+    BASELINE = (
+        r"""
+options:
+  baseline:
+    description:
+      - A second scheduler and configuration to compare with, such as the present ones. If not given, each pod is compared with its present node.
+      - Without C(binary) and C(image), it runs with the program of O(candidate).
+      - With C(secondary_scheduler), the configuration and the image are the present ones of this C(SecondaryScheduler) resource of the connected cluster.
+        If it does not exist, each pod is compared with its present node.
+    type: dict
+    suboptions:"""
+        + _SIDE
+        + r"""
+      secondary_scheduler:
+        description: Name and namespace of a C(SecondaryScheduler) resource.
+        type: dict
+        suboptions:
+          name:
+            description: Its name.
+            type: str
+            default: cluster
+          namespace:
+            description: Its namespace.
+            type: str
+            default: openshift-secondary-scheduler-operator
+"""
+    )

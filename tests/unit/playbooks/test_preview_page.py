@@ -1,0 +1,100 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The page that playbooks/preview.yml writes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from support.pages import EVIL, Page, assert_whole, rendered
+
+SUMMARY = {"pods": 9, "moved": 1, "newly_unschedulable": 0}
+STATUSES = ("same", "moved", "tie", "unschedulable", "preempts", "not compared")
+
+
+def row(status):
+    scores = {EVIL: {"total": 12, "plugins": {EVIL: 5, "Fit": 7}}} if status in ("moved", "tie") else {}
+    named = {"namespace": "n", "name": EVIL, "current": EVIL, "before": "", "node": EVIL, "reason": EVIL}
+    return {**named, "status": status, "scores": scores}
+
+
+def node(name, before, after, allocatable=4000):
+    def amounts(cpu):
+        return {"pods": 1, "cpu_millis": cpu, "memory": 0}
+
+    return {
+        "name": name,
+        "allocatable": {"pods": 110, "cpu_millis": allocatable, "memory": 0},
+        "before": amounts(before),
+        "after": amounts(after),
+    }
+
+
+def page(**found):
+    when = {"empty_nodes": 0, "cpu_percent_deviation": 1.5}
+    result = {
+        "pods": [],
+        "nodes": [],
+        "summary": {**SUMMARY, "before": when, "after": when},
+        "headroom": None,
+        "exceeded": [],
+        "assumptions": [],
+        "missing": [],
+        "scheduler_names": [],
+        "kubernetes_version": "1.34",
+        "msg": "",
+        **found,
+    }
+    return rendered("preview.html.j2", preview_result=result)
+
+
+def everything():
+    return page(
+        pods=[row(status) for status in STATUSES],
+        nodes=[node(EVIL, 1000, 3000), node("n", 0, 9000)],
+        exceeded=[EVIL],
+        assumptions=[EVIL],
+        missing=[EVIL],
+        scheduler_names=[EVIL],
+        kubernetes_version=EVIL,
+        msg=EVIL,
+    )
+
+
+@pytest.mark.parametrize("text", [page(), everything()], ids=["nothing", "everything"])
+def test_it_is_whole_and_asks_for_nothing_else(text):
+    assert_whole(text)
+
+
+def test_texts_of_the_cluster_stay_texts():
+    assert sum(EVIL in text for text in Page(everything()).texts) > 10
+    assert "<script" not in everything()
+
+
+def test_bars_are_shares_of_what_is_allocatable():
+    """At most the whole, also of a node that has nothing."""
+    text = page(nodes=[node("a", 1000, 3000), node("b", 0, 9000), node("c", 0, 0, allocatable=0)])
+    assert re.findall(r'style="width: ([\d.]+)%', text)[:2] == ["25.0", "75.0"]
+    assert max(float(width) for width in re.findall(r'style="width: ([\d.]+)%', text)) == 100
+    assert "25.0 % \u2192 75.0 %" in Page(text).texts
+
+
+def test_pods_that_are_not_the_same_have_a_filter():
+    """A status that no pod has is no choice, and each row has the class of its choice."""
+    seen = Page(everything())
+    chosen = [attributes["id"] for tag, attributes in seen.tags if tag == "input"]
+    assert chosen == ["all", "moved", "unschedulable", "preempts", "tie", "not-compared"]
+    assert [attributes["class"] for tag, attributes in seen.tags if tag == "tr" and attributes] == [
+        f"is-{status.replace(' ', '-')}" for status in STATUSES[1:]
+    ]
+    assert {f"#{name}:checked ~ .wide > table > tbody > tr:not(.is-{name})" in everything() for name in chosen[1:]} == {True}
+    assert [attributes["id"] for tag, attributes in Page(page(pods=[row("tie")])).tags if tag == "input"] == ["all", "tie"]
+
+
+def test_headroom():
+    text = " ".join(Page(page(headroom={"pods": 8, "before": 6, "stopped_by": EVIL})).texts)
+    assert "8 more pods fit, 6 before" in text
+    assert f"The next pod: {EVIL}" in text
