@@ -49,13 +49,14 @@ options:
       - What to gather. Fewer values cause fewer requests.
       - V(schedulers) fills RV(schedulers) and RV(conflicts), V(pods) fills RV(unserved_pods), V(pending) fills RV(pending_pods) and
         RV(pending_groups), V(operators) fills RV(operators), V(platform) fills RV(openshift), RV(monitoring), RV(olm),
-        RV(admission_policies) and RV(kubernetes_version), V(cluster) fills RV(cluster), V(collisions) fills RV(collisions) and RV(overlaps).
+        RV(admission_policies) and RV(kubernetes_version), V(cluster) fills RV(cluster), V(collisions) fills RV(collisions) and RV(overlaps), V(placements)
+        fills RV(placements).
       - Three values add details to RV(schedulers), and include V(schedulers). V(profiles) fills RV(schedulers[].profiles) without further requests.
         V(instances) fills RV(schedulers[].instances), with one request for the pods of each scheduler and one or two for the log of each pod.
         V(metrics) fills RV(schedulers[].metrics), with a connection to one pod of each scheduler.
     type: list
     elements: str
-    choices: [schedulers, pods, pending, collisions, operators, platform, cluster, profiles, instances, metrics]
+    choices: [schedulers, pods, pending, collisions, placements, operators, platform, cluster, profiles, instances, metrics]
     default: [schedulers, pods]
 notes:
   - The module reads the names of a scheduler from the ConfigMap of its configuration. It cannot read those of the default scheduler through the API,
@@ -91,6 +92,12 @@ EXAMPLES = r"""
 - name: Show pods that a kubelet rejected, because two schedulers placed pods on its node at the same time
   osso.scheduler.scheduler_info:
     gather: [collisions]
+  register: info
+
+- name: Compare the schedulers in the namespaces in which the scheduler batch has pods
+  osso.scheduler.scheduler_info:
+    gather: [placements]
+    scheduler_name: batch
   register: info
 
 - name: Read the plugins, and the restarts and the last error of each instance
@@ -564,6 +571,47 @@ overlaps:
       sample: >-
         StaticPod kube-system/kube-scheduler and Deployment batch/batch place pods on the same 12 nodes, and can bind two pods to the same free resources:
         a pool with nodes of its own and exclusive: true separates them (docs/pools.md)
+placements:
+  description:
+    - How many pods each scheduler placed in each namespace, and how they fared. With O(scheduler_name), only namespaces in which this scheduler has pods.
+    - Pods of DaemonSets and static pods do not count. Only pods that still exist are known.
+    - Null, with a warning, if the user may not list pods in any namespace.
+  returned: success and V(placements) in O(gather)
+  type: list
+  elements: dict
+  contains:
+    namespace:
+      description: The namespace.
+      type: str
+      sample: crunch
+    scheduler_name:
+      description: The C(schedulerName) of the pods.
+      type: str
+      sample: batch
+    pods:
+      description: Number of pods.
+      type: int
+      sample: 40
+    placed:
+      description: Number of pods with a node.
+      type: int
+      sample: 38
+    unschedulable:
+      description: Number of pods for which the scheduler found no node.
+      type: int
+      sample: 2
+    failed:
+      description: Number of pods in the phase C(Failed).
+      type: int
+      sample: 1
+    rejected:
+      description: Number of failed pods that a kubelet rejected, see RV(collisions).
+      type: int
+      sample: 0
+    wait_seconds:
+      description: Seconds from the creation of a pod to its placement, C(median) and C(max). Null if no pod has a node.
+      type: dict
+      sample: {"median": 1, "max": 12}
 operators:
   description:
     - The operators for SecondaryScheduler resources, which are found by the names of their Deployments. Only one operator can watch a namespace.
@@ -669,7 +717,14 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey i
 
 _UNSERVED = ("namespace", "name", "scheduler_name", "owner", "pending_seconds", "reason")
 # What is returned -> the kind of which it is made
-_KINDS = {"unserved_pods": "Pod", "pending_pods": "Pod", "pending_groups": "Pod", "collisions": "Pod", "operators": "Deployment"}
+_KINDS = {
+    "unserved_pods": "Pod",
+    "pending_pods": "Pod",
+    "pending_groups": "Pod",
+    "collisions": "Pod",
+    "placements": "Pod",
+    "operators": "Deployment",
+}
 
 
 def run(module):
@@ -697,6 +752,8 @@ def run(module):
             result.update(pending_pods=pods, pending_groups=groups(pods))
     if "collisions" in gather:
         result.update(collisions=survey.collisions(wanted), overlaps=survey.overlaps(schedulers))
+    if "placements" in gather:
+        result["placements"] = survey.placements(wanted)
     if "operators" in gather:
         result["operators"] = survey.operators()
     for key, kind in _KINDS.items():
@@ -728,6 +785,7 @@ def main():
                     "pods",
                     "pending",
                     "collisions",
+                    "placements",
                     "operators",
                     "platform",
                     "cluster",

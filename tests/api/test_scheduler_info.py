@@ -124,6 +124,8 @@ def test_pods_that_a_kubelet_rejected(module_result, kubectl, namespace):
         (found,) = result["collisions"]
         assert (found["others"], found["pods"], found["nodes"], found["name"]) == (["fast"], 1, [node], "rejected")
         assert result["overlaps"] == []
+        (found, *_others) = module_result(MODULE, {"gather": ["placements"], "scheduler_name": "batch"})["placements"]
+        assert (found["namespace"], found["scheduler_name"], found["rejected"]) == (namespace, "batch", 1)
         with service_account(kubectl, namespace) as access:
             result = module_result(MODULE, {"gather": ["collisions"], "namespaces": [namespace], **access})
         assert (result["failed"], result["collisions"], result["overlaps"]) == (False, None, None)

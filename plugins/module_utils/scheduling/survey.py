@@ -20,7 +20,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler impo
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import split
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import collisions, foreign
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import collisions, foreign, placements
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_pods import (
     GROUP,
     Claims,
@@ -288,6 +288,10 @@ class Survey:
         neighbours = {node: self._list_here("v1", "Pod", field_selector=f"spec.nodeName={node}") for node in nodes}
         found = collisions.collisions(rejected, neighbours)
         return [one for one in found if scheduler_name in (None, one["scheduler_name"], *one["others"])]
+
+    def placements(self, scheduler_name: str | None) -> list[dict[str, Any]]:
+        """How many pods each scheduler placed in each namespace, in the form that the module returns."""
+        return placements.placements(self._list_here("v1", "Pod"), scheduler_name)
 
     def overlaps(self, schedulers: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
         """Nodes on which several of `schedulers` place pods, in the form that the module returns; None if nodes may not be listed."""

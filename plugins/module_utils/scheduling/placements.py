@@ -1,0 +1,57 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How many pods each scheduler placed in each namespace, and how they fared. Pure: no requests."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.collisions import is_rejected
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_pods import owner
+
+_MIRROR = "kubernetes.io/config.mirror"
+
+
+def placements(pods: Iterable[Object], scheduler_name: str | None = None) -> list[dict[str, Any]]:
+    """The pods in groups of namespace and schedulerName, without those of DaemonSets and static pods, which no policy routes.
+
+    With ``scheduler_name``, only the namespaces in which this scheduler has pods, with the other schedulers there. ``wait_seconds`` is None where no
+    pod of the group has a node.
+    """
+    groups: dict[tuple[str, str], list[Object]] = {}
+    for pod in pods:
+        if not owner(pod).startswith("DaemonSet/") and _MIRROR not in (pod["metadata"].get("annotations") or {}):
+            groups.setdefault((pod["metadata"]["namespace"], pod["spec"]["schedulerName"]), []).append(pod)
+    namespaces = {namespace for namespace, name in groups if scheduler_name in (None, name)}
+    return [_group(namespace, name, those) for (namespace, name), those in sorted(groups.items()) if namespace in namespaces]
+
+
+def _group(namespace: str, name: str, pods: Sequence[Object]) -> dict[str, Any]:
+    waits = [timestamps.seconds_between(pod["metadata"]["creationTimestamp"], at) for pod in pods for at in _placed_at(pod)]
+    conditions = [_condition(pod) for pod in pods]
+    return {
+        "namespace": namespace,
+        "scheduler_name": name,
+        "pods": len(pods),
+        "placed": sum(1 for pod in pods if pod["spec"].get("nodeName")),
+        "unschedulable": sum(1 for one in conditions if one.get("status") == "False" and one.get("reason") == "Unschedulable"),
+        "failed": sum(1 for pod in pods if (pod.get("status") or {}).get("phase") == "Failed"),
+        "rejected": sum(1 for pod in pods if is_rejected(pod)),
+        "wait_seconds": {"median": int(statistics.median(waits)), "max": int(max(waits))} if waits else None,
+    }
+
+
+def _placed_at(pod: Mapping[str, Any]) -> list[str]:
+    found = _condition(pod)
+    return [found["lastTransitionTime"]] if found.get("status") == "True" and found.get("lastTransitionTime") else []
+
+
+def _condition(pod: Mapping[str, Any]) -> Mapping[str, Any]:
+    conditions: list[dict[str, Any]] = (pod.get("status") or {}).get("conditions") or []
+    return next((one for one in conditions if one.get("type") == "PodScheduled"), {})
