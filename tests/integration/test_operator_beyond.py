@@ -136,8 +136,8 @@ def test_unknown_image_is_asked_itself(scheduler, new, kubectl):
     image = f"registry.k8s.io/scheduler-plugins/kube-scheduler@{digest}"
     unknown.write_config(unknown.config().replace("NodeResourcesFit", "NodeResourcesFits"))
     unknown.write(schedulerImage=image)
-    status, _reason, message = reason(unknown, "ConfigValid", "ConfigInvalid")
-    assert status == "False"
+    status, _reason, message = reason(unknown, "Degraded", "ConfigInvalid")
+    assert status == "True"
     assert "the kube-scheduler in the image rejects it" in message
     assert "NodeResourcesFits" in message
     assert unknown.deployment is None
@@ -154,7 +154,7 @@ def test_default_scheduler_is_refused_unless_it_is_meant(new):
     scheduler = new(scheduler_name="default-scheduler")
     scheduler.write_config()
     scheduler.write()
-    _status, _reason, message = reason(scheduler, "ConfigValid", "DefaultSchedulerRefused")
+    _status, _reason, message = reason(scheduler, "Degraded", "DefaultSchedulerRefused")
     assert "osso.scheduler/allow-default-scheduler" in message
     assert scheduler.deployment is None
 

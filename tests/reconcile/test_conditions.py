@@ -42,10 +42,10 @@ def test_a_misspelt_plugin_is_not_deployed_until_it_is_right(new, operator):
     )
     operator.reconcile(scheduler)
     assert scheduler.condition("ConfigValid")[:2] == ("False", "ConfigInvalid")
-    for kind in ("ConfigValid", "Degraded"):
-        message = scheduler.condition(kind)[2]
-        assert "profiles[0].plugins.score.enabled[0].name: " in message
-        assert "did you mean NodeResourcesFit?" in message
+    message = scheduler.condition("Degraded")[2]
+    assert "profiles[0].plugins.score.enabled[0].name: " in message
+    assert "did you mean NodeResourcesFit?" in message
+    assert scheduler.condition("ConfigValid")[2] == "See the condition Degraded."
     assert scheduler.deployment is None
     scheduler.write_config()
     operator.serve(scheduler)
@@ -65,8 +65,8 @@ def test_a_misspelt_token_is_refused_and_told_nowhere(new, operator):
 
     scheduler = new(config=config)
     operator.reconcile(scheduler)
-    status, reason, message = scheduler.condition("ConfigValid")
-    assert (status, reason) == ("False", "ConfigInvalid")
+    status, reason, message = scheduler.condition("Degraded")
+    assert (status, reason) == ("True", "ConfigInvalid")
     assert "profiles[0].pluginConfig[0].args.metricProvider" in message
     assert "Token" in message
     assert secret not in json.dumps(scheduler.resource["status"])
@@ -133,7 +133,7 @@ def test_overrides_that_cannot_be_used_change_nothing(scheduler, operator):
 def test_the_default_scheduler_is_refused_unless_it_is_meant(new, operator):
     scheduler = new(scheduler_name="default-scheduler")
     operator.reconcile(scheduler)
-    _status, reason, message = scheduler.condition("ConfigValid")
+    _status, reason, message = scheduler.condition("Degraded")
     assert reason == "DefaultSchedulerRefused"
     assert "osso.scheduler/allow-default-scheduler" in message
     assert scheduler.deployment is None

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import in_status
 
+SEE_DEGRADED = "See the condition Degraded."
+"""The message of a condition that follows from Degraded, which alone has the reason in full."""
+
 
 def made(name, status, reason, message=""):
     """A condition without its time; ``status`` is ``"True"``, ``"False"`` or ``"Unknown"``."""

@@ -10,6 +10,7 @@ import hashlib
 from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import in_status
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import SEE_DEGRADED
 
 NORMAL, WARNING = "Normal", "Warning"
 COMPONENT = "osso-scheduler-operator"
@@ -63,6 +64,8 @@ def _of_conditions(before, after, action):
             continue
         if new["status"] != good:
             # Of two conditions with one reason, as Degraded and ConfigValid, one event is enough.
+            if new.get("message") == SEE_DEGRADED:
+                continue
             found.setdefault(new.get("reason") or name, Event(_severity(name, old, new, action), new.get("reason") or name, _message(new)))
         elif old and old.get("status") != good:
             found.setdefault(well, Event(NORMAL, well, _message(new)))

@@ -14,7 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import time
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import in_status
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.deployments import progress
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import dated, made
+from ansible_collections.osso.scheduler.plugins.module_utils.operand.conditions import SEE_DEGRADED, dated, made
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import APPLY, HOLD, REMOVE, Decision, said_of
 
 # Seconds after which Prometheus is asked again: no event reports that a metric has disappeared. And nodes are counted again.
@@ -86,7 +86,7 @@ def report(outcome: Outcome) -> dict[str, Any]:
         "observedGeneration": resource["metadata"]["generation"],
         "readyReplicas": live.get("readyReplicas", 0),
         "schedulerNames": list(outcome.names),
-        "conditions": [dated(entry, before, outcome.now) for entry in conditions],
+        "conditions": [dated(entry, before, outcome.now) for entry in _told_once(conditions)],
         "generations": [],
     }
     if deployment:
@@ -168,7 +168,7 @@ def _available(decision, deployment, live):
         message = "{0} of {1} replicas are available.".format(live["availableReplicas"], live.get("replicas", 0))
         return made("Available", "True", "AsExpected", message)
     if decision.action in (REMOVE, HOLD):
-        return made("Available", "False", decision.reason, _referring(decision))
+        return made("Available", "False", decision.reason, decision.message)
     if deployment is None:
         return made("Available", "False", "NoDeployment", "There is no Deployment.")
     return made("Available", "False", "NoReplicaAvailable", "No replica of the scheduler is ready yet.")
@@ -179,10 +179,10 @@ def _progressing(outcome):
     if outcome.error:
         return made("Progressing", "False", "ApplyFailed", outcome.error)
     if decision.action != APPLY or deployment is None:
-        return made("Progressing", "False", decision.reason, _referring(decision))
+        return made("Progressing", "False", decision.reason, decision.message)
     if rollouts.is_complete(deployment):
         if decision.is_kept:
-            return made("Progressing", "False", decision.reason, _referring(decision))
+            return made("Progressing", "False", decision.reason, decision.message)
         if outcome.additions:
             message = "All replicas run the pod template of the Deployment, to which others add: see the condition PodTemplateAsDeclared."
             return made("Progressing", "False", "AsExpected", message)
@@ -192,15 +192,10 @@ def _progressing(outcome):
             "Progressing", "False", outcome.failure.reason, "The rollout is complete, but not all of its replicas are available any more."
         )
     if rollouts.is_overdue(deployment):
-        return made("Progressing", "False", "ProgressDeadlineExceeded", _deadline(deployment, outcome.failure))
+        return made("Progressing", "False", "ProgressDeadlineExceeded", _deadline(deployment))
     found = progress(deployment)
     message = f"{found.updated if found.observed else 0} of {found.wanted} replicas updated, {found.available} available."
     return made("Progressing", "True", "RollingBack" if decision.reason == "RolledBack" else "RollingOut", message)
-
-
-def _referring(decision):
-    """The message of a condition that follows from Degraded, which alone has the reason in full."""
-    return "See the condition Degraded." if decision.action == HOLD or decision.is_kept else decision.message
 
 
 def _degraded(outcome, live):
@@ -215,14 +210,25 @@ def _degraded(outcome, live):
     if refused.get("status") == "True":
         return made("Degraded", "True", refused.get("reason", "ReplicaFailure"), refused.get("message", ""))
     if rollouts.is_overdue(outcome.deployment) and not rollouts.is_complete(outcome.deployment):
-        return made("Degraded", "True", "ProgressDeadlineExceeded", _deadline(outcome.deployment, None))
+        return made("Degraded", "True", "ProgressDeadlineExceeded", _deadline(outcome.deployment))
     return made("Degraded", "False", "AsExpected")
 
 
-def _deadline(deployment, failure):
-    seconds = deployment["spec"].get("progressDeadlineSeconds", 600)
-    why = f": {failure.message}" if failure else "."
-    return f"The rollout made no progress for {seconds} s{why}"
+def _deadline(deployment):
+    return f"The rollout made no progress for {deployment['spec'].get('progressDeadlineSeconds', 600)} s."
+
+
+def _told_once(conditions):
+    """The conditions, of which those that follow from Degraded refer to it."""
+    degraded = next(entry for entry in conditions if entry["type"] == "Degraded")
+    if degraded["status"] != "True":
+        return conditions
+    return [
+        {**entry, "message": SEE_DEGRADED}
+        if entry is not degraded and entry["message"] and entry["message"] in degraded["message"]
+        else entry
+        for entry in conditions
+    ]
 
 
 def _upgradeable(outcome):

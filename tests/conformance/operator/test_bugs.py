@@ -373,7 +373,7 @@ def test_B13_misspelt_token_is_refused_and_not_documented(documentation, new):
     scheduler.write_config(json.dumps(config))
     scheduler.write()
     eventually(lambda: scheduler.condition("ConfigValid")[:2] == ("False", "ConfigInvalid"))
-    message = scheduler.condition("ConfigValid")[2]
+    message = scheduler.condition("Degraded")[2]
     assert "profiles[0].pluginConfig[0].args.metricProvider" in message
     assert "Token" in message
     assert secret not in json.dumps(scheduler.resource["status"])

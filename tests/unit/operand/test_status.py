@@ -75,7 +75,7 @@ def test_invalid_configuration_keeps_what_runs():
     assert conditions(status)["ConfigValid"] == ("False", "ConfigInvalid")
     assert conditions(status)["Upgradeable"] == ("False", "ConfigInvalid")
     messages = {entry["type"]: entry["message"] for entry in status["conditions"]}
-    assert messages["Progressing"] == "See the condition Degraded."
+    assert messages["Progressing"] == messages["ConfigValid"] == "See the condition Degraded."
     assert len(messages["Degraded"]) > len(messages["Progressing"])
     assert status["generations"][0]["hash"] == "good"
 
@@ -102,10 +102,30 @@ def test_failed_rollout_is_degraded(condition, reason):
     )
 
 
+LATE = {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "m"}
+CRASH = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: no kind", crashes=3, pod="p")
+REFUSED = "the API server rejects it: quota"
+
+
+@pytest.mark.parametrize(
+    ("seen", "told"),
+    [
+        (lambda: outcome(error=REFUSED), REFUSED),
+        (lambda: outcome(facts=facts(config=None, config_problem="it is lost", deployment=serving())), "it is lost"),
+        (lambda: outcome(facts=facts(config=replace(CONFIG, valid=False))), "ConfigMap "),
+        (lambda: outcome(deployment=deployment(NEW, conditions=[LATE], updatedReplicas=1)), "no progress for"),
+        (lambda: outcome(deployment=deployment(NEW, conditions=[LATE], updatedReplicas=1), failure=CRASH), CRASH.message),
+    ],
+    ids=["not applied", "no ConfigMap", "invalid", "late", "crashed"],
+)
+def test_a_reason_is_in_one_condition(seen, told):
+    messages = {entry["type"]: entry["message"] for entry in report(seen())["conditions"]}
+    assert [kind for kind, message in messages.items() if told in message] == ["Degraded"]
+
+
 def test_deadline_that_passes_during_a_reconcile_is_acted_on_at_once():
     """Nothing else would start a reconcile: the change of a condition's value is no event for the operator."""
-    late = {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "m"}
-    overdue = deployment(NEW, conditions=[late], updatedReplicas=1)
+    overdue = deployment(NEW, conditions=[LATE], updatedReplicas=1)
     for decided_on, again in ((deployment(NEW, updatedReplicas=1), "1s"), (overdue, "")):
         seen = outcome(deployment=overdue, decided_on=decided_on)
         assert conditions(report(seen))["Progressing"] == ("False", "ProgressDeadlineExceeded")
