@@ -169,6 +169,9 @@ options:
       - Whether to compare the release of the image with the release of the cluster. Kubernetes supports a scheduler of the same release or of the
         previous one.
       - The module always does this if it connects to the cluster for another reason.
+      - With this option, the module also reports what the cluster lacks for dynamic resource allocation if the configuration runs the plugin
+        C(DynamicResources). It reads the served API groups and the ClusterRole C(system:kube-scheduler). If it may not read the role, it does not
+        check the permissions.
     type: bool
     default: false
   fail_on:

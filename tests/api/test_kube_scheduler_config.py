@@ -43,6 +43,35 @@ def test_skew_between_image_and_cluster(kubeconfig, namespace, kubectl):
     assert run_directly(MODULE, content=V1, image=IMAGE, compare_cluster=True, kubeconfig=str(kubeconfig)).result["findings"] == []
 
 
+def test_what_the_cluster_lacks_for_devices(kubeconfig, kubectl):
+    """The API server serves resource.k8s.io/v1 alone; then its role of schedulers loses a verb."""
+
+    def findings(**options):
+        found = run_directly(MODULE, content=V1, compare_cluster=True, kubeconfig=str(kubeconfig), **options).result["findings"]
+        return [(finding["code"], finding["message"]) for finding in found]
+
+    gate = "--feature-gates=DynamicResourceAllocation=true"
+    ((code, message),) = findings(kubernetes_version="1.33", flags=[gate])
+    assert (code, "reads resource.k8s.io/v1beta1 in Kubernetes 1.33, but the API server serves only resource.k8s.io/v1:" in message) == (
+        "dra-api",
+        True,
+    )
+    assert findings(kubernetes_version="1.34") == []
+    role = kubectl.json("get", "clusterrole", "system:kube-scheduler")
+    rules = [rule for rule in role["rules"] if "resourceslices" not in rule.get("resources", ())]
+    assert len(rules) < len(role["rules"])
+    patch = ("patch", "clusterrole", "system:kube-scheduler", "--type=json", "--patch")
+    try:
+        kubectl(*patch, json.dumps([{"op": "replace", "path": "/rules", "value": rules}]))
+        ((code, message),) = findings(kubernetes_version="1.34")
+        assert code == "dra-permissions"
+        assert "get resourceslices, list resourceslices, watch resourceslices" in message
+        assert findings(kubernetes_version="1.33") == []
+    finally:
+        kubectl(*patch, json.dumps([{"op": "replace", "path": "/rules", "value": role["rules"]}]))
+    assert findings(kubernetes_version="1.34") == []
+
+
 def test_config_map(kubeconfig, kubectl, namespace):
     about = {"name": "config", "namespace": namespace, "labels": {"a": "b"}}
     kubectl.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": about, "data": {"config.yaml": V1, "broken": V1 + "x: 1\n"}})

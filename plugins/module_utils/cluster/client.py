@@ -139,6 +139,11 @@ class Client:
         """The release of the API server, such as ``v1.31.4``. Raises `ApiError`."""
         return str(self.request("GET", "/version").get("gitVersion", ""))
 
+    def groups(self) -> dict[str, list[str]]:
+        """The API groups that the server serves, each with its versions."""
+        answer = self.request("GET", "/apis")
+        return {group["name"]: [version["version"] for version in group["versions"]] for group in answer.get("groups") or []}
+
     def text(self, path: str, query: Query | None = None) -> str:
         """The answer to a GET that is no JSON, such as a container's log. Raises `ApiError`."""
         data: bytes = self._send("GET", path, query, None, None, READ_TIMEOUT).data

@@ -482,6 +482,7 @@ def _what_runs(case: _Case, profile: _Profile) -> None:
     _preemption(case, profile)
     _trimaran(case, profile)
     _gangs_without_gate(case, profile)
+    _devices_without_gate(case, profile)
 
 
 def _gangs_without_gate(case: _Case, profile: _Profile) -> None:
@@ -495,6 +496,16 @@ def _gangs_without_gate(case: _Case, profile: _Profile) -> None:
         message = f"without the feature gate {gate}, {table.GANGS} keeps the pods of every PodGroup pending and reports no reason"
         case.report.warning(
             "gang-gate", profile.place(table.GANGS), message, f"add --feature-gates={gate}=true to the flags of the scheduler"
+        )
+
+
+def _devices_without_gate(case: _Case, profile: _Profile) -> None:
+    """Without its gate, the constructor returns a plugin that does nothing."""
+    gate = table.ALLOCATION_GATE
+    if table.ALLOCATION in profile.runs.get("preFilter", {}) and not flags.feature_gates(case.target).get(gate, True):
+        message = f"without the feature gate {gate}, {table.ALLOCATION} does nothing: pods are placed without the devices that they claim"
+        case.report.warning(
+            "dra-gate", profile.place(table.ALLOCATION), message, f"add --feature-gates={gate}=true to the flags of the scheduler"
         )
 
 

@@ -121,7 +121,7 @@ class Reader:
 
     def read(self) -> Inputs:
         """What this reconcile goes by. Raises `ApiError`, and `Unanswered`."""
-        self._groups = self._served_groups()
+        self._groups = self._client.groups()
         facts = self._facts()
         decision = decisions.decide(facts)
         if self._is_to_be_asked(facts, decision):
@@ -202,11 +202,6 @@ class Reader:
             now=now,
         )
 
-    def _served_groups(self) -> dict[str, list[str]]:
-        """The API groups that the server serves, each with its versions."""
-        answer = self._client.request("GET", "/apis")
-        return {group["name"]: [version["version"] for version in group["versions"]] for group in answer.get("groups") or []}
-
     def _serves(self, api_version: str, kind: str) -> bool:
         group, version = api_version.split("/")
         if version not in self._groups.get(group, ()):
@@ -230,7 +225,7 @@ class Reader:
         kubernetes, plugins = annotations.get(naming.KUBERNETES_VERSION), annotations.get(naming.PLUGINS)
         version = self._cluster_version()
         target = validation.resolve_target(image, kubernetes, plugins, flags, lambda: version, strict=False)
-        return validation.validate(text, target, flags, prometheus.PLACEHOLDERS, image, version or None)
+        return validation.validate(text, target, flags, prometheus.PLACEHOLDERS, image, version or None, self._groups or None)
 
     def _cluster_version(self) -> str:
         """The release of the API server; "" if it is unknown, which does not prevent the deployment of a configuration."""

@@ -7,17 +7,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import config_maps
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import document
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import identify
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.presets import PresetError, configuration
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ERROR, WARNING, Finding
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import pool_items, pool_policies, validation
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import devices, pool_items, pool_policies, validation
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Target, ValidationResult
 
 if TYPE_CHECKING:
@@ -136,6 +137,8 @@ def examine(options: Options, connect: Callable[[], Client], warn: Callable[[str
         source = "converted" if result["conversion"]["steps"] else source
     else:
         validated = validation.validate(found.text, target, *given)
+        if options.compare_cluster:
+            validated = replace(validated, findings=(*validated.findings, *_about_devices(cluster.client, validated, target)))
     if options.mounted_paths is not None:
         validated = validation.with_mounts(validated, options.mounted_paths)
     if asks:
@@ -253,6 +256,22 @@ def _cluster_version(options: Options, cluster: Cluster, asks: bool) -> str | No
         if options.compare_cluster:
             raise
         return None
+
+
+def _about_devices(client: Client, validated: ValidationResult, target: Target) -> list[Finding]:
+    """What the cluster lacks for dynamic resource allocation, where the configuration allocates devices."""
+    if not devices.allocates(validated.effective) or any(devices.GROUP in finding.message for finding in validated.findings):
+        return []
+    found = devices.unserved(validated.effective, target.kubernetes, client.groups())
+    if found:
+        return found
+    try:
+        role = client.get(client.resource("rbac.authorization.k8s.io/v1", "ClusterRole"), devices.CLUSTER_ROLE)
+    except ApiError as error:
+        if error.status != 403:
+            raise
+        return []
+    return devices.unreadable(validated.effective, role)
 
 
 def _ask(options: Options, cluster: Cluster, validated: ValidationResult) -> validation.Answer:

@@ -11,7 +11,7 @@ Whoever needs more of a configuration than its text (the module kube_scheduler_c
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.targ
 )
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import content_hash, normalize
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import configured
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import devices
 
 # Of the finding about clientConnection.kubeconfig
 KUBECONFIG = "kubeconfig"
@@ -176,15 +177,19 @@ def validate(
     placeholders: Sequence[str] = (),
     image: str | None = None,
     cluster_version: str | None = None,
+    groups: Mapping[str, Collection[str]] | None = None,
 ) -> ValidationResult:
     """Validate a configuration for a kube-scheduler.
 
     flags: its command line without ``--config``. placeholders: texts that are filled in before it reads the configuration. image: is compared
-    with the target and with ``cluster_version``, where that is known.
+    with the target and with ``cluster_version``, where that is known. groups: the API groups that the cluster serves, each with its versions.
     """
     text = normalize(text) if isinstance(text, str) else text
     result = check(text, target.kubernetes, target.plugins or IN_TREE, tuple(flags) if target.kubernetes else (), placeholders)
-    return _validated(text, target, result, _about_image(image, target, cluster_version))
+    more = _about_image(image, target, cluster_version)
+    if not any(devices.GROUP in finding.message for finding in more):  # the skew explains it already
+        more += devices.unserved(result.effective, target.kubernetes, groups)
+    return _validated(text, target, result, more)
 
 
 def convert(

@@ -502,6 +502,14 @@ RULES = [
         kubernetes="1.37",
     ),
     Rule(
+        "devices without their gate",
+        "dra-gate",
+        "profiles[0].plugins.multiPoint.enabled[0].name",
+        plugins("multiPoint: {enabled: [{name: DynamicResources}]}"),
+        plugins("multiPoint: {disabled: [{name: DynamicResources}]}"),
+        kubernetes="1.33",
+    ),
+    Rule(
         "ratio of another strategy",
         "ignored-field",
         "profiles[0].pluginConfig[0].args.scoringStrategy.requestedToCapacityRatio",

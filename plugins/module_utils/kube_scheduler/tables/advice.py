@@ -54,6 +54,7 @@ SECURING = {
 }
 
 GANGS, GANG_GATE, GANG_GATE_SINCE = "GangScheduling", "GenericWorkload", 37
+ALLOCATION, ALLOCATION_GATE = "DynamicResources", "DynamicResourceAllocation"
 
 TRIMARAN = frozenset(("TargetLoadPacking", "LoadVariationRiskBalancing", "LowRiskOverCommitment", "Peaks"))
 CONTRARY = {

@@ -146,6 +146,16 @@ NEEDS = {
     ),
 }
 
+DEVICE_GROUP = "resource.k8s.io"
+DEVICE_VERSIONS = {26: "v1alpha1", 27: "v1alpha2", 31: "v1alpha3", 32: "v1beta1", 34: "v1"}
+"""Minor -> the version of ResourceClaims that kube-scheduler reads from there on (pkg/scheduler/framework/plugins/dynamicresources)."""
+
+DEVICE_RULES = (
+    Rule(DEVICE_GROUP, "resourceclaims deviceclasses resourceslices", _READ),
+    Rule(DEVICE_GROUP, "resourceclaims/status", "patch update"),
+)
+"""What system:kube-scheduler permits where dynamic resource allocation is on (plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go)."""
+
 IN_TREE_NEEDS = {
     # plugins of Kubernetes; on an API server with the feature gate, system:kube-scheduler has the permissions
     "GangScheduling": Need((GANG,), besides="the feature gate GenericWorkload in the scheduler and in the API server", since=37),
