@@ -51,6 +51,12 @@ CASES = {
     INSTALL: Case({}, "osso_site", changes="cluster", ground="operator_image"),
     CONFIGURE: Case({"scheduler_config_text": TEXT}, "osso_configure", changes="cluster"),
     "Schedule by measured load": Case({"monitoring_wait_timeout": 120}, "osso_configure", changes="cluster", ground="prometheus"),
+    "Route namespaces to a scheduler": Case(
+        {"pool_scheduler_name": "by-text", "pool_namespaces": "match_labels: {team: by-text}"},
+        "osso_pools",
+        changes="cluster",
+        ground="pool",
+    ),
     PROBE: Case({"probe_scheduler_name": "by-text"}, "osso_probe"),
     "Report on schedulers": Case({"report_dest": "/runner"}, "osso_report", changes="file"),
     "Preview a configuration": Case(
@@ -114,6 +120,13 @@ def prometheus(own_cluster, kubectl, tmp_path_factory):
     with Stack.of(own_cluster, kubectl, tmp_path_factory.mktemp("prometheus"), openshift=False) as stack:
         stack.wait_for("instance:node_cpu:ratio", *stack.nodes)
         yield {"monitoring_url": stack.url, "scheduler_preset_parameters": json.dumps({"address": stack.url, "token": ""})}
+
+
+@pytest.fixture(scope="module")
+def pool(play):
+    """Of the scheduler by-text, which is removed at the end."""
+    yield {}
+    play("osso.scheduler.pools", variables={"scheduler_pools": [{"scheduler_name": "by-text", "state": "absent"}]})
 
 
 @pytest.fixture(scope="module")
