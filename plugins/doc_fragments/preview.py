@@ -57,6 +57,10 @@ _SIDE = r"""
           - The profile (C(schedulerName)) that places the pods, whatever C(schedulerName) they have.
           - If not given, the only profile. With several profiles, each pod must name one of them.
         type: str
+      allow_extenders:
+        description: Whether the scheduler may call the C(extenders) of the configuration. They receive pods that are not created.
+        type: bool
+        default: false
 """
 
 
@@ -70,6 +74,7 @@ options:
     description:
       - The scheduler and the configuration to preview. Exactly one of C(config), C(config_text), C(config_file) and C(preset) is required.
       - The placeholders C(${PROM_URL}), C(${PROM_TOKEN}) and C(${LOAD_WATCHER_URL}) are replaced by values with which no load is measured.
+      - If the copy of the cluster contains the load of the nodes (C(metrics.k8s.io)), plugins that use the load get this one.
     type: dict
     required: true
     suboptions:"""
@@ -90,7 +95,7 @@ notes:
     for temporary files.
   - Without O(snapshot), requires the permissions to list nodes and pods of all namespaces. Other kinds that the user is not permitted to list are in
     RV(missing).
-  - Configurations with C(extenders) are rejected, because a call of an extender can have side effects.
+  - Configurations with C(extenders) are rejected unless C(allow_extenders) is true, because a call of an extender can have side effects.
 """
     )
 

@@ -21,7 +21,7 @@ from support.direct_module import COLLECTIONS, run_directly
 from support.examples import PLUGINS, run_examples
 from support.pages import Page, assert_whole
 from support.preview import CONFIG, SECRET, listed, node, pod
-from support.scheduler import eventually
+from support.scheduler import eventually, program_with_plugins
 
 PACKING = {
     **CONFIG,
@@ -262,6 +262,15 @@ def test_candidates_that_cannot_run(binary, candidate, error, why):
     assert not children(os.getpid())
 
 
+def test_extenders_that_are_allowed(binary):
+    """They are called: this one cannot be reached, and is ignorable."""
+    config = {**CONFIG, "extenders": [{"urlPrefix": "http://127.0.0.1:9", "filterVerb": "filter", "ignorable": True}]}
+    given = Options(candidate={"binary": binary, "config": config, "allow_extenders": True}, mode="pending")
+    result = preview(given, parse(listed(*THREE, pod("p")), "list"), None, lambda text: None)
+    assert rows(result)["p"]["node"]
+    assert "Extenders were called: http://127.0.0.1:9." in result["assumptions"]
+
+
 @pytest.fixture
 def silent(tmp_path) -> str:
     """A program that does nothing."""
@@ -308,6 +317,32 @@ def test_module(binary, tmp_path):
     assert beyond.message == "Beyond the limits: 1 pods would have no node, the limit is 0: shop/p."
     assert beyond.result["pods"][0]["name"] == "p"
     assert SECRET not in done.output + beyond.output
+
+
+@pytest.mark.parametrize(
+    ("preset", "load", "chosen"),
+    [
+        ("trimaran_target_load_packing", {"a": 95, "b": 30}, "b"),
+        ("trimaran_target_load_packing", {"a": 45, "b": 1}, "a"),
+        ("trimaran_load_variation_risk_balancing", {"a": 60, "b": 10}, "b"),
+    ],
+)
+def test_the_load_of_the_snapshot(own_cluster, preset, load, chosen):
+    """Plugins that read the load get that of the metrics API, although their Prometheus cannot be reached."""
+    measured = [
+        {
+            "apiVersion": "metrics.k8s.io/v1beta1",
+            "kind": "NodeMetrics",
+            "metadata": {"name": name},
+            "usage": {"cpu": f"{percent * 40}m", "memory": "1Gi"},
+        }
+        for name, percent in load.items()
+    ]
+    given = Options({"binary": str(program_with_plugins(own_cluster)), "plugins": "scheduler-plugins", "preset": preset}, "pending")
+    snapshot = parse(listed(node("a"), node("b"), *measured, pod("p")), "list")
+    result = preview(given, snapshot, None, lambda text: None)
+    assert rows(result)["p"]["node"] == chosen
+    assert any("the load that the metrics API measured" in text for text in result["assumptions"])
 
 
 @pytest.fixture

@@ -30,6 +30,7 @@ SIDE = dict(
     flags=dict(type="list", elements="str"),
     feature_gates=dict(type="dict"),
     as_scheduler=dict(type="str"),
+    allow_extenders=dict(type="bool", default=False),
 )
 PRESENT = dict(name=dict(type="str", default="cluster"), namespace=dict(type="str", default="openshift-secondary-scheduler-operator"))
 COMMON = dict(

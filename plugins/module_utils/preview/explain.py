@@ -19,7 +19,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import amounts, binary
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.values import Quantity
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import copy_of, prepared
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import about_load, copy_of, prepared
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import Placement, Progress, Run, Stage, on_stage
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler import REJECTIONS, SCORES, Candidate
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import Key, key_of
@@ -89,7 +89,7 @@ def explain(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
         "reason": placement.reason,
         "nodes": rows,
         "attempts": attempts,
-        "assumptions": _assumptions(pod, candidate, scored, attempts),
+        "assumptions": _assumptions(pod, snapshot, candidate, scored, attempts),
         "missing": list(snapshot.missing),
         "kubernetes_version": candidate.kubernetes,
     }
@@ -288,12 +288,11 @@ def _row(name: str, scores: Mapping[str, Any], feasible: set[str], rejected: Map
     }
 
 
-def _assumptions(pod: Object, candidate: Candidate, scored: Run, attempts: Sequence[Mapping[str, Any]]) -> list[str]:
+def _assumptions(pod: Object, snapshot: Snapshot, candidate: Candidate, scored: Run, attempts: Sequence[Mapping[str, Any]]) -> list[str]:
     found = ["Admission, quotas and kubelets that reject pods are not part of an explanation.", "Other pending pods are left out."]
     if pod["spec"].get("resourceClaims"):
         found.append("Devices of ResourceClaims are not allocated.")
-    if candidate.reads_load:
-        found.append(f"{', '.join(candidate.reads_load)} use the measured load, which without access to metrics is 0.")
+    found += about_load(snapshot, candidate)
     if any("one more node" in attempt["change"] for attempt in attempts):
         found.append("A new node is empty. Pods of DaemonSets will use a part of it.")
     return found + [f"The sandbox does not serve: {request} ({count} requests)." for request, count in sorted(scored.unknown.items())]

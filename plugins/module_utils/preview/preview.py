@@ -215,7 +215,7 @@ def prepared(name: str, given: Side, run_command: binary.RunCommand) -> Iterator
                     "such as a copy of /bin/kube-scheduler from the image."
                 ) from None
             os.chmod(path, 0o700)
-        more = (given.get("flags") or (), given.get("feature_gates"), given.get("as_scheduler"))
+        more = (given.get("flags") or (), given.get("feature_gates"), given.get("as_scheduler"), bool(given.get("allow_extenders")))
         yield candidate(name, path, present.filled(text) if isinstance(text, str) else text, release, plugins, *more)
 
 
@@ -263,17 +263,27 @@ def _assumptions(options: Options, snapshot: Snapshot, selection: Selection, new
     left_out -= len(selection.offered) + len(selection.skipped) if options.mode == PENDING else 0
     if left_out:
         found.append(f"{left_out} other pending pods are left out.")
-    if new.reads_load:
-        plugins = ", ".join(new.reads_load)
-        found.append(
-            f"{plugins} use the measured load, which does not change when a preview places pods, and without access to metrics is 0."
-        )
+    found += about_load(snapshot, new)
+    if new.config.get("extenders"):
+        found.append(f"Extenders were called: {', '.join(one['urlPrefix'] for one in new.config['extenders'])}.")
     if not snapshot.kubernetes:
         found.append("The snapshot is a list of kubectl: kinds that it does not contain do not exist in the preview.")
     for run in runs:
         found += [f"The volume of the claim {claim} is invented, on the node of its first pod." for claim in run.invented]
         found += [f"The sandbox does not serve: {request} ({count} requests)." for request, count in sorted(run.unknown.items())]
     return list(dict.fromkeys(found))
+
+
+def about_load(snapshot: Snapshot, new: Candidate) -> list[str]:
+    """What the preview of a load-aware scheduler cannot know."""
+    plugins = ", ".join(new.reads_load)
+    if not plugins:
+        return []
+    if any(obj["kind"] == "NodeMetrics" for obj in snapshot.objects):
+        return [
+            f"{plugins} use the load that the metrics API measured for the snapshot. It has no deviation, and does not change when pods are placed."
+        ]
+    return [f"{plugins} use the measured load, which does not change when pods are placed, and without access to metrics is 0."]
 
 
 def _sentence(options: Options, result: Mapping[str, Any]) -> str:

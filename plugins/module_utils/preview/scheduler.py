@@ -30,6 +30,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.debugging import kl
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import flags, gates
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.plugins import make_target
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ERROR
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.rules import LIBRARY_PLUGINS
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import SCHEDULER_PLUGINS
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import Key, Sandbox
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import validation
@@ -98,6 +99,7 @@ def candidate(
     given_flags: Sequence[str] = (),
     feature_gates: Mapping[str, bool] | None = None,
     as_scheduler: str | None = None,
+    allow_extenders: bool = False,
 ) -> Candidate:
     """The candidate that options describe; ``name`` is for messages. Raises InputError with all findings if its scheduler rejects it."""
     binary = os.path.abspath(binary)
@@ -108,9 +110,10 @@ def candidate(
     errors = [finding.format(position=False) for finding in result.findings if finding.severity == ERROR]
     if errors or result.completed is None:
         raise InputError("\n".join([f"{name}: this is no usable KubeSchedulerConfiguration for {target}:", *(errors or [target.unknown])]))
-    if result.completed.get("extenders"):
+    if result.completed.get("extenders") and not allow_extenders:
         raise InputError(
-            f"{name}: extenders[0]: a preview does not call extenders, because they can have side effects. Remove extenders for the preview."
+            f"{name}: extenders[0]: a preview does not call extenders, because they can have side effects. Remove extenders for the preview, or "
+            f"set {name}.allow_extenders if a call for a pod that is not created has none."
         )
     if as_scheduler and as_scheduler not in result.scheduler_names:
         raise InputError(f"{name}.as_scheduler: no profile is named {as_scheduler}: set one of {', '.join(result.scheduler_names)}.")
@@ -153,10 +156,14 @@ def version_of(binary: str, name: str) -> tuple[str, str | None]:
     return f"1.{match['minor']}", SCHEDULER_PLUGINS if match["major"] == "0" else None
 
 
-def sandbox_config(config: Mapping[str, Any], kubeconfig: str) -> dict[str, Any]:
-    """The configuration for the sandbox: no leader election, all nodes scored, no back-off, and its API server."""
+def sandbox_config(config: Mapping[str, Any], kubeconfig: str, load_watcher: str = "") -> dict[str, Any]:
+    """The configuration for the sandbox: no leader election, all nodes scored, no back-off, its API server, and perhaps its load-watcher."""
     connection = {"kubeconfig": kubeconfig, "contentType": "application/json", "acceptContentTypes": "application/json"}
     profiles = [{key: value for key, value in profile.items() if key != "percentageOfNodesToScore"} for profile in config["profiles"]]
+    for profile in profiles if load_watcher else ():
+        profile["pluginConfig"] = [
+            {**one, "args": _with_watcher(one["name"], one.get("args") or {}, load_watcher)} for one in profile.get("pluginConfig") or []
+        ]
     return {
         **config,
         "leaderElection": {**(config.get("leaderElection") or {}), "leaderElect": False},
@@ -166,6 +173,13 @@ def sandbox_config(config: Mapping[str, Any], kubeconfig: str) -> dict[str, Any]
         "podMaxBackoffSeconds": 1,
         "profiles": profiles,
     }
+
+
+def _with_watcher(plugin: str, args: Mapping[str, Any], address: str) -> Mapping[str, Any]:
+    if plugin not in (*LIBRARY_PLUGINS, "Peaks"):
+        return args
+    kept = {name: value for name, value in args.items() if name != "metricProvider"}
+    return {**kept, "WatcherAddress" if plugin == "Peaks" else "watcherAddress": address}
 
 
 @dataclass
@@ -328,7 +342,8 @@ def running(candidate: Candidate, sandbox: Sandbox, logged: str, kept: Mapping[K
 def _start(candidate: Candidate, sandbox: Sandbox, logged: str) -> subprocess.Popen[bytes]:
     kubeconfig = _memory_file("kubeconfig", sandbox.kubeconfig())
     path = f"/proc/self/fd/{kubeconfig}"
-    config = _memory_file("config", json.dumps(sandbox_config(candidate.config, path)).encode())
+    load_watcher = sandbox.url if sandbox.has_load else ""
+    config = _memory_file("config", json.dumps(sandbox_config(candidate.config, path, load_watcher)).encode())
     try:
         return subprocess.Popen(
             [

@@ -4,6 +4,8 @@
 
 """The sandbox: an API server on loopback with the objects of a snapshot, which one kube-scheduler uses.
 
+It is also the load-watcher of these plugins, with the load that the snapshot contains.
+
 It answers the requests of a kube-scheduler and of the plugins of scheduler-plugins: lists, watches (also those that begin with the list: KEP-3157),
 bindings, statuses, events, evictions by deletion, and volumes that wait for their first consumer. Any other request gets 404 and is recorded.
 """
@@ -26,6 +28,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object, Resource
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging import amounts
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import RESOURCES
 
 Key = tuple[str, str]
@@ -108,13 +111,21 @@ class Sandbox:
         self._server.shutdown()
         self._server.server_close()
 
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/{self._secret}"
+
+    @property
+    def has_load(self) -> bool:
+        """Whether the snapshot contains the load of nodes."""
+        return bool(self._collections["metrics.k8s.io", "nodes"].objects)
+
     def kubeconfig(self) -> bytes:
-        server = f"http://127.0.0.1:{self._server.server_address[1]}/{self._secret}"
         content = {
             "apiVersion": "v1",
             "kind": "Config",
             "current-context": "sandbox",
-            "clusters": [{"name": "sandbox", "cluster": {"server": server}}],
+            "clusters": [{"name": "sandbox", "cluster": {"server": self.url}}],
             "contexts": [{"name": "sandbox", "context": {"cluster": "sandbox", "user": "scheduler"}}],
             "users": [{"name": "scheduler", "user": {}}],
         }
@@ -200,6 +211,8 @@ class Sandbox:
     def answer(self, method: str, path: str, body: Object | None) -> tuple[int, Object]:
         """Status and body. A watch is no such request: `watch`."""
         with self._lock:
+            if path == "/watcher":
+                return 200, self._load_of_nodes()
             group_version, rest = _split(path)
             if not rest:
                 return self._discovery(method, path, group_version)
@@ -311,6 +324,26 @@ class Sandbox:
             text = f"{method} {group_version} {plural}" + (f"/{subresource}" if subresource else "")
             self.unknown[text] = self.unknown.get(text, 0) + 1
         return _NOT_FOUND, _status(_NOT_FOUND, "NotFound", "the sandbox of a preview does not serve this")
+
+    def _load_of_nodes(self) -> Object:
+        """The load in percent, as load-watcher answers it (pkg/watcher/watcher.go, WatcherMetrics). The metrics API knows no deviation."""
+        nodes, now = self._collections["", "nodes"].objects, int(time.time())
+        load = {}
+        for key, measured in self._collections["metrics.k8s.io", "nodes"].objects.items():
+            if key not in nodes:
+                continue
+            has = amounts.allocatable({"status": {"allocatable": nodes[key]["status"].get("capacity")}})
+            uses = amounts.allocatable({"status": {"allocatable": measured.get("usage")}})
+            shares = (("CPU", uses.cpu_millis, has.cpu_millis), ("Memory", uses.memory, has.memory))
+            load[key[1]] = {
+                "metrics": [
+                    {"name": name, "type": name, "operator": "AVG", "rollup": "15m", "value": 100 * used / of}
+                    for name, used, of in shares
+                    if of
+                ]
+            }
+        window = {"duration": "15m", "start": now - 900, "end": now}
+        return {"timestamp": now, "window": window, "source": "preview", "data": {"NodeMetricsMap": load}}
 
     def _list(self, one: _Collection, group_version: str, namespace: str) -> Object:
         items = [_as_version(obj, group_version) for key, obj in one.objects.items() if namespace in ("", key[0])]

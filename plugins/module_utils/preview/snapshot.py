@@ -51,6 +51,7 @@ RESOURCES: tuple[Resource, ...] = (
     *_resources("resource.k8s.io/v1", False, ResourceSlice="resourceslices", DeviceClass="deviceclasses"),
     *_resources("resource.k8s.io/v1", False, DeviceTaintRule="devicetaintrules"),
     *_resources("resource.k8s.io/v1", True, ResourceClaim="resourceclaims"),
+    *_resources("metrics.k8s.io/v1beta1", False, NodeMetrics="nodes"),
     *(
         Resource(kind.api_version, kind.kind, kind.plural, kind.kind != "NodeResourceTopology")
         for kind in dict.fromkeys(kind for need in NEEDS.values() for kind in need.kinds)
@@ -130,7 +131,8 @@ def take(client: Client) -> Snapshot:
         try:
             objects += client.list(resource)
         except ApiError as error:
-            if error.status == 403 and resource.kind not in ("Node", "Pod"):
+            # The metrics API is another server, which can be unavailable.
+            if (resource.kind == "NodeMetrics" and error.status != 404) or (error.status == 403 and resource.kind not in ("Node", "Pod")):
                 missing.append(f"{resource.plural} ({resource.api_version}): {error.in_words()}")
             elif error.status != 404:
                 raise
@@ -190,12 +192,12 @@ def _redacted(objects: Iterable[Any], source: str) -> tuple[Object, ...]:
             if resource is not None and not _has_ended(obj):
                 redacted = redact(obj)
                 _count(redacted)
-                found[resource.plural, obj["metadata"].get("namespace") or "", obj["metadata"]["name"]] = redacted
+                found[resource.kind, obj["metadata"].get("namespace") or "", obj["metadata"]["name"]] = redacted
         except (AttributeError, KeyError, TypeError, ValueError):
             about = (obj.get("kind"), obj.get("metadata")) if isinstance(obj, dict) else ("object", obj)
             name = about[1].get("name") if isinstance(about[1], dict) else None
             raise InputError(f"snapshot: {source}: the {str(about[0])[:60]} {str(name)[:260]} is malformed.") from None
-    if not any(plural == "nodes" for plural, *_name in found):
+    if not any(kind == "Node" for kind, *_name in found):
         raise InputError(f"snapshot: {source} contains no node. For a list of kubectl: kubectl get nodes,pods,namespaces -A -o json")
     return tuple(found.values())
 

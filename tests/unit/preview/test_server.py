@@ -84,10 +84,26 @@ def test_a_preempted_pod_that_was_offered_has_an_answer(sandbox):
 
 
 def test_unknown_requests_are_recorded(sandbox):
-    assert ask(sandbox, "GET", "/apis/metrics.k8s.io/v1beta1/nodes")[0] == 404
+    assert ask(sandbox, "GET", "/apis/custom.metrics.k8s.io/v1beta1/nodes")[0] == 404
     assert ask(sandbox, "POST", "/api/v1/pods", pod("x"))[0] == 404
     assert ask(sandbox, "GET", "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication")[0] == 404
-    assert sandbox.unknown == {"GET metrics.k8s.io/v1beta1 nodes": 1, "POST v1 pods": 1}
+    assert sandbox.unknown == {"GET custom.metrics.k8s.io/v1beta1 nodes": 1, "POST v1 pods": 1}
+
+
+def test_the_load_of_nodes_as_load_watcher_answers():
+    """In percent of the capacity; not that of a node that has left."""
+    measured = [
+        {"apiVersion": "metrics.k8s.io/v1beta1", "kind": "NodeMetrics", "metadata": {"name": name}, "usage": {"cpu": "1", "memory": "4Gi"}}
+        for name in ("a", "gone")
+    ]
+    made = Sandbox([node("a"), *measured])
+    made.serve()
+    status, answer = ask(made, "GET", "/watcher")
+    made.close()
+    assert made.has_load
+    assert (status, list(answer["data"]["NodeMetricsMap"])) == (200, ["a"])
+    metrics = answer["data"]["NodeMetricsMap"]["a"]["metrics"]
+    assert [(metric["type"], metric["operator"], metric["value"]) for metric in metrics] == [("CPU", "AVG", 25.0), ("Memory", "AVG", 25.0)]
 
 
 def url(sandbox) -> str:
