@@ -155,8 +155,7 @@ def run_all(main, several, folder, at_once=1):
                 fork = _Fork(main, arguments, folder)
                 running[fork.child] = number, fork
             if len(running) == 1:
-                ((_number, fork),) = running.values()
-                fork.show_progress()
+                next(iter(running.values()))[1].show_progress()
             # Only its own forks: this process may have other children, and other threads that wait for theirs.
             ended = wait([fork.ended for number, fork in running.values()]) if len(running) > 1 else ()
             for child in [child for child, (number, fork) in running.items() if fork.ended in ended or len(running) == 1]:
