@@ -262,6 +262,18 @@ def test_candidates_that_cannot_run(binary, candidate, error, why):
     assert not children(os.getpid())
 
 
+def test_a_present_configuration_that_is_broken(binary):
+    """The candidate corrects it perhaps, so it is not an error."""
+    given = Options({"binary": binary, "config": CONFIG}, "replace", {"config_text": "kind: Nothing", "may_be_broken": True})
+    result = preview(given, parse(listed(node("a"), pod("p", on="a")), "list"), None, lambda text: None)
+    assert statuses(result) == {"p": "same"}
+    assert result["assumptions"][-1].startswith(
+        "The present configuration cannot be run, so each pod is compared with its present node. baseline: "
+    )
+    with pytest.raises(InputError, match="baseline: this is no usable KubeSchedulerConfiguration"):
+        preview(given._replace(baseline={"config_text": "kind: Nothing"}), parse(listed(node("a")), "list"), None, lambda text: None)
+
+
 def test_extenders_that_are_allowed(binary):
     """They are called: this one cannot be reached, and is ignorable."""
     config = {**CONFIG, "extenders": [{"urlPrefix": "http://127.0.0.1:9", "filterVerb": "filter", "ignorable": True}]}

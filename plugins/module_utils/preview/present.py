@@ -24,7 +24,7 @@ _PLACEHOLDERS = re.compile("|".join(re.escape(name) for name in (PROM_URL, PROM_
 def read(client: Client, given: Mapping[str, Any]) -> dict[str, Any] | None:
     """The options of a side whose ``secondary_scheduler`` is set, completed with its configuration; None if it does not exist yet.
 
-    Raises ClusterError.
+    ``may_be_broken``: it is perhaps what the candidate corrects. Raises ClusterError.
     """
     name, namespace = given["secondary_scheduler"]["name"], given["secondary_scheduler"]["namespace"]
     try:
@@ -42,9 +42,9 @@ def read(client: Client, given: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     if isinstance(found.text, bytes):
         raise InputError(f"secondary_scheduler {namespace}/{name}: {found.source} is no UTF-8.")
-    own = {name: value for name, value in given.items() if value and name != "secondary_scheduler"}
+    own = {name: value for name, value in given.items() if value is not None and name != "secondary_scheduler"}
     about = {"release": annotations.get(KUBERNETES_VERSION), "plugins": annotations.get(PLUGINS)}
-    return {**about, "image": spec.get("schedulerImage"), "config_text": found.text, **own}
+    return {**about, "image": spec.get("schedulerImage"), "config_text": found.text, "may_be_broken": True, **own}
 
 
 def is_same(new: Mapping[str, Any], text: str, present: Mapping[str, Any]) -> bool:

@@ -70,14 +70,19 @@ def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
     _check(options, snapshot)
     with ExitStack() as stack:
         new = stack.enter_context(prepared("candidate", options.candidate, run_command))
-        old, shared = None, False
+        old, shared, broken = None, False, ""
         if options.baseline:
             # One program for both, unless the baseline has its own
             shared = not options.baseline.get("binary") and bool(
                 options.candidate.get("binary") or options.baseline.get("image") in (None, options.candidate.get("image"))
             )
             about = {"binary": new.binary, "release": new.kubernetes, "plugins": new.plugins, "image": None} if shared else {}
-            old = stack.enter_context(prepared("baseline", {**options.baseline, **about}, run_command))
+            try:
+                old = stack.enter_context(prepared("baseline", {**options.baseline, **about}, run_command))
+            except ClusterError as error:
+                if not options.baseline.get("may_be_broken"):
+                    raise
+                broken = error.message
         selection = select(options, snapshot)
         if old:
             selection = _with_profile(selection, old)
@@ -103,12 +108,15 @@ def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
             scores = scored.scores
     outcome = compare.Outcome(scene, snapshot.of("Pod"), snapshot.of("Node"), found, baseline, ties, scores, selection.skipped)
     result = compare.report(outcome)
+    assumptions = _assumptions(options, snapshot, selection, new, [run for run in (baseline, found) if run], shared)
+    if broken:
+        assumptions.append(f"The present configuration cannot be run, so each pod is compared with its present node. {broken}")
     beyond = compare.exceeded(result["summary"], result["pods"], options.max_unschedulable, options.max_moved_percent)
     return {
         "changed": False,
         **result,
         "exceeded": beyond,
-        "assumptions": _assumptions(options, snapshot, selection, new, [run for run in (baseline, found) if run], shared),
+        "assumptions": assumptions,
         "missing": list(snapshot.missing),
         "kubernetes_version": new.kubernetes,
         "scheduler_names": list(new.scheduler_names),
