@@ -69,7 +69,7 @@ SHARED = (
     "report_",
 )
 # Ansible's, and those of surveys (automation_platform/definition.yml)
-NEITHER = ("ansible_", "scheduler_")
+NEITHER = ("ansible_", "pool_", "scheduler_")
 CLOSE = 0.87
 
 
