@@ -154,6 +154,13 @@ def test_readme_can_be_read_anywhere():
     assert [link for link in links if not link.startswith(("https://", "#"))] == []
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/install.md"])
+def test_the_python_requirements_are_named_where_the_installation_begins(page):
+    command = "pip install -r ~/.ansible/collections/ansible_collections/osso/scheduler/meta/ee-requirements.txt"
+    assert command in (ROOT / page).read_text()
+    assert {"kubernetes", "PyYAML"} <= set(re.findall(r"^[A-Za-z]+", (ROOT / "meta/ee-requirements.txt").read_text(), re.MULTILINE))
+
+
 def test_sanity_has_nothing_to_ignore():
     assert sorted(ROOT.glob("tests/sanity/ignore*")) == []
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import reconcile_period
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Resource
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_pods import conflicts
@@ -145,6 +146,22 @@ KOORDINATOR = {"image": "ghcr.io/koordinatorsh/koord-scheduler:v1.7.0", "command
 def seen(cluster, namespaces=()) -> tuple[Survey, list[dict]]:
     survey = Survey(cluster, list(namespaces), NOW)
     return survey, survey.schedulers()
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_reconcile_period_that_is_no_duration_is_named(runs):
+    """ansible-operator reports nothing of such a resource, and may have served it before."""
+    resource = {
+        "metadata": {"namespace": "a", "name": "b", "uid": "u", "annotations": {reconcile_period.ANNOTATION: "garbage"}},
+        "spec": {"schedulerImage": "i"},
+    }
+    ours = deployment("a", "b")
+    ours["metadata"]["ownerReferences"] = [{"uid": "u"}]
+    _survey, found = seen(Cluster(SecondaryScheduler=[resource], Deployment=[ours] if runs else []))
+    (entry,) = [one for one in found if one["kind"] == "SecondaryScheduler"]
+    assert entry["serving"] is runs
+    assert 'reconcile-period is "garbage", so the operator' in entry["message"]
+    assert "a duration such as 10m" in entry["message"]
 
 
 def test_deployments_of_all_namespaces_are_found_with_one_request():
