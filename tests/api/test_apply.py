@@ -100,7 +100,9 @@ class TestLifeCycle:
         assert not kubectl.json("get", "configmap", "settings", f"--namespace={namespace}").get("data")
 
     def test_characters_outside_the_basic_multilingual_plane(self, apply, kubectl, namespace):
-        manifest = config_map(namespace, a="# 😀 \U0010fffd")
+        # Among them the line breaks of YAML that JSON does not have, and what YAML does not allow
+        odd = "x \x7f \x85 \x9f \u2028 \u2029 \ufeff \ufffe ü\n\ty"
+        manifest = config_map(namespace, a="# 😀 \U0010fffd", b=odd)
         manifest["metadata"]["annotations"] = {"example.com/face": "😀"}
         # As the filter to_json has it in a template
         template = json.dumps(manifest)
@@ -111,7 +113,7 @@ class TestLifeCycle:
         assert apply([template]).actions() == {"ConfigMap settings": "unchanged"}
         assert apply([template.replace("# ", "#")]).actions() == {"ConfigMap settings": "updated"}
         live = kubectl.json("get", "configmap", "settings", f"--namespace={namespace}")
-        assert live["data"] == {"a": "#😀 \U0010fffd"}
+        assert live["data"] == {"a": "#😀 \U0010fffd", "b": odd}
 
     def test_fields_of_others_are_left_alone(self, apply, kubectl, namespace):
         apply(config_map(namespace, a="1"))

@@ -43,6 +43,8 @@ _HEADERS = {
 _APPLY_PATCH = "application/apply-patch+yaml"
 # Where the Python client goes, by its version, when nothing names a server
 NO_HOST = (None, "", "http://localhost")
+# YAML folds some of these as line breaks, and rejects others. It has no escapes for pairs of surrogates, so characters beyond them stay.
+_ESCAPED_IN_YAML = re.compile(r"[\x7f-\uffff]")
 _METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 # The operator's proxy answers a list out of its cache, which knows no pages, with everything and this (controller-runtime).
 _ALL_AT_ONCE = "continue-not-supported"
@@ -117,9 +119,8 @@ class Client:
         if body is not None:
             body = joined(body, f"The body of {method} {path}")
         if content_type == _APPLY_PATCH:
-            # The library would write JSON with escapes for all that is not ASCII; YAML has none for surrogates. Only what it does not know by
-            # this very name does it send as it is.
-            body, content_type = json.dumps(body, ensure_ascii=False).encode(), f"{_APPLY_PATCH}; charset=utf-8"
+            # The library sends a body of another content type than its own without a change.
+            body, content_type = _as_yaml(body).encode(), f"{_APPLY_PATCH}; charset=utf-8"
         response = self._send(method, path, query, body, content_type, timeout, accept=accept)
         try:
             answer = json.loads(response.data)
@@ -496,6 +497,11 @@ def _interpreter() -> str:
     import sys
 
     return sys.executable
+
+
+def _as_yaml(body: Any) -> str:
+    """As JSON that means the same to a parser of YAML."""
+    return _ESCAPED_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(body, ensure_ascii=False))
 
 
 def _without_userinfo(url: str) -> str:
