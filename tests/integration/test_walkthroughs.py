@@ -49,6 +49,15 @@ def without_operator(request) -> Iterator[Place]:
 
 
 @contextmanager
+def without_operator_and_pool(request) -> Iterator[Place]:
+    remove()
+    try:
+        yield place()
+    finally:
+        play("osso.scheduler.pools", variables={"scheduler_pools": [{"scheduler_name": "research", "state": "absent"}]})
+
+
+@contextmanager
 def with_operator(request) -> Iterator[Place]:
     """It is left as it was found: what a page has brought to its namespace is waited for to be gone."""
     installed()
@@ -139,6 +148,7 @@ WHERE = {
     "pending-pods": with_operator,
     "secondary-scheduler": without_operator,
     "gang-scheduling": without_operator,
+    "team-scheduler": without_operator_and_pool,
     "custom-scheduler": without_custom_scheduler,
     "five-minutes": with_operator,
     "upgrade": of_an_older_version,

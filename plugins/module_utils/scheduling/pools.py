@@ -119,9 +119,9 @@ class Pools:
 
     def _find_deployment(self, item: Item, own: Sequence[Mapping[str, Any]]) -> list[str]:
         """Remember the Deployment whose availability the API server checks. Returns why there is none; only in check mode it may not exist yet."""
-        found = [one for one in own if one["kind"] == "Deployment"]
+        found = [(one["namespace"], one["workload"].partition("/")[2]) for one in own if (one["workload"] or "").startswith("Deployment/")]
         if found:
-            self._deployments[item["scheduler_name"]] = {key: found[0][key] for key in ("namespace", "name")}
+            self._deployments[item["scheduler_name"]] = dict(zip(("namespace", "name"), found[0]))
         elif own:
             kinds = ", ".join(f"{one['kind']} {one['namespace']}/{one['name']}" for one in own)
             return [
