@@ -118,7 +118,7 @@ class Pools:
         return sorted(homes), [error for error in errors if error]
 
     def _find_deployment(self, item: Item, own: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Remember the Deployment whose availability the API server checks. Returns why there is none; only in check mode it may not exist yet."""
+        """Remember the Deployment whose availability the API server checks. Returns why there is none. In check mode the play may not have deployed it yet."""
         found = [(one["namespace"], one["workload"].partition("/")[2]) for one in own if (one["workload"] or "").startswith("Deployment/")]
         if found:
             self._deployments[item["scheduler_name"]] = dict(zip(("namespace", "name"), found[0]))
@@ -127,10 +127,6 @@ class Pools:
             return [
                 f"{item['where']}.when_unavailable is default, which requires a Deployment of the scheduler, but it is {kinds}: set wait."
             ]
-        else:
-            self._warn(
-                f"{item['where']}.when_unavailable: the scheduler does not exist yet, so check mode cannot show its Deployment in the policy."
-            )
         return []
 
     def _leaves_its_nodes(self, item: Item, scheduler: Mapping[str, Any], config: str | None) -> str:
