@@ -19,7 +19,7 @@ import difflib
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from . import client, compare, recordings
@@ -40,6 +40,8 @@ FLAG_TYPES = {
 """Go type of a flag -> its name in the table; all others are texts to the engine."""
 UNLINKED_FLAGS = ("log-json-info-buffer-size", "log-json-split-stream")
 """Flags that the table has and the program not: the published command links the JSON log format."""
+KUBERNETES_TYPES = ("NodeAffinity", "TopologySpreadConstraint")
+"""Types of the Kubernetes API in arguments. Their fields are not the configuration's."""
 OUTERMOST = ("PrioritySort", "DefaultBinder")
 """Plugins of which a profile has exactly one: they run without being enabled."""
 
@@ -62,7 +64,8 @@ def of_release(minor: int) -> Column:
         "default plugins": _default_plugins(minor, found),
         "arguments": sorted(found["args"]),
         "structures": {
-            structure: {name: field_type(kind) for name, kind in fields.items()} for structure, fields in sorted(found["types"].items())
+            structure: {name: field_type(kind, found["types"]) for name, kind in fields.items()}
+            for structure, fields in sorted(found["types"].items())
         },
         "defaults": _completed(_ask(minor, [_every_argument(found["args"])], [()])[0]["config"]),
     }
@@ -73,13 +76,14 @@ def stage(gate: Mapping[str, Any]) -> str:
     return gate["stage"] + ("+" if gate["default"] else "") + ("!" if gate["locked"] else "")
 
 
-def field_type(kind: str) -> str:
-    """``*v1.Duration`` as the table writes it: ``*duration``."""
+def field_type(kind: str, structures: Collection[str]) -> str:
+    """``*v1.Duration`` as the table writes it: ``*duration``. structures: the known ones; a type with another name is a text."""
     for prefix in ("*", "[]", "map[string]"):
         if kind.startswith(prefix) and kind != "[]uint8":
-            return prefix + field_type(kind.removeprefix(prefix))
+            return prefix + field_type(kind.removeprefix(prefix), structures)
     special = {"[]uint8": "bytes", "v1.Duration": "duration", "resource.Quantity": "quantity", "runtime.RawExtension": "args"}
-    return special.get(kind) or ("string" if kind.endswith(("Type", "Defaulting", "Mode")) else kind.rpartition(".")[2])
+    name = kind.rpartition(".")[2]
+    return special.get(kind) or (name if name in structures or name in KUBERNETES_TYPES or name == kind else "string")
 
 
 def _points(minor: int, found: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -203,7 +207,7 @@ def _reachable(structures: Mapping[str, Mapping[str, str]], roots: Iterable[str]
     seen, left = set(), list(roots)
     while left:
         name = left.pop()
-        if name in structures and name not in seen and name not in ("NodeAffinity", "TopologySpreadConstraint"):
+        if name in structures and name not in seen and name not in KUBERNETES_TYPES:
             seen.add(name)
             left += [kind.rpartition("]")[2].lstrip("*") for kind in structures[name].values()]
     return seen
