@@ -115,7 +115,7 @@ def test_a_gang_is_placed_as_a_whole_or_not_at_all(plugin_scheduler, kubectl, na
 
     def status():
         """the controller keeps the group's status"""
-        return kubectl.json("get", "podgroup", "gang", f"--namespace={namespace}").get("status") or {}
+        return kubectl.json("get", "podgroups.scheduling.x-k8s.io", "gang", f"--namespace={namespace}").get("status") or {}
 
     eventually(lambda: (status().get("phase"), status().get("running")) == ("Running", 3))
     for selector in (f"app={scheduler.workload}", CONTROLLER_LABELS.format(scheduler.name)):
@@ -240,7 +240,7 @@ def test_installation_brings_what_the_chosen_plugins_need(operator, kubectl, nam
     site(variables={"probe": "never", "operator_plugins": ["PreemptionToleration"]})
     assert roles() == {"osso-scheduler:plugin:PreemptionToleration"}
     assert definitions() == {"podgroups.scheduling.x-k8s.io.crd.yaml"}, "of which objects exist"
-    assert kubectl.json("get", "podgroup", "mine", f"--namespace={namespace}")
+    assert kubectl.json("get", "podgroups.scheduling.x-k8s.io", "mine", f"--namespace={namespace}")
 
     # Another operator brings a definition of its own: it is left as it is.
     path = DEFINITIONS / "noderesourcetopologies.topology.node.k8s.io.crd.yaml"
