@@ -131,6 +131,15 @@ options:
         C(osso.scheduler/reverted) on the object records what was removed.
     type: bool
     default: false
+  track_accounts:
+    description:
+      - Record the uid of the ServiceAccount in the label C(osso.scheduler/service-account) of each Deployment whose ServiceAccount is also in the
+        manifests.
+      - The tokens of pods are bound to this uid. If the account was deleted and recreated, the API server rejects them. The task then replaces the
+        pods with a rollout, also if it recreates the account itself, and a warning names the Deployment. The annotation
+        C(osso.scheduler/service-account) of the pod template has the new uid.
+    type: bool
+    default: false
   set_name:
     description:
       - Name of the set, a lower-case DNS label. Each object that the set creates gets the labels C(osso.scheduler/set) with this value and, with
@@ -589,6 +598,7 @@ def main():
             force_conflicts=dict(type="bool", default=False),
             takeover_field_managers=dict(type="list", elements="str", default=[]),
             revert_additions=dict(type="bool", default=False),
+            track_accounts=dict(type="bool", default=False),
             set_name=dict(type="str"),
             set_namespace=dict(type="str"),
             set_kinds=dict(
@@ -661,6 +671,7 @@ def run(module):
         force_conflicts=params["force_conflicts"],
         takeover_field_managers=params["takeover_field_managers"],
         revert_additions=params["revert_additions"],
+        track_accounts=params["track_accounts"],
         set_name=params["set_name"],
         set_namespace=params["set_namespace"],
         set_kinds=params["set_kinds"],

@@ -126,6 +126,21 @@ def test_the_documented_scheduler_is_adopted_and_given_back(theirs, play, kubect
     assert containers[0]["image"] == "registry.example.com/theirs:1"
 
 
+def test_a_service_account_that_the_role_recreates_replaces_the_pods(play, kubectl):
+    def annotations():
+        return kubectl.get("deployment", NAME, "kube-system")["spec"]["template"]["metadata"].get("annotations") or {}
+
+    run(play)
+    before = annotations()
+    kubectl("delete", "serviceaccount", NAME, "--namespace=kube-system")
+    assert "rejects the tokens of its pods" in run(play, check=True).output()
+    run(play)
+    uid = kubectl.get("serviceaccount", NAME, "kube-system")["metadata"]["uid"]
+    assert annotations() == {**before, "osso.scheduler/service-account": uid}
+    assert run(play).changed == []
+    run(play, {"state": "absent"})
+
+
 @pytest.fixture
 def secondary(play, namespace, secondary_scheduler_kind):
     """Run the role secondary_scheduler for one scheduler in the namespace."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import (
+    accounts,
     additions,
     diff,
     inventory,
@@ -52,6 +53,7 @@ class Options(NamedTuple):
     force_conflicts: bool = False
     takeover_field_managers: Sequence[str] = ()
     revert_additions: bool = False
+    track_accounts: bool = False
     set_name: str | None = None
     set_namespace: str | None = None
     set_kinds: Sequence[Mapping[str, str]] = ()
@@ -99,6 +101,8 @@ class Run:
         self._adopting: set[Identity] = set()
         self._put_back: set[Identity] = set()
         self._would = "Would be" if options.check else "Was"
+        # Deployments whose ServiceAccount was recreated
+        self._cut_off: set[Identity] = set()
         # When this run changed a definition, by the kind that it defines
         self._defined: dict[tuple[str, str], float] = {}
 
@@ -112,7 +116,7 @@ class Run:
         self._read(self._wanted)
         members = self._recorded()
         mine = self._claim(members)
-        self._record_additions()
+        self._record_on_workloads()
         stale = [member for member in members if member.key not in {identity.key for identity in self._wanted}]
         if not self._options.check:
             self._rehearse()
@@ -122,6 +126,8 @@ class Run:
             if not recorded and order.phase(phase[0]) != order.NAMESPACES:
                 self._record(inventory.union(members, mine))
                 recorded = True
+            if not self._options.check and any(identity.kind in additions.KINDS for identity in phase):
+                self._record_on_workloads()  # Accounts of an earlier phase have their uid now.
             for identity in phase:
                 self._apply(identity, self._wanted[identity])
             self._establish(phase)
@@ -471,15 +477,42 @@ class Run:
         if done != action.UNCHANGED:
             self._defined.update(dict.fromkeys(lookup.defined_kinds(wanted), time.monotonic()))
         self._report.add(identity, done, live, after, with_status="status" in wanted)
+        if identity in self._cut_off:
+            replaced = "Would be" if options.check else "Are being"
+            self._warn(
+                f"{identity}: the API server rejects the tokens of its pods, since their ServiceAccount was recreated. {replaced} replaced."
+            )
         self._report_additions(identity, after, wanted)
 
-    def _record_additions(self) -> None:
-        """Have the manifests of workloads record which additions of others are removed."""
+    def _record_on_workloads(self) -> None:
+        """Have the manifests of workloads record the uid of their ServiceAccount, and which additions of others are removed."""
         for identity, wanted in self._wanted.items():
+            wanted = self._wanted[identity] = self._with_account(identity, wanted)
             live = self._live[identity]
             judged = self._judge_additions(live, wanted) if live and not self._is_dying(live) else None
             if judged:
                 self._wanted[identity] = additions.with_record(wanted, judged.record)
+
+    def _with_account(self, identity: Identity, wanted: Object) -> Object:
+        """The manifest of a Deployment with the record of its ServiceAccount, if that is a member of the set.
+
+        Before the run creates the account, its uid is unknown: then the pods of an existing Deployment have lost their account.
+        """
+        if not self._options.track_accounts or wanted["kind"] != "Deployment":
+            return wanted
+        name = wanted["spec"]["template"]["spec"].get("serviceAccountName")
+        account = Identity("v1", "ServiceAccount", identity.namespace, name or "default")
+        if account not in self._wanted:
+            return wanted
+        live, found = (None if one and self._is_dying(one) else one for one in (self._live[identity], self._live[account]))
+        if live is None:
+            return accounts.with_account(wanted, accounts.Account(found["metadata"]["uid"]) if found else accounts.Account())
+        uid = found["metadata"]["uid"] if found else accounts.PENDING
+        judged = accounts.account(live, found)
+        if found is None or judged.is_cut_off or identity in self._cut_off:
+            self._cut_off.add(identity)
+            judged = accounts.Account(uid, uid, True)
+        return accounts.with_account(wanted, judged)
 
     def _judge_additions(self, live: Object, wanted: Object) -> additions.Verdict | None:
         """The `additions.Verdict` on a workload; None where additions stay."""

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import pod_failures, timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.accounts import Account, account
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import find
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import tree
@@ -55,21 +55,6 @@ class Neighbours(NamedTuple):
 
     resources: list[dict[str, Any]]
     config_map: ConfigMap
-
-
-class Account(NamedTuple):
-    """The ServiceAccount of the pods. Their tokens are bound to its uid: the API server rejects them when another one has the same name.
-
-    uid: the Deployment records it; `UNRECORDED` if the account did not exist although there were pods; "" without a Deployment. replaced: on the
-    pods, the uid of the account that they were replaced for; "" if they never were. is_cut_off: does this reconcile replace them?
-    """
-
-    uid: str = ""
-    replaced: str = ""
-    is_cut_off: bool = False
-
-
-UNRECORDED = "none"
 
 
 class Inputs(NamedTuple):
@@ -280,17 +265,7 @@ class Reader:
         return failure
 
     def _account(self, deployment: dict[str, Any] | None) -> Account:
-        if deployment is None:
-            return Account()
-        replaced = (deployment["spec"]["template"]["metadata"].get("annotations") or {}).get(naming.SERVICE_ACCOUNT) or ""
-        recorded = (deployment["metadata"].get("labels") or {}).get(naming.SERVICE_ACCOUNT) or replaced
-        live = self._get("v1", "ServiceAccount", self._names["workload"])
-        if live is None:
-            return Account(recorded or UNRECORDED, replaced)
-        uid, ended = live["metadata"]["uid"], find(deployment, "Progressing").get("lastUpdateTime")
-        # Without a record, of another release of the operator, only the times can tell; they are whole seconds.
-        is_cut_off = recorded != uid if recorded else ended is not None and live["metadata"]["creationTimestamp"] > ended
-        return Account(uid, uid if is_cut_off else replaced, is_cut_off)
+        return account(deployment, self._get("v1", "ServiceAccount", self._names["workload"])) if deployment else Account()
 
     def _get(self, api_version, kind, name):
         return self._client.get(self._client.resource(api_version, kind), name, self._names["namespace"])

@@ -36,10 +36,6 @@ MONITORING_REQUIRED = "osso.scheduler/monitoring-required"
 ROLLOUT = "osso.scheduler/rollout"
 """On the Deployment: the identity of the rollout that it holds."""
 
-SERVICE_ACCOUNT = "osso.scheduler/service-account"
-"""Label of the Deployment: the uid of the pods' ServiceAccount, which their tokens are bound to. Annotation of the pods: the same, if they were
-replaced because another account had got the name."""
-
 # The runner's: edits of what carries them start a reconcile of the resource that they name.
 PRIMARY_RESOURCE = "operator-sdk/primary-resource"
 PRIMARY_RESOURCE_TYPE = "operator-sdk/primary-resource-type"

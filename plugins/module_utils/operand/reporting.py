@@ -124,7 +124,7 @@ class Reporting:
             return ""
         anew = any(entry["kind"] == "ServiceAccount" and entry["action"] == "created" for entry in objects)
         if anew and outcome.decided_on:
-            return "1s"  # its pods have to be replaced, see inputs.Account
+            return "1s"  # its pods have to be replaced, see cluster.accounts
         # The first time it fails, which is tried again at once, and logged.
         if outcome.error and not _is_known(self._resource, "ApplyFailed"):
             return ""
