@@ -127,7 +127,8 @@ options:
       - Remove additions of others to the pod template of a Deployment, DaemonSet or StatefulSet that was applied under O(field_manager), such as a
         container, a variable or an annotation. Defaults of the server and the annotation C(kubectl.kubernetes.io/restartedAt) stay.
       - An addition is removed once for each pod template that is applied. One that returns within ten minutes stays, for example a
-        sidecar that a mutating admission policy adds to every write; RV(additions) and a warning name it. The annotation
+        sidecar that a mutating admission policy adds to every write; RV(additions) and a warning name it. A warning also names what is removed.
+        RV(additions) and a warning name what admission replaces or removes in the declared template, with both values. The annotation
         C(osso.scheduler/reverted) on the object records what was removed.
     type: bool
     default: false
@@ -509,8 +510,10 @@ resources:
   elements: dict
 additions:
   description:
-    - Additions of others to pod templates that were removed, or that returned after removal, see O(revert_additions). C(field) is the path;
+    - Additions of others to pod templates that returned after removal, see O(revert_additions). C(field) is the path;
       C(manager) is the field manager, empty for additions by admission plugins.
+    - Also fields of the declared template that admission changes. They have C(declared) and C(live), the two values as JSON. C(live) is empty if
+      admission removes the field.
   returned: always
   type: list
   elements: dict

@@ -76,7 +76,12 @@ def test_what_others_add_is_removed_by_one_change_of_the_template(apply, patch, 
     before = live()
     predicted = run(check=True)
     assert predicted.result["requests"]["write"] == 0
-    assert run().actions() == predicted.actions() == {"Deployment app": "updated"}
+    (warning,) = predicted.warnings
+    assert "Would be removed." in warning
+    assert [text for text in (*ADDITIONS, "(field manager somebody-0)", "(field manager somebody-1)") if text not in warning] == []
+    done = run()
+    assert [text.replace("Would be", "Was") for text in predicted.warnings] == done.warnings
+    assert done.actions() == predicted.actions() == {"Deployment app": "updated"}
     after = live()
     assert after["metadata"]["generation"] == before["metadata"]["generation"] + 1
     assert after["spec"]["template"]["metadata"].pop("annotations") == {RESTARTED: "2026-01-01T00:00:00Z"}
@@ -111,18 +116,22 @@ def test_what_returns_at_once_is_reported_and_left(apply, patch, live, namespace
     assert "env" not in live()["spec"]["template"]["spec"]["containers"][0]
 
 
-@pytest.fixture
-def policy(kubectl, namespace):
-    """A mutating admission policy that adds a variable and a sidecar to every Deployment of the namespace."""
+ADDING = """Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [
+    Object.spec.template.spec.containers{name: "main", env: [Object.spec.template.spec.containers.env{name: "ADDED", value: "1"}]},
+    Object.spec.template.spec.containers{name: "sidecar", image: "registry.k8s.io/pause:3.10"}]}}}}"""
+REPLACING = """Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [
+    Object.spec.template.spec.containers{name: "main", image: "mirror.example.com/pause:3.10"}]}}}}"""
+
+
+@pytest.fixture(params=[ADDING])
+def policy(request, kubectl, namespace):
+    """A mutating admission policy for every Deployment of the namespace; by default it adds a variable and a sidecar."""
     admission, beta = "admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/v1beta1"
     if beta in kubectl("api-versions").stdout.split():  # v1 has these policies since 1.36
         admission = beta
     metadata = {"name": f"{namespace}-adds"}
     rules = [{"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["deployments"]}]
-    expression = """Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [
-        Object.spec.template.spec.containers{name: "main", env: [Object.spec.template.spec.containers.env{name: "ADDED", value: "1"}]},
-        Object.spec.template.spec.containers{name: "sidecar", image: "registry.k8s.io/pause:3.10"}]}}}}"""
-    mutation = {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": expression}}
+    mutation = {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": request.param}}
     selector = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}}
     kubectl.apply(
         {
@@ -142,7 +151,7 @@ def policy(kubectl, namespace):
 
     def at_work():
         answer = kubectl("create", "--dry-run=server", "--output=json", "--filename=-", stdin=probe).stdout
-        return "ADDED" in answer
+        return "ADDED" in answer or "mirror.example.com" in answer
 
     eventually(at_work)
     yield
@@ -157,6 +166,27 @@ def test_a_mutating_admission_policy_is_not_fought(policy, apply, live, namespac
     for done in runs[1:]:
         assert [(one["field"], one["manager"]) for one in done.result["additions"]] == expected
         assert any("containers[name=sidecar] (mutating admission)" in text for text in done.warnings)
+
+
+@pytest.mark.parametrize("policy", [REPLACING], indirect=True)
+def test_what_a_mutating_admission_policy_replaces_is_reported(policy, apply, live, namespace):
+    wanted = workload(namespace)
+    wanted["spec"]["template"]["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "1000m"}}
+    first = apply(wanted, revert_additions=True)
+    version = live()["metadata"]["resourceVersion"]
+    expected = {
+        "field": "spec.template.spec.containers[name=main].image",
+        "manager": "",
+        "declared": '"registry.k8s.io/pause:3.10"',
+        "live": '"mirror.example.com/pause:3.10"',
+    }
+    for done in (first, apply(wanted, revert_additions=True), apply(wanted, revert_additions=True, check=True)):
+        (one,) = done.result["additions"]
+        assert {key: one[key] for key in expected} == expected
+        (warning,) = done.warnings
+        assert 'declared "registry.k8s.io/pause:3.10", live "mirror.example.com/pause:3.10"' in warning
+    assert not done.result["changed"]
+    assert live()["metadata"]["resourceVersion"] == version, "nothing is stored again"
 
 
 def test_after_a_while_a_field_is_removed_again(apply, patch, live, namespace):

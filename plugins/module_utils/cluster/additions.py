@@ -10,6 +10,8 @@ admission policy, for example, adds it to every write, and no write would end th
 
 The record of what was removed is an annotation of the workload. It holds hashes: of the template that we apply, and of each field with its
 manager. A field without a manager was added by admission, see https://kubernetes.io/docs/reference/using-api/server-side-apply/.
+
+Admission can also replace or remove what we apply. Server-side apply does not record that, so `replaced` compares the values.
 """
 
 from __future__ import annotations
@@ -20,13 +22,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import is_item, owned_fields
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.compare import ABSENT, equal, is_item, owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.ownership import TakeOver, united
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 RECORD = "osso.scheduler/reverted"
 KINDS = ("DaemonSet", "Deployment", "StatefulSet")
+
+# Of a value in a message
+_MAX_TEXT = 200
 
 # A field that was removed and is back within these seconds is disputed.
 AT_ONCE = 600
@@ -97,6 +102,18 @@ class Addition(NamedTuple):
         return _hash([self.manager, *self.path])
 
 
+class Replacement(NamedTuple):
+    """A field that we apply and that admission changes. declared, live: the two values as JSON; live is "" if it removes the field."""
+
+    path: tuple[str, ...]
+    declared: str
+    live: str
+
+    @property
+    def field(self) -> str:
+        return "".join(map(_written, self.path)).lstrip(".")
+
+
 class Verdict(NamedTuple):
     """fresh: additions to remove now. disputed: those that returned at once. record: the annotation to apply, "" for none."""
 
@@ -147,10 +164,28 @@ def with_record(wanted: dict[str, Any], record: str) -> dict[str, Any]:
     return dict(wanted, metadata=dict(metadata, annotations=dict(metadata.get("annotations") or {}, **{RECORD: record})))
 
 
+def replaced(live: Object, wanted: Object, manager: str) -> list[Replacement]:
+    """What admission changed in the answer ``live`` to an apply of ``wanted`` as ``manager``."""
+    ours = owned_fields(live, manager)
+    for key in _TEMPLATE:
+        ours = ours.get(key) or {}
+    return list(_replaced(wanted["spec"]["template"], live["spec"]["template"], ours, _TEMPLATE)) if ours else []
+
+
+def listed(additions: list[Addition]) -> str:
+    """The fields with their managers, for people."""
+    return "; ".join(f"{one.field} ({'field manager ' + one.manager if one.manager else 'mutating admission'})" for one in additions)
+
+
 def told(identity: Identity, additions: list[Addition]) -> str:
     """What is in the way of a pod template as it was declared, for people."""
-    fields = "; ".join(f"{one.field} ({'field manager ' + one.manager if one.manager else 'mutating admission'})" for one in additions)
-    return f"{identity}: others add to its pod template, and again after the fields were removed: {fields}"
+    return f"{identity}: others add to its pod template, and again after the fields were removed: {listed(additions)}"
+
+
+def told_replaced(identity: Identity, replacements: list[Replacement]) -> str:
+    """The same for what admission replaces."""
+    fields = "; ".join(f"{one.field} (declared {one.declared}, {'live ' + one.live if one.live else 'removed'})" for one in replacements)
+    return f"{identity}: mutating admission changes its pod template in each write: {fields}"
 
 
 # Finding
@@ -188,6 +223,27 @@ def _extra(value: Any, wanted: Any, ours: Object, path: tuple[str, ...]) -> Iter
             elif key.startswith("k:"):
                 same = next((one for one in wanted if is_item(key, one)), None) if isinstance(wanted, list) else None
                 yield from _extra(item, same, ours[key], (*path, key))
+
+
+def _replaced(wanted: Any, live: Any, ours: Object, path: tuple[str, ...]) -> Iterator[Replacement]:
+    """Yield each field of ``wanted`` that ``live`` does not have with the same value. ``ours`` tells which lists consist of items."""
+    children = {key: below for key, below in ours.items() if key != "."}
+    if children and isinstance(wanted, dict) and isinstance(live, dict):
+        for key, value in wanted.items():
+            yield from _replaced(value, live.get(key, ABSENT), children.get("f:" + key) or {}, (*path, "f:" + key))
+    elif children and isinstance(wanted, list) and isinstance(live, list):
+        for item in wanted:
+            key = next((key for key in children if is_item(key, item)), _item_key(path[-1][2:], item))
+            same = next((one for one in live if is_item(key, one)), ABSENT)
+            yield from _replaced(item, same, children.get(key) or {}, (*path, key))
+    elif not equal(wanted, live, tuple(key[2:] for key in path if key.startswith("f:"))):
+        yield Replacement(path, _as_text(wanted, path), "" if live is ABSENT else _as_text(live, path))
+
+
+def _as_text(value: Any, path: tuple[str, ...]) -> str:
+    """The value as JSON. The value of an environment variable can be a password."""
+    text = "(not shown)" if "f:env" in path else json.dumps(value, sort_keys=True)
+    return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + "..."
 
 
 def _is_default(key: str, value: Any, parent: Object) -> bool:

@@ -438,14 +438,24 @@ class Run:
 
     def _taken(self, identity: Identity) -> ownership.TakeOver | None:
         """The `ownership.TakeOver` of what the managers to be replaced own of an object, or of what others added; None where that is nothing."""
+        live = self._live[identity]
+        taken = self._replaced_managers(identity)
+        return taken if taken or live is None else additions.claim(live, self._fresh(identity), self._options.field_manager)
+
+    def _replaced_managers(self, identity: Identity) -> ownership.TakeOver | None:
         live, options = self._live[identity], self._options
         if not live or self._is_dying(live) or identity not in self._wanted:
             return None
-        wanted = self._wanted[identity]
-        version = wanted["apiVersion"]
-        taken = ownership.take_over(live, options.takeover_field_managers, options.field_manager, version, options.subresource)
-        judged = None if taken else self._judge_additions(live, wanted)
-        return additions.claim(live, judged.fresh, options.field_manager) if judged else taken
+        version = self._wanted[identity]["apiVersion"]
+        return ownership.take_over(live, options.takeover_field_managers, options.field_manager, version, options.subresource)
+
+    def _fresh(self, identity: Identity) -> list[additions.Addition]:
+        """What others added to a workload and this apply removes. A write that replaces managers removes nothing else."""
+        live = self._live[identity]
+        if not live or self._is_dying(live) or identity not in self._wanted or self._replaced_managers(identity):
+            return []
+        judged = self._judge_additions(live, self._wanted[identity])
+        return judged.fresh if judged else []
 
     def _apply(self, identity: Identity, wanted: Object) -> None:
         options, live = self._options, self._live[identity]
@@ -456,7 +466,7 @@ class Run:
             self._report.add(identity, action.UNCHANGED, live, live)
             self._report_additions(identity, live, wanted)
             return
-        taken = self._taken(identity)
+        taken, fresh = self._taken(identity), self._fresh(identity)
         if options.check:
             predict = self._predict_creation if identity in self._assumed.identities else self._predict
             live, after, obstacle = self._forecast.ask(
@@ -477,6 +487,8 @@ class Run:
         if done != action.UNCHANGED:
             self._defined.update(dict.fromkeys(lookup.defined_kinds(wanted), time.monotonic()))
         self._report.add(identity, done, live, after, with_status="status" in wanted)
+        if fresh:
+            self._warn(f"{identity}: others added to its pod template: {additions.listed(fresh)}. {self._would} removed.")
         if identity in self._cut_off:
             replaced = "Would be" if options.check else "Are being"
             self._warn(
@@ -521,11 +533,15 @@ class Run:
         return additions.judge(live, wanted, self._options.field_manager)
 
     def _report_additions(self, identity: Identity, after: Object, wanted: Object) -> None:
-        """Report what others added and what cannot be reverted."""
+        """Report what others added and what cannot be reverted, and what admission replaces."""
         judged = self._judge_additions(after, wanted)
         if judged and judged.disputed:
             self._report.add_additions(identity, judged.disputed)
             self._warn(additions.told(identity, judged.disputed) + ".")
+        replaced = additions.replaced(after, wanted, self._options.field_manager) if judged else []
+        if replaced:
+            self._report.add_replacements(identity, replaced)
+            self._warn(additions.told_replaced(identity, replaced) + ".")
 
     def _differs(self, wanted: Object, before: Object, after: Object) -> bool:
         """Did an apply change something: the content, or which fields of it are ours?

@@ -20,7 +20,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
-_ABSENT = object()
+ABSENT = object()
 
 # Keys of associative lists that the server defaults
 _KEY_DEFAULTS = {"protocol": "TCP"}
@@ -98,10 +98,10 @@ def _same(wanted: Any, live: Any, owned: Object, path: tuple[str, ...]) -> bool:
     children = _children(owned)
     if not children:
         # "." alone is the mark of an empty mapping or list among granular ones
-        return ("." not in owned or not wanted) and _equal(wanted, live, path)
+        return ("." not in owned or not wanted) and equal(wanted, live, path)
     if isinstance(wanted, dict) and isinstance(live, dict):
         return set(children) == {"f:" + key for key in wanted} and all(
-            _same(value, live.get(key, _ABSENT), children["f:" + key], path + (key,)) for key, value in wanted.items()
+            _same(value, live.get(key, ABSENT), children["f:" + key], path + (key,)) for key, value in wanted.items()
         )
     if isinstance(wanted, list) and isinstance(live, list) and len(wanted) == len(children):
         return _same_items(wanted, live, children, path)
@@ -132,18 +132,18 @@ def is_item(key: str, item: Any) -> bool:
     return isinstance(item, dict) and all(item.get(name, _KEY_DEFAULTS.get(name)) == part for name, part in value.items())
 
 
-def _equal(wanted: Any, live: Any, path: tuple[str, ...]) -> bool:
+def equal(wanted: Any, live: Any, path: tuple[str, ...]) -> bool:
     """Compare values that are owned as a whole."""
-    if live is _ABSENT:
+    if live is ABSENT:
         # The server drops what is the zero value of its type.
         return not wanted
     if isinstance(wanted, dict) and isinstance(live, dict):
         defaults = _DEFAULTS.get(path[-1], {}) if path else {}
-        return all(_equal(value, live.get(key, _ABSENT), path + (key,)) for key, value in wanted.items()) and all(
-            key in wanted or defaults.get(key, _ABSENT) == value for key, value in live.items()
+        return all(equal(value, live.get(key, ABSENT), path + (key,)) for key, value in wanted.items()) and all(
+            key in wanted or defaults.get(key, ABSENT) == value for key, value in live.items()
         )
     if isinstance(wanted, list) and isinstance(live, list):
-        return len(wanted) == len(live) and all(_equal(left, right, path) for left, right in zip(wanted, live))
+        return len(wanted) == len(live) and all(equal(left, right, path) for left, right in zip(wanted, live))
     if wanted == live:
         return isinstance(wanted, bool) == isinstance(live, bool)
     return not _QUANTITIES.isdisjoint(path[-2:]) and _same_quantity(wanted, live)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import diff
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.additions import Addition
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.additions import Addition, Replacement
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
@@ -70,6 +70,12 @@ class Report:
     def add_additions(self, identity: Identity, additions: Iterable[Addition]) -> None:
         """What others added to an object, and what is left there."""
         self._additions += [dict(identity.as_dict(), field=one.field, manager=one.manager) for one in additions]
+
+    def add_replacements(self, identity: Identity, replacements: Iterable[Replacement]) -> None:
+        """What admission replaced in an object."""
+        self._additions += [
+            dict(identity.as_dict(), field=one.field, manager="", declared=one.declared, live=one.live) for one in replacements
+        ]
 
     def not_validated(self, identity: Identity, why: str) -> None:
         """Record that check mode could not ask the server about an object."""

@@ -184,7 +184,7 @@ def _progressing(outcome):
         if decision.is_kept:
             return made("Progressing", "False", decision.reason, decision.message)
         if outcome.additions:
-            message = "All replicas run the pod template of the Deployment, to which others add: see the condition PodTemplateAsDeclared."
+            message = "All replicas run the pod template of the Deployment, which others change: see the condition PodTemplateAsDeclared."
             return made("Progressing", "False", "AsExpected", message)
         return made("Progressing", "False", "AsExpected", "All replicas run the declared configuration.")
     if outcome.failure and rollouts.has_served(deployment):
@@ -251,17 +251,32 @@ def _plugins_ready(missing):
 
 
 def _as_declared(additions):
-    said = "; ".join(
-        "Deployment {namespace}/{name}: {field}, by {0}".format(
-            f"field manager {one['manager']}" if one["manager"] else "mutating admission", **one
+    replaced = [one for one in additions if "declared" in one]
+    added = [one for one in additions if one not in replaced]
+    messages = []
+    if added:
+        said = "; ".join(
+            "Deployment {namespace}/{name}: {field}, by {0}".format(
+                f"field manager {one['manager']}" if one["manager"] else "mutating admission", **one
+            )
+            for one in added
         )
-        for one in additions
-    )
-    message = (
-        f"Others add to a pod template, and again at once after the operator removed it: {said}. It is left there. Change what adds it, or "
-        "exempt this namespace; then remove the field, or change this resource."
-    )
-    return made("PodTemplateAsDeclared", "False", "FieldsAdded", message)
+        messages.append(
+            f"Others add to a pod template, and again at once after the operator removed it: {said}. It is left there. Change what adds it, or "
+            "exempt this namespace; then remove the field, or change this resource."
+        )
+    if replaced:
+        said = "; ".join(
+            "Deployment {namespace}/{name}: {field}, declared {declared}, {0}".format(
+                f"live {one['live']}" if one["live"] else "removed", **one
+            )
+            for one in replaced
+        )
+        messages.append(
+            f"Mutating admission changes a pod template in each write: {said}. Change the policy or webhook, or exempt this namespace; then change "
+            "this resource."
+        )
+    return made("PodTemplateAsDeclared", "False", "FieldsAdded" if added else "FieldsReplaced", " ".join(messages))
 
 
 def _metrics_available(findings):

@@ -279,3 +279,20 @@ def test_a_field_that_others_keep_adding_is_reported(manager, said):
     messages = {entry["type"]: entry["message"] for entry in status["conditions"]}
     assert f"Deployment ns/it: spec.template.spec.hostNetwork, {said}." in messages["PodTemplateAsDeclared"]
     assert "what this resource says" not in messages["Progressing"]
+
+
+@pytest.mark.parametrize(("live", "said"), [('"b:1"', 'live "b:1"'), ("", "removed")])
+def test_a_field_that_admission_replaces_is_reported(live, said):
+    replaced = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "namespace": "ns",
+        "name": "it",
+        "field": "spec.template.spec.x",
+        "manager": "",
+    }
+    status = report(outcome(deployment=serving(NEW), additions=({**replaced, "declared": '"a:1"', "live": live},)))
+    assert conditions(status)["PodTemplateAsDeclared"] == ("False", "FieldsReplaced")
+    messages = {entry["type"]: entry["message"] for entry in status["conditions"]}
+    assert f'Deployment ns/it: spec.template.spec.x, declared "a:1", {said}.' in messages["PodTemplateAsDeclared"]
+    assert "declared configuration" not in messages["Progressing"]
