@@ -6,9 +6,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from support.objects import deployment
 
+REVERTED = "osso.scheduler/reverted"
 KEY = "osso.scheduler/service-account"
 
 
@@ -87,3 +90,17 @@ def test_a_missing_record_is_added_without_a_rollout(run, live, records):
     assert recorded == [uid, None]
     assert live()["metadata"]["generation"] == before
     assert is_unchanged(run())
+
+
+def test_a_released_deployment_has_no_record(run, live, kubectl, namespace):
+    theirs = deployment(namespace, replicas=0, serviceAccountName="app")
+    kubectl.apply(theirs)
+    run(adopt=True, revert_additions=True)
+    added = {"spec": {"template": {"metadata": {"annotations": {"example.com/added": "1"}}}}}
+    kubectl("patch", "deployment", "app", f"--namespace={namespace}", f"--patch={json.dumps(added)}")
+    run(revert_additions=True)
+    assert REVERTED in live()["metadata"]["annotations"]
+    assert KEY in live()["metadata"]["labels"]
+    run(state="absent")
+    metadata = live()["metadata"]
+    assert [key for key in {**metadata["annotations"], **metadata.get("labels", {})} if key.startswith("osso.scheduler/")] == []

@@ -126,6 +126,22 @@ def test_the_documented_scheduler_is_adopted_and_given_back(theirs, play, kubect
     assert containers[0]["image"] == "registry.example.com/theirs:1"
 
 
+def test_a_binding_to_another_role_is_not_adopted(theirs, play, kubectl, audit):
+    name = f"{NAME}-as-kube-scheduler"
+    binding = next(obj for obj in documented() if obj["metadata"]["name"] == name)
+    kubectl("delete", "clusterrolebinding", name)
+    kubectl.apply({**binding, "roleRef": {**binding["roleRef"], "name": "view"}})
+    with audit:
+        done = run(play, variables={"custom_scheduler_adopt": True}, succeed=False)
+    assert audit.writes(agent="python") == []
+    (failure,) = done.failures
+    message = failure.result["results"][0]["msg"]
+    assert "Delete the binding, then repeat" in message
+    assert "Nothing was written." in message
+    assert "Was adopted" not in done.output()
+    assert "Was put back" not in done.output()
+
+
 def test_a_service_account_that_the_role_recreates_replaces_the_pods(play, kubectl):
     def annotations():
         return kubectl.get("deployment", NAME, "kube-system")["spec"]["template"]["metadata"].get("annotations") or {}

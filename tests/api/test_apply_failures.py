@@ -157,7 +157,7 @@ class TestRefusals:
         with service_account(kubectl, namespace, may) as robot:
             message = fails(role, **robot)
         assert message.startswith(f"Role {namespace}/greedy: could not apply it: ")
-        assert "must hold its permissions, or the verbs escalate and bind" in message
+        assert "must have its permissions, or the verbs escalate and bind" in message
 
     def test_what_the_cluster_does_not_know(self, fails, namespace):
         unknown = {"apiVersion": "unknown.example.com/v1", "kind": "Nothing", "metadata": {"name": "a", "namespace": namespace}}
@@ -213,15 +213,15 @@ class TestInput:
             ({"keep_existing": ["things.example.com"]}, "keep_existing is given but set_name is missing"),
             ({"take_ownership": ["things.example.com"]}, "take_ownership is given but set_name is missing"),
             ({"orphan": ["things.example.com"], "prune": True}, "orphan is given but set_name is missing"),
-            ({"keep_nonempty": True}, "keep_nonempty is about what is deleted"),
+            ({"keep_nonempty": True}, "keep_nonempty is for deletions"),
             ({"orphan": ["things.example.com"], "set_name": "a", "set_namespace": "b"}, "orphan is given but prune is false"),
             ({"set_name": "mine", "prune": True}, "prune is true but set_namespace is missing"),
             ({"set_namespace": "mine"}, "set_namespace is given but set_name is missing"),
             ({"adopt": True}, "adopt is true but set_name is missing"),
-            ({"adopt": True, "set_name": "mine", "state": "absent"}, "adopt is about what is applied"),
+            ({"adopt": True, "set_name": "mine", "state": "absent"}, "adopt is for objects that are applied"),
             ({"set_name": "Not a name", "set_namespace": "a"}, "set_name is 'Not a name'"),
             ({"set_name": "a" * 55, "set_namespace": "a"}, "at most 54"),
-            ({"all_of": [{"api_version": "v1", "kind": "Pod"}]}, "state: absent only"),
+            ({"all_of": [{"api_version": "v1", "kind": "Pod"}]}, "use it only with state: absent"),
             ({"state": "absent", "subresource": "status"}, "state: present only"),
             ({"subresource": "status", "set_name": "a", "set_namespace": "b"}, "remove set_name and owner"),
             ({"wait_for": [{"kind": "Pod", "name": "a"}]}, "neither condition"),

@@ -101,6 +101,8 @@ class Run:
         self._adopting: set[Identity] = set()
         self._put_back: set[Identity] = set()
         self._would = "Would be" if options.check else "Was"
+        # Warnings that are true after the first write
+        self._announced: list[str] = []
         # Deployments whose ServiceAccount was recreated
         self._cut_off: set[Identity] = set()
         # When this run changed a definition, by the kind that it defines
@@ -245,7 +247,7 @@ class Run:
             raise InputError(self._not_ours(foreign))
         if self._adopting:
             names = ", ".join(str(identity) for identity in self._wanted if identity in self._adopting)
-            self._warn(f"{self._would} adopted by set {options.set_name}, since it existed before: {names}.")
+            self._announce(f"{self._would} adopted by set {options.set_name}, since it existed before: {names}.")
         return mine
 
     def _share(self, identity: Identity) -> None:
@@ -554,11 +556,23 @@ class Run:
             after, *ours
         )
 
+    def _announce(self, text: str) -> None:
+        """Warn of what is done; without check mode not before something was written."""
+        self._announced.append(text)
+        if self._options.check:
+            self._warn_announced()
+
+    def _warn_announced(self) -> None:
+        while self._announced:
+            self._warn(self._announced.pop(0))
+
     def _patch(self, identity: Identity, wanted: Object) -> Object:
         races = 0
         while True:
             try:
-                return self._settle(identity, wanted)
+                after = self._settle(identity, wanted)
+                self._warn_announced()
+                return after
             except ApiError as error:
                 races += 1
                 lost_race = error.status == 409 and not error.details.get("causes") and races < _MAX_RACES
@@ -583,7 +597,7 @@ class Run:
                 raise
             if found:
                 self._put_back.add(identity)
-                self._warn(f"{identity}: {found}. {self._would} put back to what the manifest says.")
+                self._announce(f"{identity}: {found}. {self._would} put back to what the manifest says.")
         return self._send(identity, wanted, dry_run, force=True)
 
     def _may_force(self, identity: Identity) -> bool:

@@ -42,9 +42,12 @@ def _explained(error: ApiError) -> str:
     if error.status == 403:
         return _forbidden(error, causes)
     if error.status == 422 and causes:
-        return "the server finds it invalid: " + "; ".join(
+        said = "the server finds it invalid: " + "; ".join(
             "{0}: {1}".format(cause["field"], cause.get("message", "")) if cause.get("field") else cause.get("message", "")
             for cause in causes
+        )
+        return (
+            f"{said}. Delete the binding, then repeat: it is created with the role of the manifest." if "change roleRef" in said else said
         )
     if error.status == 404 and error.details.get("kind") == "namespaces":
         return "namespace {0} does not exist; put its Namespace into the manifests or create it first".format(error.details.get("name"))

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from enum import Enum
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.accounts import SERVICE_ACCOUNT
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.additions import RECORD
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import SET_LABEL, SET_NAMESPACE_LABEL
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.ownership import leaf_count, united
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
@@ -76,16 +78,24 @@ def release(live: Object, manager: str) -> list[Object]:
     return [
         {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
         *without_labels(live),
-        {"op": "remove", "path": "/metadata/annotations/" + _escaped(ADOPTED_FROM)},
+        *(
+            {"op": "remove", "path": "/metadata/annotations/" + _escaped(key)}
+            for key in (ADOPTED_FROM, RECORD)
+            if key in metadata["annotations"]
+        ),
         {"op": "replace", "path": "/metadata/managedFields", "value": _returned(metadata["managedFields"], manager, operation, former)},
         {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
     ]
 
 
 def without_labels(live: Object) -> list[Object]:
-    """The operations of a JSON patch that remove the labels of a set."""
+    """The operations of a JSON patch that remove the labels that the members of a set get."""
     labels = live["metadata"].get("labels") or {}
-    return [{"op": "remove", "path": "/metadata/labels/" + _escaped(key)} for key in (SET_LABEL, SET_NAMESPACE_LABEL) if key in labels]
+    return [
+        {"op": "remove", "path": "/metadata/labels/" + _escaped(key)}
+        for key in (SET_LABEL, SET_NAMESPACE_LABEL, SERVICE_ACCOUNT)
+        if key in labels
+    ]
 
 
 def managers(live: Object, subresource: str | None = None) -> list[str]:
