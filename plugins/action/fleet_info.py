@@ -11,7 +11,7 @@ import os
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.vars import load_extra_vars
-from ansible_collections.osso.scheduler.plugins.module_utils.fleet.access import GROUP, VARIABLE, problems, twins
+from ansible_collections.osso.scheduler.plugins.module_utils.fleet.access import GROUP, VARIABLE, problems, similar, twins
 from ansible_collections.osso.scheduler.plugins.module_utils.variables import spelling
 from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork, share
 
@@ -75,11 +75,17 @@ def _outside(task_vars, members, variables):
     """A group with another name leaves the play to the cluster of the environment."""
     if members or any(known.get(VARIABLE) is not None for known in variables.values()):
         return []
-    others = [name for name in task_vars["groups"].get("all", ()) if name not in variables and VARIABLE in task_vars["hostvars"][name]]
+    others = {}
+    for name in task_vars["groups"].get("all", ()):
+        known = () if name in variables else task_vars["hostvars"][name]
+        variable = VARIABLE if VARIABLE in known else similar(known)
+        if variable:
+            others.setdefault(variable, []).append(name)
     if not others:
         return []
-    told = f"{', '.join(others[:3])}{' and others' if others[3:] else ''}"
-    return [f"The inventory has no host in the group {GROUP}, but {VARIABLE} for {told}: put them into that group."]
+    told = " and ".join(f"{variable} for {', '.join(names[:3])}{' and others' if names[3:] else ''}" for variable, names in others.items())
+    rename = "" if set(others) == {VARIABLE} else f", and name the variable {VARIABLE}"
+    return [f"The inventory has no host in the group {GROUP}, but {told}: put them into that group{rename}."]
 
 
 def _short(uid):

@@ -210,6 +210,12 @@ def test_a_configuration_in_binary_data_is_deployed(scheduler, operator, kubectl
     operator.reconcile(scheduler)
     assert scheduler.condition("ConfigValid")[0] != "False", scheduler.condition("ConfigValid")
     assert scheduler.condition("Degraded")[0] == "False", scheduler.condition("Degraded")
+    patch = json.dumps({"binaryData": {"config.yaml": base64.b64encode(b"kind: \xff").decode()}})
+    kubectl("patch", "configmap", name, f"--namespace={scheduler.namespace}", "--type=merge", f"--patch={patch}")
+    operator.reconcile(scheduler)
+    status, reason, message = scheduler.condition("Degraded")
+    assert (status, reason) == ("True", "ConfigMapUnreadable"), message
+    assert "binaryData.config.yaml is not UTF-8 text (byte 6)" in message
 
 
 def test_a_config_map_name_that_is_none_is_reported(scheduler, operator):

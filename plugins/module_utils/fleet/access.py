@@ -11,7 +11,7 @@ The client of kubernetes.core takes each option that is not given from ``K8S_AUT
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -74,9 +74,15 @@ def option_names() -> dict[str, str]:
     return {alias: name for name, about in spec.items() for alias in (name, *about.get("aliases", ()))}
 
 
-def _missing(variables: Mapping[str, Any]) -> str:
+def similar(variables: Iterable[str]) -> str:
+    """The variable whose name is probably a misspelt ``cluster_access``; empty without one."""
     close = get_close_matches(VARIABLE, [name for name in variables if isinstance(name, str) and name != VARIABLE], 1, cutoff=0.8)
-    return f"{VARIABLE} is missing{f'; the host has {close[0]}' if close else ''}"
+    return close[0] if close else ""
+
+
+def _missing(variables: Mapping[str, Any]) -> str:
+    close = similar(variables)
+    return f"{VARIABLE} is missing{f'; the host has {close}' if close else ''}"
 
 
 def _hint(key: str, names: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.validation_args import second_watchers
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.findings import Finding, error
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.metrics import DEFAULT_TARGET_UTILIZATION, load_aware
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import without_user
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import user_in, without_user
 
 DEFAULT_ADDRESS = "http://prometheus-k8s:9090"
 """Whom load-watcher asks without an address (pkg/watcher/internal/metricsprovider/prometheus.go of paypal/load-watcher)."""
@@ -49,10 +49,11 @@ def watched_by(config: Mapping[str, Any], address: str) -> list[str]:
 
 
 def holds_token(config: Mapping[str, Any]) -> bool:
-    """Is there a metric provider's token in a configuration, or a placeholder for one?"""
+    """Is there a metric provider's token in a configuration, or a placeholder for one, or an address with a user and a password?"""
     profiles = _list(config.get("profiles"))
     every = [_mapping(_mapping(entry).get("args")) for profile in profiles for entry in _list(_mapping(profile).get("pluginConfig"))]
-    return any(_mapping(args.get("metricProvider")).get("token") for args in every)
+    providers = [_mapping(args.get("metricProvider")) for args in every]
+    return any(provider.get("token") or user_in(str(provider.get("address") or "")) for provider in providers)
 
 
 def _asks_prometheus(args: Mapping[str, Any]) -> bool:

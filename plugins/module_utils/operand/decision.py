@@ -12,11 +12,13 @@ and no rollout that is known to serve. ``leave`` changes nothing, ``remove`` del
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import in_status
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import Finding
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.values import dns1123_subdomain
+from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import user_in
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
@@ -44,6 +46,7 @@ class Facts(NamedTuple):
     config: ValidationResult | None
     overrides: dict
     config_problem: str = ""
+    config_unreadable: bool = False
     image_error: str = ""
     override_problems: tuple = ()
     eligible: list | None = None
@@ -113,12 +116,19 @@ def desire(facts: Facts) -> dict[str, Any]:
     return {
         "image": spec["schedulerImage"],
         "config": facts.config.hash,
-        "flags": rollouts.flags_of(facts.resource, facts.overrides, facts.tls, facts.config.holds_token),
+        "flags": rollouts.flags_of(facts.resource, facts.overrides, facts.tls, _holds_secret(facts)),
         "placement": chosen,
         "overrides": {key: value for key, value in facts.overrides.items() if key not in ("args", *chosen)},
         "serving_cert": facts.serving_cert,
         "health": rollouts.health(facts.config.target.kubernetes, facts.config.completed),
     }
+
+
+def _holds_secret(facts: Facts) -> bool:
+    """Is there a token in the configuration, or a user with a password in the URL that fills it?"""
+    if facts.config.holds_token or facts.source is None:
+        return bool(facts.config.holds_token)
+    return prometheus.PROM_URL in facts.config.text and bool(user_in(facts.source.url))
 
 
 def config_valid(facts: Facts) -> dict[str, Any]:
@@ -132,14 +142,15 @@ def config_valid(facts: Facts) -> dict[str, Any]:
         return made("ConfigValid", "Unknown", "ConfigMapNameInvalid", problem)
     name = "{0}/{1}".format(resource["metadata"]["namespace"], spec["schedulerConfig"])
     if config is None:
+        reason = "ConfigMapUnreadable" if facts.config_unreadable else "ConfigMapMissing"
         why = (facts.config_problem or "it does not exist").rstrip(".")
-        return made("ConfigValid", "Unknown", "ConfigMapMissing", f"ConfigMap {name}, key config.yaml (spec.schedulerConfig): {why}.")
+        return made("ConfigValid", "Unknown", reason, f"ConfigMap {name}, key config.yaml (spec.schedulerConfig): {why}.")
     source = f"ConfigMap {name}, key config.yaml: "
     answer = config.image_answer
     if answer and not answer.valid:
         return made("ConfigValid", "False", "ConfigInvalid", f"{source}the kube-scheduler in the image rejects it: {answer.error}")
     if config.valid is False or config.starts is False:
-        return made("ConfigValid", "False", "ConfigInvalid", source + _findings(config, "error"))
+        return made("ConfigValid", "False", "ConfigInvalid", _errors(source, config))
     if DEFAULT_SCHEDULER in config.scheduler_names and naming.annotations(resource).get(naming.ALLOW_DEFAULT_SCHEDULER) != "true":
         message = (
             f"{source}a profile is called {DEFAULT_SCHEDULER}, by its schedulerName or since it has none: it would compete with the "
@@ -339,6 +350,15 @@ def _configuration(facts, rollout):
 def _remembered(memory, rollout):
     """The record of an earlier failure, as long as it is not that rollout which is tried again."""
     return memory.failed if memory.failed and memory.failed.get("id") != rollouts.identity(rollout) else None
+
+
+def _errors(source: str, config: ValidationResult) -> str:
+    """The errors with their places. All flags but those of the overrides are the operator's own."""
+    errors = [finding for finding in config.findings if finding.severity == "error"]
+    flags = [replace(finding, line=None) for finding in errors if finding.code == "flag"]
+    others = [finding for finding in errors if finding.code != "flag"]
+    places = ((source, others), ("spec.unsupportedConfigOverrides.args: ", flags))
+    return "; ".join(place + "; ".join(map(_finding, found)) for place, found in places if found) or source
 
 
 def _findings(config: ValidationResult, severity: str) -> str:

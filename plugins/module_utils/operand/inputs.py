@@ -175,6 +175,7 @@ class Reader:
             resource=self._resource,
             config=config,
             config_problem=self._found.reason,
+            config_unreadable=self._found.is_unreadable,
             overrides=given,
             override_problems=tuple(problems),
             eligible=eligible,

@@ -79,7 +79,8 @@ class Cluster:
 
 
 class Found(NamedTuple):
-    """text: str, bytes if it is no UTF-8, None if there is none; source: what findings are prefixed with."""
+    """text: str, bytes if it is no UTF-8, None if there is none; source: what findings are prefixed with; is_unreadable: does the key exist, but
+    contain no text?"""
 
     text: str | bytes | None
     source: str
@@ -87,6 +88,7 @@ class Found(NamedTuple):
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
     resource_version: str = ""
+    is_unreadable: bool = False
 
 
 def examine(options: Options, connect: Callable[[], Client], warn: Callable[[str], None], check_mode: bool = False) -> dict[str, Any]:
@@ -175,7 +177,7 @@ def read_config_map(client: Client, namespace: str, name: str, key: str = "confi
     try:
         text = config_maps.text(live, key)
     except InputError as error:
-        return Found(None, source, f"The ConfigMap {namespace}/{name} cannot be read: {error}.", *about)
+        return Found(None, source, f"The ConfigMap {namespace}/{name} cannot be read: {error}.", *about, is_unreadable=True)
     if text is None:
         keys = ", ".join(config_maps.keys(live)) or "none"
         return Found(None, source, f"The ConfigMap {namespace}/{name} has no key {key}; its keys: {keys}.", *about)

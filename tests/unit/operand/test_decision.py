@@ -225,6 +225,23 @@ def test_what_is_known_of_the_configuration(spec, config, status, reason, said):
     assert said in condition["message"]
 
 
+def test_a_config_map_that_is_no_text_exists():
+    condition = decide(facts(config=None, config_problem="it cannot be read", config_unreadable=True)).config_valid
+    assert (condition["status"], condition["reason"]) == ("Unknown", "ConfigMapUnreadable")
+
+
+def test_flags_of_the_overrides_are_not_in_the_config_map():
+    flag = Finding("error", "flag", "unknown flag: --nonexistent", line=1, column=1)
+    other = Finding("error", "c", "is Pod", "kind", 4)
+    said = decide(facts(config=replace(CONFIG, valid=False, findings=(flag,)))).config_valid["message"]
+    assert said == "spec.unsupportedConfigOverrides.args: unknown flag: --nonexistent"
+    said = decide(facts(config=replace(CONFIG, valid=False, findings=(flag, other)))).config_valid["message"]
+    assert (
+        said
+        == "ConfigMap ns/config, key config.yaml: line 4: kind: is Pod; spec.unsupportedConfigOverrides.args: unknown flag: --nonexistent"
+    )
+
+
 @pytest.mark.parametrize("config", [CONFIG, UNKNOWN])
 def test_warnings_stand_in_the_condition(config):
     warning = Finding("warning", "c", "old registry", hint="use the new one")

@@ -259,6 +259,23 @@ def test_configuration_with_a_token_is_not_logged():
     assert "-v=2" in desire(facts())["flags"]
 
 
+@pytest.mark.parametrize(
+    ("address", "url", "is_secret"),
+    [
+        ("${PROM_URL}", "https://reader:pw@prometheus.example.com", True),
+        ("${PROM_URL}", URL, False),
+        ("https://reader:pw@prometheus.example.com", "", True),
+        (URL, "https://reader:pw@prometheus.example.com", False),
+    ],
+)
+def test_configuration_with_a_password_in_a_url_is_not_logged(address, url, is_secret):
+    text = json.dumps(
+        {"profiles": [{"pluginConfig": [{"name": "P", "args": {"metricProvider": {"type": "Prometheus", "address": address}}}]}]}
+    )
+    flags = desire(facts(config=replace(CONFIG, text=text, tree=tree(text)), source=prometheus.Source(url=url)))["flags"]
+    assert ("--vmodule=configfile=1,*=2" in flags) == is_secret
+
+
 def test_old_secret_stays_until_its_successor_serves():
     source = read(Cluster(ACCOUNT))
     wanted = desire(facts(config=LOAD_AWARE))

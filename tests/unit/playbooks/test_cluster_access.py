@@ -97,6 +97,15 @@ def test_a_group_with_another_name_is_told(server, tmp_path):
     )
 
 
+def test_a_group_and_a_variable_that_are_both_misspelt_are_told(server, tmp_path):
+    inventory = {"clustres": {"hosts": {"berlin": {"cluster_acces": {"host": "https://127.0.0.1:9", "api_key": "of-berlin"}}}}}
+    said = rejected(run(server, inventory, tmp_path, variables=IMAGE), server)
+    assert (
+        "no host in the group clusters, but cluster_acces for berlin: put them into that group, and name the variable cluster_access."
+        in said
+    )
+
+
 def test_a_task_to_start_at_does_not_get_past_it(server, tmp_path):
     begin = ["--start-at-task=Read schedulers, pods and operators"]
     done = run(server, {"clusters": {"hosts": {"berlin": {}}}}, tmp_path, "report", args=begin)
