@@ -190,7 +190,7 @@ def test_expired_token(look, stack):
 
 @pytest.mark.parametrize(
     ("verbs", "said"),
-    [((), "may not read metrics (Forbidden"), (("get",), "by GET only, and schedulers ask by POST: the verb create is missing")],
+    [((), "may not read metrics (Forbidden"), (("get",), "by GET only, and schedulers send POST: the verb create is missing")],
     ids=["nothing", "get"],
 )
 def test_missing_permission(look, kubectl, namespace, stack, verbs, said):

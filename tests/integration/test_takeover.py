@@ -158,7 +158,7 @@ def test_one_of_two_that_share_an_operator_is_not_handed_over(scheduler, play, k
         eventually(lambda: "finalizers" in other.resource["metadata"])
         chosen = {"hand_over_schedulers": [{"namespace": NAMESPACE, "name": "cluster"}]}
         refused = play("osso.scheduler.hand_over", variables=chosen, succeed=False)
-        assert f"also looks after SecondaryScheduler {NAMESPACE}/other" in refused.failures[0].result["msg"]
+        assert f"also manages SecondaryScheduler {NAMESPACE}/other" in refused.failures[0].result["msg"]
         chosen = {"hand_over_schedulers": [{"namespace": NAMESPACE, "name": "none"}]}
         refused = play("osso.scheduler.hand_over", variables=chosen, succeed=False)
         assert "none does not exist" in refused.failures[0].result["msg"]

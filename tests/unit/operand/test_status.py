@@ -278,7 +278,7 @@ def test_a_field_that_others_keep_adding_is_reported(manager, said):
     assert conditions(status)["PodTemplateAsDeclared"] == ("False", "FieldsAdded")
     messages = {entry["type"]: entry["message"] for entry in status["conditions"]}
     assert f"Deployment ns/it: spec.template.spec.hostNetwork, {said}." in messages["PodTemplateAsDeclared"]
-    assert "what this resource says" not in messages["Progressing"]
+    assert "the declared configuration" not in messages["Progressing"]
 
 
 @pytest.mark.parametrize(("live", "said"), [('"b:1"', 'live "b:1"'), ("", "removed")])
