@@ -19,6 +19,8 @@ WAYS = ("make images", "osso.scheduler.build_and_publish", "set operator_image",
 @pytest.fixture(scope="module")
 def installed(play, kubectl):
     play("osso.scheduler.site", variables=VARIABLES)
+    yield
+    play("osso.scheduler.remove", variables=UNRELEASED)
 
 
 def image(kubectl):
