@@ -66,7 +66,7 @@ def _variables(hostvars, name):
 
 
 def _misspelt(variables, loader):
-    """Warnings of variables that nobody reads. A play before has left its facts among those of the hosts; it has warned, too."""
+    """Warnings of variables without an effect. The facts of an earlier play are among those of the hosts; that play has warned already."""
     names = {name for known in variables.values() for name in known if isinstance(name, str)}
     return spelling.warnings(load_extra_vars(loader), () if REGISTERED in names else names)
 

@@ -234,7 +234,7 @@ def _be_the_module(main, arguments, folder, out, err, alive):
 
 
 def _leave_open_files(own, nothing):
-    """Let go of the files, pipes and sockets of this process's parent: someone may wait for the other end of one.
+    """Close the files, pipes and sockets of this process's parent: another process may wait for the other end of one.
 
     The numbers stay in use. Objects of the parent that are deleted here close them, and must not close a file of the module.
     """

@@ -226,7 +226,7 @@ def _extra(value: Any, wanted: Any, ours: Object, path: tuple[str, ...]) -> Iter
 
 
 def _replaced(wanted: Any, live: Any, ours: Object, path: tuple[str, ...]) -> Iterator[Replacement]:
-    """Yield each field of ``wanted`` that ``live`` does not have with the same value. ``ours`` tells which lists consist of items."""
+    """Yield each field of ``wanted`` that ``live`` does not have with the same value. ``ours`` determines which lists consist of items."""
     children = {key: below for key, below in ours.items() if key != "."}
     if children and isinstance(wanted, dict) and isinstance(live, dict):
         for key, value in wanted.items():
@@ -309,7 +309,7 @@ def _removed(live: Object, template: str) -> set[str]:
         record = json.loads((live["metadata"].get("annotations") or {}).get(RECORD) or "{}")
         return {str(one) for one in record["fields"]} if record["template"] == template else set()
     except (KeyError, TypeError, ValueError):
-        return set()  # There is none, or somebody changed it.
+        return set()  # It does not exist, or another client changed it.
 
 
 def _is_at_once(added: str, applied: str) -> bool:

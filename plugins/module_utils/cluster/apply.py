@@ -435,7 +435,7 @@ class Run:
         )
 
     def _is_dying(self, live: Object | None) -> bool:
-        # A status can be told of what is being deleted; anything else is for what comes after it.
+        # An object that is being deleted can still get a status; other fields are for its successor.
         return live is not None and "deletionTimestamp" in live["metadata"] and not self._options.subresource
 
     def _taken(self, identity: Identity) -> ownership.TakeOver | None:

@@ -57,7 +57,7 @@ def delete(client: Client, doomed: list[Doomed], report: Report, deadline: Deadl
                 continue
             answer = _delete(client, one, check)
             report.add(identity, action.DELETED, before=one.live)
-            # The server answers with a Status when the object is gone at once, and with the object when it is not.
+            # The server answers with a Status if it deleted the object at once, else with the object.
             if not check and answer is not None and answer.get("kind") != "Status":
                 waiting.append((identity, one.served, one.live["metadata"]["uid"]))
         until_gone(client, waiting, deadline)
@@ -71,7 +71,7 @@ def _delete(client: Client, one: Doomed, check: bool) -> Object | None:
             identity.name,
             identity.namespace,
             uid=one.present["metadata"]["uid"],
-            # A workload is gone when its pods are: what comes after it may be what they use.
+            # A workload is deleted when its pods are: later phases may delete objects that the pods use.
             propagation="Foreground" if identity.kind in ROLLOUTS else "Background",
             dry_run=check,
         )

@@ -90,7 +90,7 @@ class Forecast:
         if error.details.get("kind") == "namespaces":
             return self._lacks_namespace(identity)
         for other in self._created:
-            # Only the name tells: for a binding the server says "rolebindings NAME-OF-THE-ROLE not found".
+            # Only the name identifies it: for a binding the server reports "rolebindings NAME-OF-THE-ROLE not found".
             if other.name == error.details.get("name"):
                 return f"it refers to {other}, which is created by this set"
         return None

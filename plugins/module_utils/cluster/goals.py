@@ -50,7 +50,7 @@ def _named(entry: Mapping[str, Any], members: Collection[Identity]) -> Identity:
 
 
 def _as_told(condition: Mapping[str, Any] | None, fields: Mapping[str, Any] | None, rollout: bool | None) -> Judge:
-    """The judge of one entry: all that it names has to hold at the same time."""
+    """The check of one entry: all its conditions must be true at the same time."""
 
     def judge(live: Object) -> readiness.Verdict:
         verdict = readiness.condition(live, **condition) if condition else readiness.Verdict(readiness.READY)

@@ -17,7 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN, Object
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import joined
 
-# Each member of a set says which set it is of: name, and namespace of the inventory.
+# Each member names its set: the name and the namespace of the inventory.
 SET_LABEL = "osso.scheduler/set"
 SET_NAMESPACE_LABEL = "osso.scheduler/set-namespace"
 

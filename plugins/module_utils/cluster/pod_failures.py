@@ -25,7 +25,7 @@ REVISION = "deployment.kubernetes.io/revision"
 # A failing container goes through several states: these have the name of the one that lasts, so that the reason stays the same.
 _LASTING = {"ErrImagePull": "ImagePullBackOff", "Error": "CrashLoopBackOff", "Completed": "CrashLoopBackOff"}
 _STARTING = ("ContainerCreating", "PodInitializing")
-# Of a container that waits to be started again, its last end tells more.
+# For a container that waits for its restart, its last end is more informative.
 _AGAIN = ("CrashLoopBackOff", "RunContainerError")
 # kube-scheduler ends with 0 only then; as process 1 of its container a Go program that does not listen for signals yet ends with 2.
 _TOLD_TO_END_CODES = (0, 2, 143)
@@ -44,7 +44,7 @@ _BARE = re.compile(
     r"(?:couldn't |could not |error |failed to |unable to |invalid configuration|strict decoding error|decoding |no kind |Object '|yaml: |json: |"
     r"stat |open |exec |\[?[\w.]+(?:\[\d+\][\w.]*)*: (?:Invalid|Required|Duplicate|Unsupported) value)"
 )
-# What kube-scheduler says when it was told to end; the cause is something else.
+# kube-scheduler logs this after SIGTERM; the cause is something else.
 _TOLD_TO_END = ("finished without leader elect", "lost lease", "context canceled", '"handlers are not fully synchronized"')
 # What says most comes last.
 _ERROR, _USAGE, _FATAL, _PANICKED, _FAILED = range(5)

@@ -70,6 +70,6 @@ def _mapped(value: Any, change: Callable[[str], str], secret: bool = False) -> A
         return {key: _mapped(item, change, secret or is_secret(str(key))) for key, item in value.items()}
     if isinstance(value, list):
         return [_mapped(item, change, secret) for item in value]
-    # Shorter ones are no credentials, and would hide half of every message. A placeholder says that there is none yet.
+    # Shorter ones are no credentials, and would hide half of every message. A placeholder is no credential.
     text = "" if value is None or isinstance(value, bool) else str(value)
     return change(text) if secret and len(text) > 3 and not _PLACEHOLDER.fullmatch(text) else value

@@ -55,7 +55,7 @@ class Patience:
 
 
 class Target(NamedTuple):
-    """One object to wait for; ``judge(live)`` returns a `readiness.Verdict`."""
+    """One object to wait for, with the function that returns its `readiness.Verdict`."""
 
     identity: Identity
     resource: Resource
@@ -117,7 +117,7 @@ def _versions(client: Client, target: Target, deadline: Deadline) -> Iterator[Ob
                 if time.monotonic() - started < _POLL_SECONDS:
                     time.sleep(_POLL_SECONDS)
             except ApiError as error:
-                # 504: a busy server, whose cache is not as far yet as it told itself
+                # 504: a busy server, whose cache has not reached the requested version yet
                 if error.status not in (403, 404, 405, 504):
                     raise
                 may_watch = False

@@ -76,7 +76,7 @@ def _nodes(dump: Dump, before: View, after: View) -> Iterable[Difference]:
             continue
         yield from _amounts(ALLOCATABLE, node, *(amounts.allocatable(one.nodes[name]) for one in (before, after)))
         present = [{uid: pod for uid, pod in one.pods.items() if _node(pod) == name} for one in (before, after)]
-        # Where the pods differ, that is told of the pods.
+        # Differences of the pods are reported for the pods.
         if set(present[0]) == set(present[1]) == {pod.uid for pod in node.pods} and not flux & set(present[0]):
             yield from _amounts(REQUESTED, node, *(amounts.requested(pods.values()) for pods in present))
     for name, node in sorted(cached.items()):

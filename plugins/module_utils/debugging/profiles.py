@@ -23,7 +23,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.signals 
 
 # Beyond what a profile itself takes
 _ANSWER_SECONDS = 30
-# A scheduler remembers for 10 s that somebody was refused (--authorization-webhook-cache-unauthorized-ttl).
+# A scheduler remembers for 10 s that it rejected a user (--authorization-webhook-cache-unauthorized-ttl).
 _REFUSED_SECONDS = 25
 _CERTIFICATE = {"ca": "verified by serving_ca", "fingerprint": "the one of certificate_sha256", "": "not verified"}
 

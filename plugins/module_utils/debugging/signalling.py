@@ -141,7 +141,7 @@ def ephemeral_container(target: Target, name: str, process: str, image: str) -> 
         if key in own:
             security[key] = own[key]
     if user is None:
-        # Nobody knows the user of its image. Root may signal all with this capability, others themselves.
+        # The user of its image is unknown. Root may signal all with this capability, others themselves.
         security["capabilities"]["add"] = ["KILL"]
     return {
         "name": name,

@@ -52,7 +52,7 @@ def problems(variables: Mapping[str, Any], environment: Mapping[str, str], requi
 def twins(found: Mapping[str, Mapping[str, str | None]]) -> list[list[str]]:
     """Names of hosts that are one cluster, a list for each such cluster.
 
-    ``found``: by name, ``uid``, that of the namespace kube-system, and ``server``, the URL of the API server. Where somebody must not read the uid, the
+    ``found``: by name, ``uid``, that of the namespace kube-system, and ``server``, the URL of the API server. If the user must not read the uid, the
     URL has to do.
     """
     groups: dict[str | None, list[str]] = {}

@@ -21,7 +21,7 @@ DONE, FAILED, NOT_BEGUN = OUTCOMES = ("done", "failed", "not begun")
 
 # Enough for every sentence of a module, too little for an object in a message.
 LONGEST_REASON = 500
-# What is brought, and what tells whether it changed
+# Each part of the installation, and the variable that shows whether it changed
 _PARTS = {"operator": "operator", "metrics": "metrics", "schedulers": "schedulers_changed"}
 
 

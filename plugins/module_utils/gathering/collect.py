@@ -89,7 +89,7 @@ class Options:
 
 def gather(client: Client, options: Options, dry: bool) -> dict[str, Any]:
     """The module's result. dry: write no file, and send no scheduler a signal. Raises ClusterError with the reason and the remedy."""
-    version = client.request("GET", "/version")  # a cluster that does not answer is told before anything else
+    version = client.request("GET", "/version")  # a cluster that does not answer is reported first
     collector = _Collector(client, options)
     collector.bundle.add("cluster/version.json", "the release of the API server", "GET /version", version)
     collector.collect(dry)
@@ -133,7 +133,7 @@ class _Collector:
         operators = self._try("operators", "as scheduler_info", self.survey.operators) or []
         platform = self._try("API versions of the cluster", "GET /apis", self.survey.platform) or {}
         for entry in schedulers:
-            # Before anything is shown: what a scheduler is told may be in its log.
+            # Before anything is shown: the log of a scheduler may contain parts of its configuration.
             for value in credentials(self._try("a configuration", "ConfigMap", partial(self.survey.configuration, entry))):
                 self.bundle.masking.remember(value)
         self._summary(schedulers, operators)

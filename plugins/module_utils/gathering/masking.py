@@ -34,7 +34,7 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 _POINTER = re.compile(r"(?:secret|serviceaccount)/", re.IGNORECASE)
-# A mapping of nothing but these says where a credential is, under keys such as secretKeyRef and clientSecret, and under these of monitoring.
+# A mapping of only these keys names the place of a credential, under keys such as secretKeyRef and clientSecret, and under these of monitoring.
 _OBJECT_KEYS = {"name", "namespace", "key", "optional", "items", "kind", "apiVersion", "defaultMode", "secretName"}
 _REFERRING = re.compile(r"(?:refs?|secrets?|selector|serviceaccounttoken)$", re.IGNORECASE)
 _REFERRING_IN = {("authorization", "credentials"), ("basicAuth", "password")}
@@ -221,7 +221,7 @@ class Masking:
         """Whether what stands below a key is a credential. named: the mapping is about something that is called like one."""
         refers = _REFERRING.search(key) or (parent, key) in _REFERRING_IN
         if refers and isinstance(item, dict) and item and set(item) <= _OBJECT_KEYS:
-            return False  # it says where one is
+            return False  # it only names the place of one
         if named and key == "value":
             return True
         if _REFERENCE.search(key):

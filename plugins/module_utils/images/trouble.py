@@ -77,7 +77,7 @@ def may_be_missing(output: str) -> bool:
 
 
 def problems(answers: list[dict[str, Any]], prefix: str) -> list[str]:
-    """What keeps one from going on, by what ``skopeo inspect`` said of images that may be there or not: ``rc``, ``stderr``, and ``item``,
+    """The problem, by the output of ``skopeo inspect`` for images that may exist or not: ``rc``, ``stderr``, and ``item``,
     the image's reference. What is so for all images of a registry is in the list once.
     """
     found: dict[str, str] = {}

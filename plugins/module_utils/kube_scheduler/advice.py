@@ -53,7 +53,7 @@ class _Case(NamedTuple):
 class _Profile(NamedTuple):
     """written: the profile as written in the document; args: plugin -> its arguments, completed; runs: point -> {plugin: weight}."""
 
-    index: int  # type: ignore[assignment]  # hides the method of tuples, which nobody calls
+    index: int  # type: ignore[assignment]  # hides the method of tuples, which is never called
     path: Path
     written: Mapping[str, Any]
     args: Mapping[str, Any]

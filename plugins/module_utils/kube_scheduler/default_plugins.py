@@ -123,7 +123,7 @@ def _merge_set(default: Iterable[Entry], written: Mapping[str, list[Entry]], ver
     merged = {}
     if result:
         merged["enabled"] = result
-    # Since v1beta3 what is disabled counts once more, when multiPoint is expanded.
+    # Since v1beta3 disabled plugins count a second time, when multiPoint is expanded.
     if version not in ("v1beta1", "v1beta2") and written.get("disabled"):
         merged["disabled"] = [Entry({"name": entry.name}, entry.path) for entry in written["disabled"]]
     return merged

@@ -29,7 +29,7 @@ class Difference(NamedTuple):
     where: an extension point (``score``), a field of the configuration (``leaderElection.leaseDuration``), of the arguments of a
     plugin (``NodeResourcesFit.scoringStrategy.type``), or ``valid`` and ``starts``, ``error`` and ``warning`` for the verdict.
     what: ADDED, REMOVED, CHANGED or REORDERED (the plugins of a point that run before and after do so in another order; not
-    said of score, whose order has no effect).
+    reported for score, whose order has no effect).
     name: the plugin at an extension point, the field of a finding, else "".
     before, after: the weight at score, the plugins in their order, the value of a field, the text of a finding; None on the
     side where there is nothing. Values of secret fields are never shown.

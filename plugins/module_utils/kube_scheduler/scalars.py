@@ -46,7 +46,7 @@ def resolve(text: str) -> Scalar:
         return _WORDS[text]
     if text[0] not in "+-.0123456789":
         return text
-    # After a leading point Go's own parser of floats sees the underscores, and wants digits around them.
+    # After a leading point Go's own parser of floats reads the underscores, and requires digits around them.
     digits = text if text[0] == "." and re.search("(?<![0-9])_|_(?![0-9])", text) else text.replace("_", "")
     integer = _INTEGER.match(digits)
     if integer:

@@ -160,7 +160,7 @@ class Quantity:
                 canonical = int(digits) % 8 != 0
             else:
                 canonical = exponent % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
-            # Kubernetes keeps what was written where a quick look says that it is canonical: "+5" and "0100m" stay.
+            # Kubernetes keeps the written form if it looks canonical at a quick check: "+5" and "0100m" stay.
             return cls(number, exponent, form, text if canonical else None)
         if not re.search("[0-9]", text[: match.start(5)]):
             raise ValueError("unable to parse numeric part of quantity")

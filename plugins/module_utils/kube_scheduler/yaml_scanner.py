@@ -134,7 +134,7 @@ class _Key(NamedTuple):
 
     number: int
     line: int
-    index: int  # type: ignore[assignment]  # hides the method of tuples, which nobody calls
+    index: int  # type: ignore[assignment]  # hides the method of tuples, which is never called
     column: int
     required: bool
 

@@ -258,7 +258,7 @@ class _Survey:
 
     def _unauthorized(self) -> Finding | None:
         if self.token is None:
-            # Why there is no token has been said where one was to be got.
+            # The search for a token has already reported why there is none.
             if any(getattr(self._options, source) for source in TOKEN_SOURCES):
                 return None
             return error("token-missing", "Prometheus requires a token, and none was given", f"give one of {', '.join(TOKEN_SOURCES)}")

@@ -20,7 +20,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.plan import csv
 PENDING, READY, FAILED = readiness.PENDING, readiness.READY, readiness.FAILED
 APPROVAL, SHORT = "approval", "short"
 
-# What the resolver says of a CSV without a Subscription, and for a while of the one that an upgrade is replacing
+# The resolver's message for a CSV without a Subscription, and for a while for the one that an upgrade replaces
 _ORPHAN = re.compile(r"clusterserviceversion (\S+) exists and is not referenced by a subscription")
 
 # pkg/controller/bundle/bundle_unpacker.go; releases before 0.45 repeat the kubelet's reason.
@@ -30,7 +30,7 @@ _PULL_FAILED = re.compile("Bundle image pull failed|ErrImagePull|ImagePullBackOf
 # InstallPlan was written by two at once (pkg/controller/operators/catalog/operator.go).
 _TRIED_AGAIN = ("ErrorPreventedResolution", "EnsureInstallPlanFailed")
 
-# What OLM says of the CustomResourceDefinitions in a plan (pkg/controller/operators/catalog/step.go); it tries for a minute, in vain.
+# OLM's messages for the CustomResourceDefinitions in a plan (pkg/controller/operators/catalog/step.go); it tries for a minute, in vain.
 _PLAN_REMEDIES = {
     "updated validation is too restrictive": "correct the object that it names, or choose another version of the operator",
     "field is immutable": "choose a version of the operator whose definition fits the existing one, or delete that, with all of its objects, first",
@@ -251,7 +251,7 @@ def carries(deployment: Object, config: Mapping[str, Any]) -> bool:
     """Does the Deployment have the Subscription's config? Only values that OLM copies unchanged are compared."""
     pod = deployment["spec"]["template"]["spec"]
     for container in pod.get("containers", []):
-        # An empty value is none in what the API server tells.
+        # An empty value in the server's answer counts as missing.
         env = {one["name"]: one.get("value", "") for one in container.get("env") or [] if "valueFrom" not in one}
         if any("value" in one and env.get(one["name"]) != str(one["value"]) for one in config.get("env") or []):
             return False

@@ -619,7 +619,7 @@ class Install:
             )
         except ApiError as error:
             if error.status in (404, 409, 422):
-                return  # It has changed meanwhile: the watch brings the new one.
+                return  # It has changed meanwhile: the watch delivers the new one.
             raise refusal(error, where, "approve") from None
         self._approved, self._approved_generation = name_of(found), after["metadata"].get("generation", 0)
         self._report.add(where, action.UPDATED, found, after)

@@ -45,7 +45,7 @@ _CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 # The field manager of OLM's catalog-operator, which executes InstallPlans
 _CATALOG_OPERATOR = "catalog"
 
-# So long OLM takes at most to notice that the components of an operator are gone.
+# OLM takes at most so long to detect that the components of an operator were deleted.
 _RECORD_SECONDS = 30
 
 
@@ -228,7 +228,7 @@ class Removal:
         return [
             Doomed(one, located[one], live)
             for one, live in found.items()
-            # A plan of former times may name what another installation has made anew since.
+            # An old plan can name objects that another installation has created since.
             if live and membership.set_of(live) is None and (identities[one] or self._owns(live))
         ]
 
@@ -242,7 +242,7 @@ class Removal:
         if self._options.source:
             candidates = [found.catalog] if found.catalog else []
         else:
-            # The Subscription that named it is gone already, perhaps by a removal that did not come to its end.
+            # The Subscription that named it was already deleted, perhaps by an interrupted removal.
             candidates = self._client.list(self._resources[CATALOG], self._options.namespace)
         return [one for live in candidates if is_ours(live) for one in self._unused(found, live)]
 

@@ -16,7 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object, Resource
 
-# A watch is renewed this often, and then everything is listed anew.
+# A watch is renewed this often, and then everything is listed again.
 _WATCH_SECONDS = 10
 _PAUSE_SECONDS = 0.5
 

@@ -235,7 +235,7 @@ def _config_map_name_problem(name: str) -> str:
 
 def _refused(facts, valid):
     """``(reason, message)`` for a configuration that is not there or would not start, None otherwise."""
-    # Unknown is what nobody can judge: the image may well be right, and the cluster tells what becomes of it.
+    # Unknown: the image may be valid, and only the rollout will show it.
     if valid["status"] == "False" or facts.config is None:
         return valid["reason"], valid["message"]
     return None

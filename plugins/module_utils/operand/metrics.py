@@ -20,7 +20,7 @@ import tempfile
 from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
-# Set in the operator's image alone. Where it is not, nobody waits for metrics.
+# Set only in the operator's image. Without it, no metrics are exposed.
 ADDRESS = "OPERATOR_METRICS"
 # The runner's table of metrics is not made for two at once: a first POST of a metric that meets another may end the process.
 LOCK = "osso-scheduler-metrics.lock"

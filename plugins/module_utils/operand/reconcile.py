@@ -64,7 +64,7 @@ def reconcile(
     namespaces: Sequence[str],
     warn: Callable[[str], None],
 ) -> Result:
-    """Bring the cluster into the state that the resource requests, and report it.
+    """Apply the state that the resource requests, and report it.
 
     render: the manifests that the templates make of `template_variables`. deadline: seconds that a removal may take. namespaces: those in which
     other SecondarySchedulers are looked for, empty for all. Raises where a scheduler that is to be removed cannot be.

@@ -184,7 +184,7 @@ class Reporting:
         spec = self._resource.get("spec") or {}
         wanted = OPERATOR_VERBOSITY.get(spec.get("operatorLogLevel"))
         given = naming.annotations(self._resource).get(naming.VERBOSITY)
-        # Somebody's own value stands, unless the field says something.
+        # A value that a user set stays, unless the field is set.
         if wanted == given or (wanted is None and given not in OPERATOR_VERBOSITY.values()):
             return False
         return self._annotate(
@@ -217,7 +217,7 @@ class Reporting:
                     manifest["firstTimestamp"] = earlier.get("firstTimestamp") or self._now
                 self._client.apply(kind, manifest, force=True, field_manager=naming.FIELD_MANAGER)
             except ApiError as error:
-                # A reconcile is no worse for an event that nobody gets, as in a namespace that is going away.
+                # A reconcile does not fail because of an event that cannot be written, as in a namespace that is being deleted.
                 self._warn(f"The event {event.reason} could not be written: {error.message}")
         return bool(found)
 

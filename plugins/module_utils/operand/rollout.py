@@ -34,7 +34,7 @@ FAILED = "osso.scheduler/failed-rollout"
 
 KEYS = frozenset({"image", "config", "flags", "placement", "overrides", "serving_cert", "health"})
 
-# What a scheduler says that crashes for want of the API server: no fault of the rollout.
+# Log lines of a scheduler that crashes because the API server is not reachable, which is no fault of the rollout.
 _NOBODY_ANSWERS = re.compile(
     r"connection refused|connection reset|i/o timeout|TLS handshake timeout|no route to host|deadline exceeded|\bEOF\b"
 )

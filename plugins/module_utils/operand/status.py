@@ -20,7 +20,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision im
 # Seconds after which Prometheus is asked again: no event reports that a metric has disappeared. And nodes are counted again.
 METRICS_LOOK, NODES_LOOK = 120, 30
 
-# Seconds after which the operator looks without being told: --reconcile-period in operator/Containerfile.
+# Seconds after which the operator reconciles without an event: --reconcile-period in operator/Containerfile.
 _OWN_LOOK = 600
 
 # Seconds until the first look at what has just begun to be missing, and at pods that have just been replaced.

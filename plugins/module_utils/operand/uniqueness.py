@@ -26,7 +26,7 @@ def judge(resources):
 
 
 def changed(resources):
-    """``[(resource, condition)]`` of those whose status says something else than `judge`; one that says nothing yet is left to its own reconcile."""
+    """``[(resource, condition)]`` of those whose status differs from the result of this module; one without a status is left to its own reconcile."""
     judged = judge(resources)
     found = []
     for resource in resources:

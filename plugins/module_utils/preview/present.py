@@ -56,5 +56,5 @@ def is_same(new: Mapping[str, Any], text: str, present: Mapping[str, Any]) -> bo
 
 
 def filled(text: str) -> str:
-    """The text with an address at which no load is measured, and a token that nobody accepts, in the place of the placeholders."""
+    """The text with an address at which no load is measured, and an invalid token, in the place of the placeholders."""
     return _PLACEHOLDERS.sub(lambda match: "preview" if match[0] == PROM_TOKEN else "http://127.0.0.1:9", text)

@@ -36,7 +36,7 @@ HOPELESS = {
     "CreateContainerConfigError": "cannot be started",
     "RunContainerError": "cannot be started",
 }
-# Seconds between two looks for an answer of which nobody tells
+# Seconds between two checks for an answer that no event reports
 _FIRST_LOOK, _LAST_LOOK = 2, 10
 _KLOG = re.compile(r"[IWEF]\d{4} \d\d:\d\d:\d\d\.")
 _FAILED = '"command failed" err='

@@ -63,7 +63,7 @@ def why_unserved(
 
 
 def pod_groups(found: Sequence[Mapping[str, Any]]) -> PodGroups:
-    """What is known of these PodGroups (scheduling.k8s.io). One whose pods were placed once is not reported: they are scheduled anew one by one."""
+    """What is known of these PodGroups (scheduling.k8s.io). One whose pods were placed once is not reported: they are scheduled again one by one."""
     said = {}
     for group in found:
         condition = conditions.find(group, "PodGroupInitiallyScheduled") or {}

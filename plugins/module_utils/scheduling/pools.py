@@ -50,7 +50,7 @@ class Pools:
         self._deployments: dict[str, dict[str, str]] = {}
 
     def apply(self) -> list[dict[str, Any]]:
-        """Bring all items into their state. Returns nodes, and the DaemonSets that are kept out of them, of each pool that is present."""
+        """Apply all items. Returns nodes, and the DaemonSets that are kept out of them, of each pool that is present."""
         api_version = self._api_version()
         excluded, errors = self._schedulers() if self._present else ([], [])
         nodes = {node["metadata"]["name"]: node for node in self._client.list(self._node_kind)}

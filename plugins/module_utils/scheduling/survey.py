@@ -53,7 +53,7 @@ DEFAULT_SCHEDULERS = (
 OPERATORS = {"osso-scheduler-operator": "osso", "secondary-scheduler-operator": "upstream"}
 # Upstream's reads resources of this namespace alone, whatever its environment says.
 UPSTREAM_NAMESPACE = "openshift-secondary-scheduler-operator"
-# The Operator Lifecycle Manager's label with the name of the ClusterServiceVersion that brought an object
+# The Operator Lifecycle Manager's label with the name of the ClusterServiceVersion that created an object
 OLM_OWNER = "olm.owner"
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 # A Lease is taken as renewed for this much longer than it says, for clocks that differ.
@@ -152,7 +152,7 @@ class Survey:
             return self.log_of(pod, {"container": container, "tailLines": lines, **({"previous": "true"} if previous else {})})
         except ApiError as error:
             raise_if_gone(self._client, error)
-            # It has not begun, or the node has not kept it; or the pod is gone.
+            # It has not begun, or the node has not kept it, or the pod was deleted.
             if error.status not in (400, 404):
                 self._note(f"{where}: {error.message}")
         except ClusterError as error:

@@ -261,7 +261,7 @@ def _go(step: _Step) -> str:
             os.makedirs(os.path.dirname(config), mode=0o700, exist_ok=True)
             rollback.write(config, step.text, os.path.dirname(config))
         if step.current != step.after.text:
-            # kubelet starts the pod anew whatever changes in it, also where the command line stays.
+            # kubelet restarts the pod after any change of it, also if the command line stays.
             rollback.replace_manifest(step.path, step.after.text)
     if step.current == step.after.text and step.outdated:
         # kubelet looks at the manifest alone.

@@ -144,7 +144,7 @@ def _health(address: tuple[str, int]) -> str:
 
 
 def _status(address: tuple[str, int], path: str) -> int | str:
-    # It signs its certificate itself, anew with each start; what is asked for is no secret, and asked on its own host.
+    # It signs its certificate itself at each start. The request contains no secret, and stays on its own host.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -186,7 +186,7 @@ def _impossible(
 
 
 def support(kubernetes: str, variant: str, version: str = "") -> str:
-    """Why an operator is not made for a release of Kubernetes, with what to choose instead; empty if it is, and where nobody knows.
+    """Why an operator is not made for a release of Kubernetes, with what to choose instead; empty if it is, or if this is unknown.
 
     Ours needs a release or a later one. Of the upstream operator each minor release is for two minor releases of OpenShift, and catalogs offer
     others as well, as steps of an upgrade. ``version``: what is to be installed; empty for whatever the catalog offers.

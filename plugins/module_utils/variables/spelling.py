@@ -74,7 +74,7 @@ CLOSE = 0.87
 
 
 def warnings(extra: Iterable[str], others: Iterable[str] = ()) -> list[str]:
-    """One sentence for each name that no role or playbook knows although it looks like one of ours.
+    """One sentence for each name that no role or playbook knows although it looks like one of this collection.
 
     ``extra``: names of extra variables, which are meant for this run; ``others``: those of the inventory, where more than this collection is at home.
     """

@@ -386,8 +386,8 @@ def test_a_platform_that_is_not_fully_told_is_refused():
     run = play("osso.scheduler.aap.configure_platform", variables={"aap_hostname": "p", "osso_cluster_token": "t"}, succeed=False)
     (failure,) = run.failures
     assert failure.result["msg"] == (
-        "aap_token, osso_execution_environment_registry, osso_cluster_host, osso_cluster_ca missing. docs/automation-platform.md says what belongs "
-        "there; give it in a file: -e @platform.yml."
+        "aap_token, osso_execution_environment_registry, osso_cluster_host, osso_cluster_ca missing. docs/automation-platform.md describes "
+        "the variables; set them in a file: -e @platform.yml."
     )
     assert "DEPRECATION" not in run.stderr
 

@@ -35,7 +35,7 @@ RELEASE_IMAGES = ("openshift-release-dev/ocp-release", "okd/scos-release", "open
 """Images that list all images of an OpenShift release. They contain no kube-scheduler."""
 
 IMAGES = (
-    # The first row whose name fits decides. A tag with another suffix is somebody's own build: nothing is known of its plugins.
+    # The first row whose name fits decides. A tag with another suffix is a custom build with unknown plugins.
     Row("scheduler-plugins/kube-scheduler", rf"v0\.(?P<minor>\d+)\.\d+{_ARCHITECTURE}", SCHEDULER_PLUGINS),
     # Staging tags begin with the day of the build.
     Row("k8s-staging-scheduler-plugins/kube-scheduler", rf"(v\d{{8}}-)?v0\.(?P<minor>\d+)\.\d+{_ARCHITECTURE}", SCHEDULER_PLUGINS),
