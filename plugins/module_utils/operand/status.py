@@ -255,28 +255,23 @@ def _as_declared(additions):
     added = [one for one in additions if one not in replaced]
     messages = []
     if added:
-        said = "; ".join(
-            "Deployment {namespace}/{name}: {field}, by {0}".format(
-                f"field manager {one['manager']}" if one["manager"] else "mutating admission", **one
-            )
-            for one in added
-        )
+        said = _fields((one, f"by field manager {one['manager']}" if one["manager"] else "by mutating admission") for one in added)
         messages.append(
             f"Others add to a pod template, and again at once after the operator removed it: {said}. It is left there. Change what adds it, or "
             "exempt this namespace; then remove the field, or change this resource."
         )
     if replaced:
-        said = "; ".join(
-            "Deployment {namespace}/{name}: {field}, declared {declared}, {0}".format(
-                f"live {one['live']}" if one["live"] else "removed", **one
-            )
-            for one in replaced
-        )
+        said = _fields((one, f"declared {one['declared']}, " + (f"live {one['live']}" if one["live"] else "removed")) for one in replaced)
         messages.append(
             f"Mutating admission changes a pod template in each write: {said}. Change the policy or webhook, or exempt this namespace; then change "
             "this resource."
         )
     return made("PodTemplateAsDeclared", "False", "FieldsAdded" if added else "FieldsReplaced", " ".join(messages))
+
+
+def _fields(found):
+    """The places of pairs of an addition and what is reported of it, as one text."""
+    return "; ".join(f"Deployment {one['namespace']}/{one['name']}: {one['field']}, {what}" for one, what in found)
 
 
 def _metrics_available(findings):

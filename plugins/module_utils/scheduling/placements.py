@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import find
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.collisions import is_rejected
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_pods import owner
@@ -33,25 +34,19 @@ def placements(pods: Iterable[Object], scheduler_name: str | None = None) -> lis
 
 
 def _group(namespace: str, name: str, pods: Sequence[Object]) -> dict[str, Any]:
-    waits = [timestamps.seconds_between(pod["metadata"]["creationTimestamp"], at) for pod in pods for at in _placed_at(pod)]
-    conditions = [_condition(pod) for pod in pods]
+    scheduled = [(pod, find(pod, "PodScheduled")) for pod in pods]
+    waits = [
+        timestamps.seconds_between(pod["metadata"]["creationTimestamp"], one["lastTransitionTime"])
+        for pod, one in scheduled
+        if one.get("status") == "True" and one.get("lastTransitionTime")
+    ]
     return {
         "namespace": namespace,
         "scheduler_name": name,
         "pods": len(pods),
         "placed": sum(1 for pod in pods if pod["spec"].get("nodeName")),
-        "unschedulable": sum(1 for one in conditions if one.get("status") == "False" and one.get("reason") == "Unschedulable"),
+        "unschedulable": sum(1 for _pod, one in scheduled if one.get("status") == "False" and one.get("reason") == "Unschedulable"),
         "failed": sum(1 for pod in pods if (pod.get("status") or {}).get("phase") == "Failed"),
         "rejected": sum(1 for pod in pods if is_rejected(pod)),
         "wait_seconds": {"median": int(statistics.median(waits)), "max": int(max(waits))} if waits else None,
     }
-
-
-def _placed_at(pod: Mapping[str, Any]) -> list[str]:
-    found = _condition(pod)
-    return [found["lastTransitionTime"]] if found.get("status") == "True" and found.get("lastTransitionTime") else []
-
-
-def _condition(pod: Mapping[str, Any]) -> Mapping[str, Any]:
-    conditions: list[dict[str, Any]] = (pod.get("status") or {}).get("conditions") or []
-    return next((one for one in conditions if one.get("type") == "PodScheduled"), {})
