@@ -174,6 +174,13 @@ pods:
       description: The scheduler's message, or an explanation of the status.
       type: str
       sample: node-1 is not among the nodes with the highest score
+    ties:
+      description:
+        - Of a pod on another node, or of one that had no node, the nodes with the highest score. The scheduler uses one of them.
+        - Empty for other pods, and if more than 500 pods are on another node, for those beyond.
+      type: list
+      elements: str
+      sample: [node-2, node-3]
     scores:
       description:
         - Of a pod on another node, the scores of the nodes before and after, by node. C(total) is the final score, and C(plugins) has the score of each

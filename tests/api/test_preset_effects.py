@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import threading
 import uuid
 from collections import Counter
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.presets import configuration
+from support.load_watcher import load_watcher
 from support.scheduler import eventually, program_with_plugins
 
 ZONE = "topology.kubernetes.io/zone"
@@ -122,41 +120,6 @@ def simulation(kubectl, own_cluster, namespace, tmp_path, kinds):
     simulation = Simulation(kubectl, own_cluster, namespace, tmp_path)
     yield simulation
     simulation.end()
-
-
-@contextmanager
-def load_watcher(cpu):
-    """A load-watcher service with the CPU use of each node, average and deviation, in percent; its URL."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            metrics = {
-                node: {
-                    "metrics": [
-                        {"name": "c", "type": kind, "operator": operator, "rollup": "", "value": value}
-                        for kind in ("CPU", "Memory")
-                        for operator, value in (("AVG", average), ("STD", deviation))
-                    ],
-                    "tags": {},
-                    "metadata": {},
-                }
-                for node, (average, deviation) in cpu.items()
-            }
-            body = json.dumps(
-                {"timestamp": 1, "window": {"duration": "15m", "start": 0, "end": 1}, "source": "t", "data": {"NodeMetricsMap": metrics}}
-            )
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body.encode())
-
-        def log_message(self, *_args):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
 
 
 def test_packing_fills_one_node_with_the_replicas_of_a_workload(simulation):

@@ -6,10 +6,15 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import os
 import subprocess
 import sys
+import tarfile
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,7 +26,7 @@ from support.direct_module import COLLECTIONS, run_directly
 from support.examples import PLUGINS, run_examples
 from support.pages import Page, assert_whole
 from support.preview import CONFIG, SECRET, listed, node, pod
-from support.scheduler import eventually, program_with_plugins
+from support.scheduler import eventually, oracle_program, oracle_programs, program_with_plugins
 
 PACKING = {
     **CONFIG,
@@ -59,6 +64,7 @@ NOWHERE = {
         }
     ],
 }
+NONE = {"disabled": [{"name": "*"}]}
 THREE = [node("a"), node("b"), node("c")]
 # A preview of a scheduler that writes nothing, and so does not notice that nobody reads its log.
 KILLED = """
@@ -120,13 +126,68 @@ def test_the_same_configuration_moves_nothing(ask, mode):
     assert result["summary"]["pods"] == 20
 
 
-def test_the_same_configuration_moves_nothing_on_300_nodes(ask):
+def on_300_nodes() -> list[dict]:
     nodes = [node(f"n{number:03}", cpu=str(4 + number % 5)) for number in range(300)]
-    pods = [pod(f"p{number}", on=f"n{number % 300:03}", cpu=f"{100 + 50 * (number % 9)}m") for number in range(120)]
-    result = ask([*nodes, *pods], baseline=CONFIG, mode="drain")
+    return nodes + [pod(f"p{number}", on=f"n{number % 300:03}", cpu=f"{100 + 50 * (number % 9)}m") for number in range(120)]
+
+
+def test_the_same_configuration_moves_nothing_on_300_nodes(ask):
+    result = ask(on_300_nodes(), baseline=CONFIG, mode="drain")
     # Which of equal nodes a pod gets is random.
     assert set(statuses(result).values()) <= {"same", "tie"}
     assert result["summary"]["tie"] > 50
+
+
+def releases() -> list:
+    """The kube-schedulers of all releases that the oracle builds. In the gate the newest one, next to that of the cluster."""
+    programs = oracle_programs()
+    return [pytest.param(one, id=one.path.name, marks=[] if one is programs[-1] else pytest.mark.long) for one in programs]
+
+
+@pytest.mark.parametrize("program", releases())
+def test_the_same_configuration_moves_nothing_with_any_release(program, tmp_path, record_property):
+    if not program.built():
+        pytest.skip(f"tests/oracle/oracle build {program.minor} builds the kube-scheduler of this release")
+    side = {"binary": oracle_program(program, tmp_path), "release": program.minor, "plugins": program.plugins, "config": CONFIG}
+    if program.plugins == "scheduler-plugins":
+        side.update(config=None, preset="coscheduling")
+    small = [*THREE, *(pod(f"p{number}", on="abc"[number % 3], cpu=f"{100 + 50 * (number % 4)}m") for number in range(20))]
+    for objects, mode in ((small, "replace"), (small, "drain"), (on_300_nodes(), "drain")):
+        result = preview(Options(side, mode, side), parse(listed(*objects), "list"), None, lambda text: None)
+        assert set(statuses(result).values()) <= {"same", "tie"}, result["summary"]
+        assert result["summary"]["pods"] in (20, 120)
+    assert result["summary"]["tie"] > 20
+    record_property("same and ties of 120 pods on 300 nodes", "{same} and {tie}".format(**result["summary"]))
+
+
+def test_the_first_node_that_fits(ask):
+    """Without scores, all nodes that fit are equal."""
+    config = {**CONFIG, "profiles": [{"schedulerName": "second", "plugins": {"preScore": NONE, "score": NONE}}]}
+    pods = [pod(f"p{number}", on="abc"[number % 3]) for number in range(9)]
+    full = pod("full", on="b", cpu="3900m")
+    result = ask([*THREE, full, *pods], config=config, baseline=config, mode="drain")
+    assert set(statuses(result).values()) <= {"same", "tie"}
+    pending = ask([*THREE, full, pod("p", cpu="200m")], config=config, mode="pending")
+    assert rows(pending)["p"]["ties"] == ["a", "c"]
+    assert rows(pending)["p"]["reason"] == "it had no node; 2 nodes have the same score"
+
+
+def test_a_gang(own_cluster):
+    """A pod of a gang waits until the others have nodes; its scores are those that the others left to it."""
+    group = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": {"name": "gang", "namespace": "shop"}}
+    group["spec"] = {"minMember": 6}
+    labels = {"app": "shop", "scheduling.x-k8s.io/pod-group": "gang"}
+    pods = [pod(f"p{number}", on="abc"[number % 3], labels=labels) for number in range(6)]
+    side = {"binary": str(program_with_plugins(own_cluster)), "plugins": "scheduler-plugins", "preset": "coscheduling"}
+    given = Options(side, "drain", side)
+    result = preview(given, parse(listed(*THREE, group, *pods), "list"), None, lambda text: None)
+    assert set(statuses(result).values()) <= {"same", "tie"}
+    # A pending pod of a gang whose other pods are placed already, and an explanation among pending ones
+    for member in pods:
+        del member["spec"]["nodeName"]
+        member["status"] = {"phase": "Pending"}
+    found = explain.explain(explain.Options(side, "p0", "shop"), parse(listed(*THREE, group, *pods), "list"), None, lambda text: None)
+    assert found["ties"] == ["a", "b", "c"]
 
 
 def test_a_profile_that_packs(ask):
@@ -229,6 +290,16 @@ def test_headroom_until_the_nodes_are_full(ask):
     assert ask(THREE, mode="headroom", template=template, limit=2)["headroom"]["stopped_by"] == "the limit of 2 pods"
 
 
+def test_full_nodes(ask):
+    """By their number of pods, and by what was requested."""
+    nodes = [node("a", pods="1"), node("b")]
+    result = ask([*nodes, pod("one", on="a"), pod("two", on="b", cpu="3950m"), pod("p")], mode="pending")
+    assert statuses(result) == {"p": "unschedulable"}
+    assert "Insufficient cpu" in rows(result)["p"]["reason"]
+    assert "Too many pods" in rows(result)["p"]["reason"]
+    assert result["summary"]["newly_unschedulable"] == 0
+
+
 def test_maintenance_of_a_node(ask):
     pods = [pod("one", on="a"), pod("agent", on="a", owner="DaemonSet"), pod("two", on="b")]
     result = ask([*THREE, *pods], mode="drain", nodes=["a"])
@@ -281,6 +352,76 @@ def test_extenders_that_are_allowed(binary):
     result = preview(given, parse(listed(*THREE, pod("p")), "list"), None, lambda text: None)
     assert rows(result)["p"]["node"]
     assert "Extenders were called: http://127.0.0.1:9." in result["assumptions"]
+
+
+@pytest.fixture
+def skopeo(tmp_path):
+    """skopeo(text) is a program that copies an image whose kube-scheduler is this script."""
+
+    def make(text):
+        image = tmp_path / "image"
+        image.mkdir()
+        with tarfile.open(image / "layer", "w:gz") as archive:
+            member = tarfile.TarInfo("bin/kube-scheduler")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+        (image / "manifest.json").write_text(json.dumps({"layers": [{"digest": "sha256:layer"}]}))
+        program = tmp_path / "skopeo"
+        program.write_text(f'#!/bin/sh\nfor target; do :; done\ncp {image}/* "${{target#dir:}}"\n')
+        program.chmod(0o755)
+        return str(program)
+
+    return make
+
+
+WHOLE = parse(listed(*THREE, pod("p", on="a")), "list").write()
+BROKEN = {**CONFIG, "profiles": [{"schedulerName": "second", "percentageOfNodesToScore": 200}]}
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "script", "config", "why"),
+    [
+        (WHOLE[:-20], "", CONFIG, "cluster.json.gz is truncated or damaged: it is no complete JSON document. Take the snapshot again."),
+        (
+            WHOLE[:-20] + b"x" * 20,
+            "",
+            CONFIG,
+            "cluster.json.gz is truncated or damaged: it is no complete JSON document. Take the snapshot again.",
+        ),
+        (gzip.compress(gzip.decompress(WHOLE).replace(b'"version":1', b'"version":2')), "", CONFIG, "has version 2 of the format;"),
+        (WHOLE, "echo 'exec format error' >&2; exit 2", CONFIG, "ended with status 2. Its last error: exec format error"),
+        (WHOLE, "exec sleep 300", CONFIG, "did not read the pods within 1 s. Its last error: none"),
+        (WHOLE, 'exec PROGRAM "$@"', BROKEN, "profiles[0].percentageOfNodesToScore: 200 not in valid range"),
+        (WHOLE, 'exec PROGRAM "$@"', CONFIG, "the sandbox does not serve what it requests: GET v1 services"),
+    ],
+    ids=["truncated", "damaged", "another version", "ends", "silent", "rejected", "unknown requests"],
+)
+def test_bad_input_is_one_error_and_leaves_nothing(binary, skopeo, tmp_path, monkeypatch, snapshot, script, config, why):
+    """The kube-scheduler is that of an image."""
+    monkeypatch.setattr(server, "RESOURCES", [one for one in server.RESOURCES if one.kind != "Service"])
+    monkeypatch.setattr(scheduler, "START_SECONDS", 1 if "sleep" in script else 60)
+    monkeypatch.setattr(run, "START_SECONDS", 2)
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    (tmp_path / "cluster.json.gz").write_bytes(snapshot)
+    image = {"image": "registry.example.com/kube-scheduler:v1.34.4", "release": "1.34", "plugins": "in-tree"}
+    candidate = {**image, "skopeo": skopeo("#!/bin/sh\n" + script.replace("PROGRAM", binary) + "\n"), "config": config}
+    given = {"snapshot": str(tmp_path / "cluster.json.gz"), "mode": "drain", "candidate": candidate}
+    done = run_directly("scheduler_preview", succeed=False, **given)
+    assert why in done.message
+    assert "Traceback" not in done.output
+    assert list(temporary.iterdir()) == []
+    assert not processes_of(str(temporary))
+
+
+def processes_of(text: str) -> list[str]:
+    """The processes whose command line contains a text."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended
+            found += [path.parent.name] if text.encode() in path.read_bytes() else []
+    return found
 
 
 @pytest.fixture
@@ -538,14 +679,18 @@ def placed(kubectl, namespace, live_node):
 def test_gate(binary, play, kubectl, secondary_scheduler_kind, namespace, placed, audit):
     """configure previews only what changes, before it writes: within the limits, beyond them, without a program. No operator is needed for that."""
 
-    def configure(config, preview="required", succeed=True, **given):
+    def configure(config, preview="required", succeed=True, check=False, **given):
         scheduler = {"name": "second", "namespace": namespace, "image": "127.0.0.1:9/kube-scheduler:v1.34.7", "config": config}
         fixed = {"secondary_schedulers": [scheduler], "secondary_scheduler_wait": False, "probe": "never", "preview": preview}
         with audit:
-            run = play("osso.scheduler.configure", variables={"preview_binary": binary, **fixed, **given}, succeed=succeed)
+            run = play("osso.scheduler.configure", variables={"preview_binary": binary, **fixed, **given}, succeed=succeed, check=check)
         shown = run.task("Report the effect on the pods").result["results"][0]["msg"]
         return run, shown if isinstance(shown, str) else "\n".join(shown)
 
+    checked, shown = configure(CONFIG, check=True)
+    assert "replace: 1 pods: 1 same" in shown
+    assert checked.task("Apply schedulers").changed
+    assert audit.writes() == []
     first, shown = configure(CONFIG)
     assert "replace: 1 pods: 1 same" in shown
     assert first.task("Apply schedulers").changed

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import content_hash
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.rollout import is_complete
+from oracle.programs import Program, all_programs, number
 
 from .site import NAMESPACE, VARIABLES
 
@@ -34,6 +35,19 @@ def program_with_plugins(cluster: Path) -> Path:
     """A kube-scheduler with the plugins of scheduler-plugins: a program of its own where the cluster is of another release than theirs."""
     program = cluster / "bin/scheduler-plugins"
     return program if program.exists() else cluster / "bin/kube-scheduler"
+
+
+def oracle_programs() -> list[Program]:
+    """The kube-schedulers since 1.25 that the oracle builds, with and without scheduler-plugins."""
+    return [one for one in all_programs() if number(one.minor) >= 25]
+
+
+def oracle_program(program: Program, folder: Path) -> str:
+    """The unchanged kube-scheduler that a program of the oracle contains, as a file that starts it."""
+    file = folder / f"kube-scheduler-{program.path.name}"
+    file.write_text(f'#!/bin/sh\nexec {program.path} --command "$@"\n')
+    file.chmod(0o755)
+    return str(file)
 
 
 class Scheduler:

@@ -51,13 +51,13 @@ def reference(pod: Object, baseline: Run | None) -> str:
 
 
 def changed(scene: Scene, candidate: Run, baseline: Run | None) -> list[Key]:
-    """Pods with a node that is not that of the reference: perhaps only because several nodes have the same score."""
+    """Pods with a node that is not that of the reference, if it has one: perhaps only because several nodes have the same score."""
     if scene.mode == HEADROOM:
         return []
     found = []
     for pod in scene.offered:
         placement, node = candidate.placements[key_of(pod)], reference(pod, baseline)
-        if placement.node and node and placement.node != node and not placement.victims:
+        if placement.node and placement.node != node and not placement.victims:
             found.append(key_of(pod))
     return found
 
@@ -108,7 +108,8 @@ def _pod(outcome: Outcome, pod: Object) -> dict[str, Any]:
     elif placement.node == before:
         status, reason = SAME, ""
     elif not before:
-        status, reason = MOVED, "it had no node"
+        equal = len(outcome.ties.get(key, ()))
+        status, reason = MOVED, "it had no node" + (f"; {equal} nodes have the same score" if equal > 1 else "")
     elif key not in outcome.ties:
         status, reason = NOT_COMPARED, f"more than {MAX_SCORED} pods are on another node; for the others ties are not determined"
     elif before in outcome.ties[key]:
@@ -116,14 +117,14 @@ def _pod(outcome: Outcome, pod: Object) -> dict[str, Any]:
     else:
         status, reason = MOVED, f"{before} is not among the nodes with the highest score"
     scores = {name: {"total": one.total, "plugins": one.plugins} for name, one in outcome.scores.get(key, {}).items()}
-    return _row(pod, before, placement.node, status, reason, scores)
+    return {**_row(pod, before, placement.node, status, reason), "ties": sorted(outcome.ties.get(key, ())), "scores": scores}
 
 
-def _row(pod: Object, before: str, node: str, status: str, reason: str, scores: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _row(pod: Object, before: str, node: str, status: str, reason: str) -> dict[str, Any]:
     namespace, name = key_of(pod)
     current = pod["spec"].get("nodeName") or ""
     about = {"namespace": namespace, "name": name, "current": current, "before": before, "node": node}
-    return {**about, "status": status, "reason": reason, "scores": scores or {}}
+    return {**about, "status": status, "reason": reason, "ties": [], "scores": {}}
 
 
 def _places(outcome: Outcome, run: Run | None) -> dict[Key, str]:

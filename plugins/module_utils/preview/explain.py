@@ -20,7 +20,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources i
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import amounts, binary
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.values import Quantity
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import about_load, copy_of, prepared
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import Placement, Progress, Run, Stage, on_stage
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import Placement, Progress, Run, Stage, bystander, on_stage
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler import REJECTIONS, SCORES, Candidate
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import Key, key_of
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import Snapshot
@@ -65,8 +65,7 @@ class Change(NamedTuple):
 def explain(options: Options, snapshot: Snapshot, run_command: binary.RunCommand, progress: Progress) -> dict[str, Any]:
     """The result of the module. Raises ClusterError."""
     pod, nodes = _pod(options, snapshot), snapshot.of("Node")
-    # Pending pods have no effect on the node of another pod.
-    objects = [obj for obj in snapshot.objects if obj["kind"] != "Pod" or obj["spec"].get("nodeName")]
+    objects = [bystander(obj) if obj["kind"] == "Pod" and not obj["spec"].get("nodeName") else obj for obj in snapshot.objects]
     key, names = key_of(pod), [node["metadata"]["name"] for node in nodes]
     with prepared("candidate", options.candidate, run_command) as candidate:
         one = _Explainer(candidate, options.timeout, progress)
@@ -289,7 +288,7 @@ def _row(name: str, scores: Mapping[str, Any], feasible: set[str], rejected: Map
 
 
 def _assumptions(pod: Object, snapshot: Snapshot, candidate: Candidate, scored: Run, attempts: Sequence[Mapping[str, Any]]) -> list[str]:
-    found = ["Admission, quotas and kubelets that reject pods are not part of an explanation.", "Other pending pods are left out."]
+    found = ["Admission, quotas and kubelets that reject pods are not part of an explanation.", "Other pending pods are not placed."]
     if pod["spec"].get("resourceClaims"):
         found.append("Devices of ResourceClaims are not allocated.")
     found += about_load(snapshot, candidate)

@@ -27,6 +27,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import 
     Progress,
     Run,
     Scene,
+    bystander,
     perform,
     score,
 )
@@ -101,7 +102,7 @@ def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
         if different:
             by_key = {key_of(pod): pod for pod in scene.offered}
             # Of each pod, the scores of the node before and of the node after
-            kept = {key: {compare.reference(by_key[key], baseline), found.placements[key].node} for key in different}
+            kept = {key: {compare.reference(by_key[key], baseline), found.placements[key].node} - {""} for key in different}
             scored = score(new, scene, kept, (baseline or found).history, options.timeout, progress)
             # A pod that the candidate does not place where the reference placed it has no ties.
             ties = {key: scored.ties.get(key, set()) for key in different}
@@ -164,12 +165,14 @@ def _with_profile(selection: Selection, baseline: Candidate) -> Selection:
 
 
 def make_scene(options: Options, snapshot: Snapshot, offered: list[Object]) -> Scene:
-    """What the sandbox begins with. Pending pods are there only when they are offered."""
+    """What the sandbox begins with. Other pending pods exist, but are not placed."""
     away = {key_of(pod) for pod in offered} if options.mode in (DRAIN, PENDING) else set()
     objects = []
     for obj in snapshot.objects:
-        if obj["kind"] == "Pod" and (key_of(obj) in away or not obj["spec"].get("nodeName")):
+        if obj["kind"] == "Pod" and key_of(obj) in away:
             continue
+        if obj["kind"] == "Pod" and not obj["spec"].get("nodeName"):
+            obj = bystander(obj)
         if obj["kind"] == "Node" and options.mode == DRAIN and obj["metadata"]["name"] in options.nodes:
             obj = {**obj, "spec": {**(obj.get("spec") or {}), "unschedulable": True}}
         objects.append(obj)
@@ -270,7 +273,7 @@ def _assumptions(options: Options, snapshot: Snapshot, selection: Selection, new
     left_out = sum(not pod["spec"].get("nodeName") for pod in snapshot.of("Pod"))
     left_out -= len(selection.offered) + len(selection.skipped) if options.mode == PENDING else 0
     if left_out:
-        found.append(f"{left_out} other pending pods are left out.")
+        found.append(f"{left_out} other pending pods are not placed.")
     found += about_load(snapshot, new)
     if new.config.get("extenders"):
         found.append(f"Extenders were called: {', '.join(one['urlPrefix'] for one in new.config['extenders'])}.")

@@ -44,7 +44,9 @@ _PREEMPTION = 15.0
 _FOLLOWED = 2.0
 # Until the event of a preemption
 _EVENT = 2.0
-_STEP = 0.5
+_STEP = 0.1
+# The schedulerName of pending pods that are not offered: plugins that count the pods of a group see them, and no profile places them.
+_BYSTANDER = "not-in-this-preview"
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,11 @@ class Run:
     ties: dict[Key, set[str]] = field(default_factory=dict)
     scores: dict[Key, dict[str, Scores]] = field(default_factory=dict)
     seconds: float = 0.0
+
+
+def bystander(pod: Object) -> Object:
+    """A pending pod that exists, but that is not placed."""
+    return {**pod, "spec": {**pod["spec"], "schedulerName": _BYSTANDER}}
 
 
 class Stage:
@@ -148,8 +155,12 @@ class Stage:
         if original is not None:
             sandbox.withdraw(key)
         self._await_cache()
+        log = self.process.log
+        waited, rejected = log.count("WAITING", key), log.count("REJECTED", key)
         sandbox.offer(self.twin(pod))
-        self._processes = processed = self.wait(lambda: key in sandbox.answers, self._patience if self._processes else _RETRIED)
+        patience = self._patience if self._processes else _RETRIED
+        self._processes = self.wait(lambda: key in sandbox.answers or log.count("WAITING", key) > waited, patience)
+        processed = key in sandbox.answers
         self._check_processes()
         answer = sandbox.answers.get(key, Answer())
         if answer.nominated and not answer.node:
@@ -158,6 +169,9 @@ class Stage:
         victims = tuple(change.key for change in sandbox.history[since:] if not change.node)
         if not (keep and answer.node):
             sandbox.withdraw(key)
+            if not answer.node and log.count("WAITING", key) > waited:
+                # Until then its cache has the pod on a node.
+                log.await_event("REJECTED", key, rejected + 1, _FOLLOWED)
             if original is not None:
                 sandbox.offer(original)
             for victim in victims:
@@ -231,6 +245,8 @@ def score(
     def act(stage: Stage) -> dict[Key, Placement]:
         if scene.mode == REPLACE:
             return {key_of(pod): stage.attempt(pod) for pod in scene.offered if key_of(pod) in kept}
+        for pod in scene.offered:
+            stage.sandbox.offer(bystander(stage.twin(pod)))
         found = {}
         for change in history:
             if change.key in kept and change.node:
@@ -262,8 +278,8 @@ def on_stage(
     with running(candidate, sandbox, logged, kept) as process:
         placements = act(Stage(candidate, sandbox, process, started + timeout, progress, total))
     seconds, log = time.monotonic() - started, process.log
-    # A single feasible node is not scored.
-    ties = {key: log.ties(key) or {one.node} for key, one in placements.items() if logged == SCORES and one.node}
+    # A single feasible node is not scored. A pod that waits for the others of its group has scores, but no node.
+    ties = {key: log.ties(key) or {one.node} - {""} for key, one in placements.items() if logged == SCORES}
     scores = {key: log.scores(key) for key in kept or ()}
     return Run(placements, _ordered(sandbox, log), sandbox.unknown, tuple(sorted(sandbox.invented)), ties, scores, seconds)
 

@@ -44,15 +44,24 @@ _SCORE, _ATTEMPT = "Calculated node's final score for pod", "Attempting to sched
 _PLUGIN_SCORE = "Plugin scored node for pod"
 # Since 1.28
 _REJECTED, _REJECTED_BY = "Pod moved to an internal scheduling queue", "unschedulable plugins"
-_EVENTS = {"Add event for scheduled pod": "ADDED", "Delete event for scheduled pod": "DELETED"}
-_READ = (b"final score for pod", b"Attempting to schedule pod", b"event for scheduled pod", b"unschedulable plugins=")
+_EVENTS = {
+    "Add event for scheduled pod": "ADDED",
+    "Delete event for scheduled pod": "DELETED",
+    # framework/runtime/framework.go
+    "Pod waiting on permit": "WAITING",
+    "Pod rejected while waiting on permit": "REJECTED",
+}
+_READ = (
+    *(b"final score for pod", b"Attempting to schedule pod", b"event for scheduled pod", b"unschedulable plugins="),
+    *(b"waiting on permit",),
+)
 # With -v, other files, such as client-go's, would log every request.
 ATTEMPTS, EVENTS, SCORES, REJECTIONS = (
     f"--vmodule={levels}"
     for levels in (
         "schedule_one=3",
         "schedule_one=3,eventhandlers=3",
-        "schedule_one=10,eventhandlers=3",
+        "schedule_one=10,eventhandlers=3,framework=4",
         "schedule_one=3,eventhandlers=3,scheduling_queue=5",
     )
 )
@@ -60,11 +69,15 @@ _VERSION = re.compile(r"Kubernetes v(?P<major>[01])\.(?P<minor>[1-9]\d)\.")
 _SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 _BATCHING = "OpportunisticBatching"
 _GATED_BY_FLAGS = ("feature-gates", "emulated-version")
+# It gives all nodes the same score as long as no feature gate is set (VolumeBinding.Score). Exists in all releases.
+_NEUTRAL = "VolumeBinding"
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A kube-scheduler with a configuration that it accepts. config: completed. flags: those that change where pods are placed."""
+    """A kube-scheduler with a configuration that it accepts. config: completed. flags: those that change where pods are placed. unscored: profiles
+    without a plugin that scores nodes.
+    """
 
     name: str
     binary: str
@@ -75,6 +88,7 @@ class Candidate:
     as_scheduler: str = ""
     reads_load: tuple[str, ...] = ()
     plugins: Any = None
+    unscored: tuple[str, ...] = ()
 
     def has_profile_for(self, scheduler_name: str) -> bool:
         return bool(self.as_scheduler) or len(self.scheduler_names) == 1 or scheduler_name in self.scheduler_names
@@ -133,6 +147,7 @@ def candidate(
         as_scheduler or "",
         tuple(result.asks_prometheus),
         target.plugins,
+        tuple(name for name in result.scheduler_names if not result.effective[name].get("score")),
     )
 
 
@@ -156,14 +171,21 @@ def version_of(binary: str, name: str) -> tuple[str, str | None]:
     return f"1.{match['minor']}", SCHEDULER_PLUGINS if match["major"] == "0" else None
 
 
-def sandbox_config(config: Mapping[str, Any], kubeconfig: str, load_watcher: str = "") -> dict[str, Any]:
-    """The configuration for the sandbox: no leader election, all nodes scored, no back-off, its API server, and perhaps its load-watcher."""
+def sandbox_config(config: Mapping[str, Any], kubeconfig: str, load_watcher: str = "", unscored: Collection[str] = ()) -> dict[str, Any]:
+    """The configuration for the sandbox: no leader election, all nodes scored, no back-off, its API server, and perhaps its load-watcher.
+
+    unscored: profiles without scores, with which a scheduler looks only for the first node that fits. Here it gives all nodes that fit the same score.
+    """
     connection = {"kubeconfig": kubeconfig, "contentType": "application/json", "acceptContentTypes": "application/json"}
     profiles = [{key: value for key, value in profile.items() if key != "percentageOfNodesToScore"} for profile in config["profiles"]]
     for profile in profiles if load_watcher else ():
         profile["pluginConfig"] = [
             {**one, "args": _with_watcher(one["name"], one.get("args") or {}, load_watcher)} for one in profile.get("pluginConfig") or []
         ]
+    for profile in profiles:
+        if profile["schedulerName"] in unscored:
+            plugins = profile.get("plugins") or {}
+            profile["plugins"] = {**plugins, "score": {**(plugins.get("score") or {}), "enabled": [{"name": _NEUTRAL, "weight": 1}]}}
     return {
         **config,
         "leaderElection": {**(config.get("leaderElection") or {}), "leaderElect": False},
@@ -225,8 +247,15 @@ class Log:
         """The number of the last attempt to place a pod, in the order of all attempts."""
         return self._last_attempt.get("/".join(key), self._attempts)
 
+    def count(self, event: str, key: Key) -> int:
+        """How often the scheduler has processed an event of a pod: ``ADDED`` and ``DELETED`` of a pod with a node.
+
+        With SCORES also ``WAITING`` for other pods, which have to have a node, too, and ``REJECTED`` while it was waiting.
+        """
+        return self._seen[event, "/".join(key)]
+
     def await_event(self, event: str, key: Key, count: int, seconds: float) -> bool:
-        """Wait until the scheduler has processed the event (``ADDED``, ``DELETED``) of a pod with a node so many times; whether it has."""
+        """Wait until the scheduler has processed the event so many times; whether it has."""
         about = (event, "/".join(key))
         with self._news:
             return self._news.wait_for(lambda: self._seen[about] >= count, seconds)
@@ -343,7 +372,8 @@ def _start(candidate: Candidate, sandbox: Sandbox, logged: str) -> subprocess.Po
     kubeconfig = _memory_file("kubeconfig", sandbox.kubeconfig())
     path = f"/proc/self/fd/{kubeconfig}"
     load_watcher = sandbox.url if sandbox.has_load else ""
-    config = _memory_file("config", json.dumps(sandbox_config(candidate.config, path, load_watcher)).encode())
+    unscored = candidate.unscored if logged == SCORES else ()
+    config = _memory_file("config", json.dumps(sandbox_config(candidate.config, path, load_watcher, unscored)).encode())
     try:
         return subprocess.Popen(
             [

@@ -46,6 +46,19 @@ def test_statuses(placement, ties, status):
     assert (row["status"], row["before"], row["node"]) == (status, "a", placement.node)
 
 
+@pytest.mark.parametrize(
+    ("ties", "reason"),
+    [({"a", "b"}, "it had no node; 2 nodes have the same score"), ({"b"}, "it had no node"), (set(), "it had no node")],
+)
+def test_ties_of_a_pod_without_a_node(ties, reason):
+    """They are determined like those of a pod on another node."""
+    waiting = pod("p")
+    found = outcome([waiting], {"p": Placement("b")}, {("shop", "p"): ties})
+    (row,) = compare.report(found)["pods"]
+    assert (row["status"], row["reason"], row["ties"]) == ("moved", reason, sorted(ties))
+    assert compare.changed(found.scene, found.candidate, None) == [("shop", "p")]
+
+
 def test_the_baseline_goes_before_the_present_node():
     found = outcome([pod("p", on="a")], {"p": Placement("b")}, baseline={"p": Placement("b")})
     (row,) = compare.report(found)["pods"]
@@ -96,11 +109,12 @@ def test_selection_by_priority_and_age():
     assert select(options(mode="drain", scheduler_names=["second"]), snapshot).offered == []
 
 
-def test_maintenance_cordons_and_leaves_pending_pods_out():
+def test_maintenance_cordons_and_places_no_pending_pods():
     snapshot = parse(listed(node("a"), node("b"), pod("p", on="a"), pod("q", on="b"), pod("pending")), "list")
     given = options(mode="drain", nodes=["a"])
     scene = make_scene(given, snapshot, select(given, snapshot).offered)
-    assert [obj["metadata"]["name"] for obj in scene.objects] == ["a", "b", "q"]
+    assert [obj["metadata"]["name"] for obj in scene.objects] == ["a", "b", "q", "pending"]
+    assert scene.objects[-1]["spec"]["schedulerName"] == "not-in-this-preview"
     assert [bool(obj["spec"].get("unschedulable")) for obj in scene.objects[:2]] == [True, False]
 
 
@@ -130,6 +144,17 @@ def test_the_configuration_of_the_sandbox():
     assert check(from_structure(made), "1.34").valid
 
 
+def test_a_profile_without_scores_gets_a_neutral_one():
+    nothing = {"disabled": [{"name": "*"}]}
+    profiles = [{"schedulerName": "x", "plugins": {"preScore": nothing, "score": nothing}}, {"schedulerName": "y"}]
+    completed = check(from_structure({**CONFIG, "profiles": profiles}), "1.34").config
+    made = check(from_structure(sandbox_config(completed, "/kubeconfig", unscored=["x"])), "1.34")
+    assert made.effective["x"]["score"] == [("VolumeBinding", 1)]
+    assert made.effective["y"]["score"] == check(from_structure(completed), "1.34").effective["y"]["score"]
+    assert "preScore" not in made.effective["x"]
+    assert made.effective["x"]["filter"] == check(from_structure(completed), "1.34").effective["x"]["filter"]
+
+
 def test_the_profile_of_a_pod():
     several = Candidate("candidate", "", "1.34", {}, ("x", "y"))
     assert several.profile_for("y") == "y"
@@ -156,6 +181,14 @@ def test_the_log():
     log.read(head + b'"Delete event for scheduled pod" pod="shop/p"\n')
     assert log.await_event("DELETED", ("shop", "p"), 1, 0)
     assert not log.read(head + b'"Something else" pod="shop/p"\n')
+
+
+def test_a_pod_that_waits_for_others_in_the_log():
+    head, log, key = b"I1123 10:26:55.123456       1 framework.go:1610] ", Log(), ("shop", "p")
+    assert log.read(head + b'"Pod waiting on permit" pod="shop/p"\n')
+    assert (log.count("WAITING", key), log.count("REJECTED", key)) == (1, 0)
+    assert log.read(head + b'"Pod rejected while waiting on permit" pod="shop/p" status="removed"\n')
+    assert log.await_event("REJECTED", key, 1, 0)
 
 
 def test_scores_and_rejections_in_the_log():
