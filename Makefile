@@ -13,6 +13,7 @@ MAKEFLAGS += --no-print-directory
 # make VARIABLE=value ... :
 #   PYTHON      interpreter of .venv, 3.11 or newer (default: python3)
 #   KUBECONFIG  use that cluster and build none; needs REGISTRY
+#   CLUSTER     CLUSTER=kind: a cluster of kind (docker or podman) instead of the throwaway cluster
 #   REGISTRY    where images are pushed to and that cluster pulls them from; `make images REGISTRY=...` and `make ee` need none
 #   TAG         tag of these images (default: the version); ENGINE=podman builds them with podman instead of buildah
 #   NODES       nodes of the throwaway cluster
@@ -29,6 +30,15 @@ PYTEST = $(ENV) pytest $(if $(filter-out 1,$(CLUSTERS)),--numprocesses=$(CLUSTER
 export CLUSTER_DIR ?= $(CURDIR)/.cluster
 export CLUSTERS ?= $(if $(TESTS),1,$(if $(filter test test-integration test-olm,$(MAKECMDGOALS)),2,1))
 CLUSTER_DIRS = $(CLUSTER_DIR) $(addprefix $(CLUSTER_DIR)-,$(shell seq 2 $(CLUSTERS)))
+
+# A cluster of kind is used like any other cluster of KUBECONFIG.
+ifeq ($(CLUSTER),kind)
+KIND := $(CURDIR)/.cluster-kind
+export KUBECONFIG := $(KIND)/kubeconfig
+export REGISTRY := localhost:$(or $(KIND_REGISTRY_PORT),5001)
+else ifneq ($(CLUSTER),)
+$(error CLUSTER=$(CLUSTER) is unknown; kind is the only value, without CLUSTER it is the throwaway cluster or that of KUBECONFIG)
+endif
 
 # Is it a registry outside of any cluster? `make images` is told so by REGISTRY on the command line; `make ee` knows no other one.
 OUTSIDE := $(if $(KUBECONFIG),,$(if $(filter images,$(MAKECMDGOALS)),$(filter command,$(origin REGISTRY)),$(and $(filter ee,$(MAKECMDGOALS)),$(REGISTRY))))
@@ -54,7 +64,7 @@ test: which-cluster forget-times collections  ## Everything that has to pass: al
 	@$(MAKE) --jobs=3 --output-sync=line SERIES=gate sanity without-cluster all-on-clusters
 
 without-cluster: collections
-	@CLUSTERS=1 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/unit
+	@CLUSTERS=1 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/unit tests/local
 
 # OLM stays in the cluster that its tests run on: they come after the tests of clusters without.
 # Only what fails this time counts for tests/tools/again.
@@ -115,8 +125,8 @@ lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and do
 sanity: collections  ## ansible-test sanity on several ansible-core series (SERIES=2.18: on one) and all Pythons found
 	@nice $(PART) sanity tests/tools/sanity $(SERIES)
 
-unit: collections  ## Unit tests
-	@$(ENV) pytest $(or $(TESTS),tests/unit)
+unit: collections  ## Unit tests, and tests of tools, generated files and plays on this machine
+	@$(ENV) pytest $(or $(TESTS),tests/unit tests/local)
 
 images: $(if $(OUTSIDE),,ready) collections  ## Build the operator's image and push it; to a registry of yours bundle and catalog, too
 	@for directory in $(CLUSTER_DIRS); do CLUSTER_DIR=$$directory $(PART) images operator/image/build || exit; done
@@ -162,6 +172,7 @@ which-cluster:
 	@echo "Cluster of KUBECONFIG=$(KUBECONFIG), images in $(REGISTRY)"
 
 ready: which-cluster
+	$(if $(KIND),@$(PART) cluster tests/cluster/kind up $(KIND))
 
 olm:
 endif

@@ -10,10 +10,10 @@ all_clusters = $(sort $(CLUSTER_DIRS) $(wildcard $(CLUSTER_DIR)-[2-9]))
 .PHONY: cluster cluster-status cluster-clean
 
 cluster:  ## Start the throwaway cluster, or repair it (NODES=n, CLUSTERS=n, KUBERNETES=1.34 or 1.37)
-	@for directory in $(CLUSTER_DIRS); do CLUSTER_DIR=$$directory PYTHON=$(PYTHON) tests/cluster/cluster start || exit; done
+	@$(if $(KIND),tests/cluster/kind up $(KIND),for directory in $(CLUSTER_DIRS); do CLUSTER_DIR=$$directory PYTHON=$(PYTHON) tests/cluster/cluster start || exit; done)
 
 cluster-status:  ## What of the throwaway clusters runs, and whether it works
 	@for directory in $(all_clusters); do CLUSTER_DIR=$$directory PYTHON=$(PYTHON) tests/cluster/cluster status || failed=1; done; exit $$failed
 
 cluster-clean:  ## Remove the throwaway clusters without a trace
-	@for directory in $(all_clusters); do CLUSTER_DIR=$$directory PYTHON=$(PYTHON) tests/cluster/cluster clean || failed=1; done; exit $$failed
+	@$(if $(KIND),tests/cluster/kind down $(KIND),for directory in $(all_clusters); do CLUSTER_DIR=$$directory PYTHON=$(PYTHON) tests/cluster/cluster clean || failed=1; done; exit $$failed)

@@ -37,7 +37,7 @@ DEBUG_LOGGING = "osso-scheduler-debug-logging"
 
 
 def profile_texts() -> dict[str, str]:
-    """config.yaml of each profile. tests/unit/kube_scheduler/test_openshift.py compares them with recorded ones."""
+    """config.yaml of each profile. tests/unit/plugins/module_utils/kube_scheduler/test_openshift.py compares them with recorded ones."""
     return {profile: json.dumps(rendered("4.18", profile)) for profile in PROFILES}
 
 

@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.fleet.rows import LONGEST_REASON, row, rows, stage, table
 from ansible_collections.osso.scheduler.plugins.module_utils.fleet.summary import summary
 
-TEMPLATES = Path(__file__).parents[3] / "playbooks/templates"
+TEMPLATES = Path(__file__).parents[5] / "playbooks/templates"
 KNOWN = {
     "id": "3c0d5a9e",
     "version": "1.34",

@@ -32,7 +32,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.type
 )
 from jsonschema import Draft7Validator
 
-REPOSITORY = Path(__file__).resolve().parents[3]
+REPOSITORY = Path(__file__).resolve().parents[5]
 TARGETS = [("1.22", SCHEDULER_PLUGINS), ("1.25", IN_TREE), ("1.28", SCHEDULER_PLUGINS), ("1.34", SCHEDULER_PLUGINS), ("1.36", IN_TREE)]
 
 OF_NAMES = ("unknown-plugin", "wrong-extension-point", "removed-plugin")

@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which cluster a playbook changes, where hosts of the inventory name theirs by cluster_access. A real play; the rules: tests/unit/fleet/test_access.py."""
+"""Which cluster a playbook changes, where hosts of the inventory name theirs by cluster_access. A real play.
+
+The rules: tests/unit/plugins/module_utils/fleet/test_access.py.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import jinja2
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import reconcile_period
 
-TEMPLATES = Path(__file__).parents[3] / "roles/operator/templates"
+TEMPLATES = Path(__file__).parents[5] / "roles/operator/templates"
 
 
 def rendered(served=True, watched=("*",)):

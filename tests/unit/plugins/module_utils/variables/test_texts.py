@@ -16,7 +16,7 @@ import pytest
 import yaml
 from jinja2 import Environment, nodes
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[5]
 CONDITIONS = ("when", "until", "failed_when", "changed_when")
 FILES = sorted(path for folder in ("roles", "playbooks") for path in (ROOT / folder).rglob("*") if path.suffix in (".yml", ".j2"))
 

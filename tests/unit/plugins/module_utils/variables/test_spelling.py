@@ -15,7 +15,7 @@ import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.variables.spelling import KNOWN, OWN, SHARED, warnings
 from support.ansible_runs import play
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[5]
 SPECS = [path for path in ROOT.glob("roles/*/meta/argument_specs.yml") if path.parts[-3] != "operand"]
 
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.schema import violations
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[5]
 
 
 def of_spec(**schema):

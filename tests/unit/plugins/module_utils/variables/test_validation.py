@@ -14,7 +14,7 @@ import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.variables import operator, secondary_scheduler, types
 from support.ansible_runs import play
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[5]
 IMAGE = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7"
 GOOD = {"image": IMAGE, "preset": "no_scoring"}
 LONGEST = "a" * 43

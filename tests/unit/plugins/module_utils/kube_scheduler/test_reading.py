@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import NotYaml, parse
 
-RECORDING = Path(__file__).parents[2] / "conformance/kube_scheduler/reading/recorded.jsonl.xz"
+RECORDING = Path(__file__).parents[4] / "conformance/kube_scheduler/reading/recorded.jsonl.xz"
 UNTIL_1_22 = 22
 
 

@@ -12,7 +12,7 @@ import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from support.operand import resource
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[5]
 
 
 def test_names_of_the_longest_resource_fit():

@@ -16,7 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pool_nod
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pools import Pools, Settings
 from support.api_server import ApiServer, connect, status
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[5]
 GOOD = {"scheduler_name": "batch", "namespaces": {"match_labels": {"team": "research"}}}
 NAMED = {"scheduler_name": "batch", "namespaces": {"names": ["b", "a"]}}
 V1 = "admissionregistration.k8s.io/v1"
