@@ -55,7 +55,6 @@ TOGETHER = ("tests/olm/",)
 LONGEST = (
     "api/test_fleet.py",
     "api/test_default_scheduler.py",
-    "integration/test_takeover.py",
     "integration/test_operator_permissions.py",
     "integration/test_operator_metrics.py",
     "conformance/operator/test_bugs.py",
@@ -67,8 +66,6 @@ LONGEST = (
     "integration/test_custom_scheduler.py",
     "integration/test_use_scheduler.py",
 )
-# It starts on one cluster when TOGETHER starts on the other: without it that one would have nothing to do at the end.
-LAST = "integration/test_static_pod_scheduler.py"
 
 
 def pytest_addoption(parser):
@@ -112,8 +109,7 @@ def pytest_collection_modifyitems(config, items):
         # Workers take whole files in this order; all end at about the same time.
         rank = {ROOT / "tests" / name: number for number, name in enumerate(LONGEST)}
         short = len(rank)
-        rank[ROOT / "tests" / LAST] = short + 1
-        items.sort(key=lambda item: short + 2 if item.nodeid.startswith(TOGETHER) else rank.get(item.path, short))
+        items.sort(key=lambda item: short + 1 if item.nodeid.startswith(TOGETHER) else rank.get(item.path, short))
 
 
 def pytest_terminal_summary(terminalreporter, config):

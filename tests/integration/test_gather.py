@@ -118,6 +118,7 @@ def items(files, name) -> list[dict]:
     return json.loads(files[name])["items"]
 
 
+@pytest.mark.long
 def test_no_planted_credential_is_in_it(bundle, second, kubectl):
     run, files = bundle
     for planted in (TOKEN, OTHER, COMMENT, SHELL, SAID):
@@ -152,6 +153,7 @@ def test_no_planted_credential_is_in_it(bundle, second, kubectl):
     assert "told of ********" in files[f"{where}/events.json"]
 
 
+@pytest.mark.long
 def test_the_index_says_what_is_in_it_and_where_it_is_from(bundle, second):
     run, files = bundle
     index = json.loads(files["index.json"])

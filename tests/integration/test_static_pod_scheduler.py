@@ -25,7 +25,7 @@ from support.pod_stream import PAUSE, PodStream
 from support.scheduler import eventually
 
 # The state after one test is where the next one begins.
-pytestmark = pytest.mark.in_order
+pytestmark = [pytest.mark.long, pytest.mark.in_order]
 
 PLAYBOOK = "osso.scheduler.default_scheduler_static_pod"
 CHANGE = "Change the static pod of this host"
@@ -140,7 +140,6 @@ def test_second_run_changes_nothing(plane, host, configure):
     assert (host.files(), container_id(plane, host)) == (before, process)
 
 
-@pytest.mark.long
 def test_configuration_edited_in_its_place_is_put_right(plane, host, configure):
     """The manifest stays as it is; kubelet starts what was ended"""
     (path,) = (host.folder / "kube-scheduler").iterdir()
@@ -152,7 +151,6 @@ def test_configuration_edited_in_its_place_is_put_right(plane, host, configure):
     eventually(lambda: container_id(plane, host) != process)
 
 
-@pytest.mark.long
 def test_what_the_default_scheduler_believes(plane, host, play, kubectl):
     """F155: on its host, for its image has no shell"""
     tasks = [
@@ -194,7 +192,6 @@ def test_broken_configuration_is_rolled_back(plane, host, configure, kubectl, na
     assert len(set(placements(kubectl, namespace))) == 1
 
 
-@pytest.mark.long
 def test_killed_behind_the_switch(plane, host):
     """The guard, a process of the node, rolls back what ends again and again"""
     before = {name: text for name, (text, _time) in host.files().items()}
@@ -237,7 +234,6 @@ def test_killed_behind_the_switch(plane, host):
     plane.await_ready(host)
 
 
-@pytest.mark.long
 def test_with_two_hosts_one_always_serves(plane, configure, kubectl, namespace, stream, run_module, tmp_path):
     """Issue 8: LowNodeUtilization spreads; while one host's scheduler starts anew, the other one places"""
     plane.add("node-2")

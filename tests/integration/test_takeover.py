@@ -19,7 +19,7 @@ from support.scheduler import Scheduler, eventually
 from support.site import NAMESPACE, remove, site
 
 # The state after one test is where the next one begins.
-pytestmark = pytest.mark.in_order
+pytestmark = [pytest.mark.long, pytest.mark.in_order]
 
 USER = 65532
 
@@ -199,7 +199,6 @@ def test_hand_over_releases_the_resource_and_changes_no_scheduler(scheduler, pla
     assert untouched(scheduler) == before
 
 
-@pytest.mark.long
 def test_upstream_takes_it_back_with_one_rollout(scheduler, stand_in, stream, play):
     before = scheduler.rollouts()
     with stream:
@@ -222,7 +221,6 @@ def test_upstream_takes_it_back_with_one_rollout(scheduler, stand_in, stream, pl
     assert scheduler.rollouts() == before + 1
 
 
-@pytest.mark.long
 def test_the_resource_can_be_deleted_without_this_operator(scheduler):
     scheduler.delete()
     assert scheduler.resource is None

@@ -4,7 +4,7 @@
 
 """The engine says what kube-scheduler said: the recorded answers of all releases (tests/conformance/kube_scheduler).
 
-The gate compares all hand-written documents, and of the generated ones those of `gate`; the second tier compares all.
+The gate compares those of `gate`, the second tier all of them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,23 @@ import pytest
 from oracle import compare, corpus, generate, mutate, recordings
 from oracle.documents import served, targets
 
-# Of the generated documents, one in so many is compared in any case.
-SHARE = 10
+# One in so many documents is compared in any case.
+GENERATED, HAND_WRITTEN = 10, 3
 TARGETS = [pytest.param(minor, plugins, id=f"1.{minor}-{plugins}") for minor, plugins in targets()]
 
 
 def gate(target, documents, answers):
-    """The hand-written documents; of each kind of answer that this kube-scheduler gave, the first generated document; and every tenth of the others,
-    other ones for each kube-scheduler."""
-    first, kinds = targets().index(target) % SHARE, set()
+    """The hand-written documents of the oldest and the newest release, of the others a third, and the first document of each kind of answer that this
+    kube-scheduler gave; every tenth of the generated documents. Each kube-scheduler has other thirds and tenths."""
+    minors = [minor for minor, _plugins in targets()]
+    whole = target[0] in (min(minors), max(minors))
+    number_of_target, kinds = targets().index(target), set()
     for number, document in enumerate(documents):
         answer = answers.get(document.digest)
         kind = answer and (answer.verdict, answer.stage, answer.starts, compare.shape(answer.error), compare.shape(answer.run_error))
-        if not document.id.startswith("gen/") or kind not in kinds or number % SHARE == first:
+        generated = document.id.startswith("gen/")
+        share = GENERATED if generated else HAND_WRITTEN
+        if kind not in kinds or number % share == number_of_target % share or (whole and not generated):
             yield document
         kinds.add(kind)
 
