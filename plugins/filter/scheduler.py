@@ -23,7 +23,7 @@ def secondary_schedulers(given):
 
 def in_tree_gangs(manifests):
     try:
-        return [gangs.convert(manifest) for manifest in manifests]
+        return [gangs.convert(manifest) for manifest in manifests if manifest is not None]
     except gangs.CannotConvert as error:
         raise AnsibleFilterError(str(error)) from error
 

@@ -72,6 +72,20 @@ def test_what_the_cluster_lacks_for_devices(kubeconfig, kubectl):
     assert findings(kubernetes_version="1.34") == []
 
 
+def test_an_api_server_without_gangs_is_named(kubeconfig, kubectl):
+    gangs = {"preset": "gang_scheduling", "kubernetes_version": "1.37", "kubeconfig": str(kubeconfig)}
+    gate = {"flags": ["--feature-gates=GenericWorkload=true"]}
+    is_served = "scheduling.k8s.io/v1beta1" in kubectl("api-versions").stdout.split()  # where the API tier runs 1.37
+
+    def codes(**options):
+        found = [finding["code"] for finding in run_directly(MODULE, **gangs, **options).result["findings"]]
+        return [code for code in found if code.startswith("gang-")]
+
+    assert codes(compare_cluster=True, **gate) == ([] if is_served else ["gang-api"])
+    assert codes(compare_cluster=True) == ["gang-gate", *([] if is_served else ["gang-api"])]
+    assert codes(**gate) == [], "nothing was compared"
+
+
 def test_config_map(kubeconfig, kubectl, namespace):
     about = {"name": "config", "namespace": namespace, "labels": {"a": "b"}}
     kubectl.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": about, "data": {"config.yaml": V1, "broken": V1 + "x: 1\n"}})

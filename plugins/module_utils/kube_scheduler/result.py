@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -88,3 +89,8 @@ class Result:
     @property
     def warnings(self) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.findings if finding.severity == WARNING)
+
+
+def plugins_of(effective: Mapping[str, Mapping[str, Iterable[tuple[str, int]]]]) -> set[str]:
+    """The plugins that run in a profile, see `Result`."""
+    return {plugin for points in effective.values() for entries in points.values() for plugin, weight in entries}

@@ -18,7 +18,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.imag
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.presets import PresetError, configuration
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ERROR, WARNING, Finding
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import devices, pool_items, pool_policies, validation
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import devices, gangs, pool_items, pool_policies, validation
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Target, ValidationResult
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def examine(options: Options, connect: Callable[[], Client], warn: Callable[[str
     else:
         validated = validation.validate(found.text, target, *given)
         if options.compare_cluster:
-            validated = replace(validated, findings=(*validated.findings, *_about_devices(cluster.client, validated, target)))
+            validated = replace(validated, findings=(*validated.findings, *_about_cluster(cluster.client, validated, target)))
     if options.mounted_paths is not None:
         validated = validation.with_mounts(validated, options.mounted_paths)
     if asks:
@@ -260,11 +260,17 @@ def _cluster_version(options: Options, cluster: Cluster, asks: bool) -> str | No
         return None
 
 
-def _about_devices(client: Client, validated: ValidationResult, target: Target) -> list[Finding]:
+def _about_cluster(client: Client, validated: ValidationResult, target: Target) -> list[Finding]:
+    """What the cluster lacks for the plugins that run: the API of gangs, and all that devices need."""
+    groups = client.groups()
+    return [*gangs.unserved(validated.effective, target.kubernetes, groups), *_about_devices(client, validated, target, groups)]
+
+
+def _about_devices(client: Client, validated: ValidationResult, target: Target, groups: dict[str, list[str]]) -> list[Finding]:
     """What the cluster lacks for dynamic resource allocation, where the configuration allocates devices."""
     if not devices.allocates(validated.effective) or any(devices.GROUP in finding.message for finding in validated.findings):
         return []
-    found = devices.unserved(validated.effective, target.kubernetes, client.groups())
+    found = devices.unserved(validated.effective, target.kubernetes, groups)
     if found:
         return found
     try:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ADVICE, WARNING, Finding
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ADVICE, WARNING, Finding, plugins_of
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.advice import ALLOCATION, ALLOCATION_GATE
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import DEVICE_GROUP, DEVICE_RULES, DEVICE_VERSIONS
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import parse_release
@@ -26,7 +26,7 @@ Effective = Mapping[str, Mapping[str, Sequence[tuple[str, int]]]]
 
 def allocates(effective: Effective) -> bool:
     """Whether the plugin runs in a profile."""
-    return any(plugin == ALLOCATION for points in effective.values() for entries in points.values() for plugin, weight in entries)
+    return ALLOCATION in plugins_of(effective)
 
 
 def unserved(effective: Effective, kubernetes: str | None, groups: Mapping[str, Collection[str]] | None) -> list[Finding]:

@@ -102,7 +102,8 @@ GANG = Kind(
     "PodGroup",
     "podgroups",
     built_in="start the API server of Kubernetes 1.37 or newer with --feature-gates=GenericWorkload=true and "
-    "--runtime-config=scheduling.k8s.io/v1beta1=true; without them it drops spec.schedulingGroup of pods",
+    "--runtime-config=scheduling.k8s.io/v1beta1=true; without them it drops spec.schedulingGroup of pods, and "
+    "a scheduler with that feature gate places no pod",
 )
 
 _TRIMARAN = Need(
