@@ -87,7 +87,7 @@ options:
         type: dict
         required: true
   openshift_version:
-    description: The release of OpenShift, such as V(4.18). If not given, that of the ClusterVersion.
+    description: The release of OpenShift, such as V(4.18). If not given, or newer than this collection, that of the ClusterVersion.
     type: str
   events:
     description: How many of the operator's latest events are returned.

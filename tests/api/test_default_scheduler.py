@@ -48,6 +48,9 @@ def test_what_there_is(operator, run_module):
     assert result["configuration"]["matches"] is True
     assert result["rollout"]["complete"]
     assert [node["name"] for node in result["rollout"]["nodes"]] == list(NODES)
+    assert run_module("default_scheduler_info", {"openshift_version": "5.99"})["openshift_version"] == "4.18.3"
+    unknown = run_module("default_scheduler_info", {"openshift_version": "4.7"})
+    assert "openshift_version: 4.7 is no release of OpenShift that is known" in unknown["msg"]
     assert result["conditions"]["Available"] == "True"
     assert {event["reason"] for event in result["events"]} == {"NodeCurrentRevisionChanged"}
 

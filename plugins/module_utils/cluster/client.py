@@ -376,7 +376,7 @@ class Client:
                 error = _refused(failure, method, path) if failure.status else _unreachable(self.host, failure, method, path)
                 retry = error.status in (429, 503) or (error.status == 504 and method != "POST")
                 retry_after = (failure.headers or {}).get("Retry-After", "") if retry else ""
-                wait = float(retry_after) if retry_after.isdigit() else pause
+                wait = float(retry_after) if retry_after.isdecimal() else pause
             except HTTPError as failure:
                 error = _unreachable(self.host, failure, method, path)
                 retry = error.reason == "Unreachable" and (method != "POST" or _never_connected(failure))

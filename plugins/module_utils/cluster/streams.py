@@ -102,7 +102,7 @@ def _outcome(status: str, output: str) -> Outcome:
         return Outcome(0, output, "")
     causes = (found.get("details") or {}).get("causes") or []
     code = next((cause["message"] for cause in causes if cause.get("reason") == "ExitCode"), "")
-    return Outcome(int(code) if code.isdigit() else None, output, found.get("message", ""))
+    return Outcome(int(code) if code.isdecimal() else None, output, found.get("message", ""))
 
 
 @contextmanager

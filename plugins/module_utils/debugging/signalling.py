@@ -197,7 +197,7 @@ def _processes(proc: Path, name: str) -> list[int]:
     found = []
     for entry in proc.iterdir():
         with contextlib.suppress(OSError):
-            if entry.name.isdigit() and (entry / "comm").read_text().strip() == name[:_COMM]:
+            if entry.name.isdecimal() and (entry / "comm").read_text().strip() == name[:_COMM]:
                 found.append(int(entry.name))
     return sorted(found)
 

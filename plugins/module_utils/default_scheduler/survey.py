@@ -19,6 +19,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler impo
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import NotYaml, read
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables import openshift as table
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.releases import OpenShift
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import is_later, parse_openshift
 
 OPERATOR_NAMESPACE = "openshift-kube-scheduler-operator"
 """Where the operator writes its events; the documentation names its event source instead, which is no namespace."""
@@ -107,6 +108,8 @@ def _optional(client: Client, api_version: str, kind: str, name: str, namespace:
 
 
 def _version(client: Client, given: str | None) -> tuple[str, OpenShift | None]:
+    if is_later(parse_openshift(given or "")):
+        given = None
     live = given
     if not live:
         found = _optional(client, "config.openshift.io/v1", "ClusterVersion", "version") or {}
@@ -147,12 +150,12 @@ def debug_logging_of(found: dict[str, Any] | None, job: dict[str, Any] | None, n
     noted = ((found or {}).get("metadata") or {}).get("annotations") or {}
     end = noted.get("osso.scheduler/until", "")
     return {
-        "active": job is not None and end.isdigit() and int(end) > now,
+        "active": job is not None and end.isdecimal() and int(end) > now,
         "noted": found is not None,
         "name": DEBUG_LOGGING,
         "level": noted.get("osso.scheduler/log-level", ""),
         "back_to": noted.get("osso.scheduler/back-to", ""),
-        "until": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(end))) if end.isdigit() else "",
+        "until": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(end))) if end.isdecimal() else "",
     }
 
 

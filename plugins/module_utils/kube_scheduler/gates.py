@@ -58,7 +58,7 @@ def emulated_minor(minor: int, values: Sequence[str]) -> tuple[int, list[str]]:
     component, equals, version = versions[0].rpartition("=")
     if equals and component.strip() != "kube":
         return minor, [f"component not registered: {component.strip()}"]
-    match = re.fullmatch(r"v?1\.(\d+)(?:\.0+)?", version.strip())
+    match = re.fullmatch(r"v?1\.([0-9]{1,19})(?:\.0+)?", version.strip())
     if not match:
         return minor, [f'illegal version string "{version}"']
     emulated = int(match.group(1))

@@ -42,7 +42,7 @@ def identify(reference: str) -> Image:
         return _unknown(f"the tag {tag} of the image {reference} is not one of the releases of {row.name}")
     release = match.groupdict().get("openshift")
     try:
-        kubernetes = make_target(f"openshift-{release}" if release else f"1.{int(match.group('minor'))}", row.plugins).kubernetes
+        kubernetes = make_target(f"openshift-{release}" if release else f"1.{match.group('minor')}", row.plugins).kubernetes
     except UnknownTarget as error:
         return _unknown(f"the image {reference}: {error}")
     return Image(kubernetes, row.plugins)
@@ -100,7 +100,7 @@ def _minors(kubernetes: str | None, cluster: str | None) -> tuple[int, int] | No
     """The minors of the scheduler and of the cluster, None if one is unknown."""
     if not kubernetes or not cluster:
         return None
-    match = re.match(r"v?1\.(\d+)", cluster)  # also of a release that no table has yet
+    match = re.match(r"v?1\.([0-9]{1,4})(?![0-9])", cluster)  # also of a release that no table has yet
     return (parse_release(kubernetes), int(match.group(1))) if match else None
 
 

@@ -15,8 +15,8 @@ from .tables.releases import API_VERSIONS, NEWEST, OLDEST, OPENSHIFT, OpenShift
 IN_TREE = "in-tree"
 SCHEDULER_PLUGINS = "scheduler-plugins"
 
-_KUBERNETES = re.compile(r"v?1\.(\d+)(?:\.\d+)?(?:[-+].*)?\Z")
-_OPENSHIFT = re.compile(r"v?(\d+)\.(\d+)(?:\.\d+)?(?:[-+].*)?\Z")
+_KUBERNETES = re.compile(r"v?1\.([0-9]{1,4})(?:\.[0-9]+)?(?:[-+].*)?\Z")
+_OPENSHIFT = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?:\.[0-9]+)?(?:[-+].*)?\Z")
 _PREFIX = "openshift-"
 
 
@@ -89,5 +89,9 @@ def parse_openshift(text: str) -> OpenShift | None:
 
 def is_later_openshift(text: str) -> bool:
     """Whether the text is a release of OpenShift that came after these tables."""
-    release = parse_openshift(text) if text.startswith(_PREFIX) else None
+    return text.startswith(_PREFIX) and is_later(parse_openshift(text))
+
+
+def is_later(release: OpenShift | None) -> bool:
+    """Whether these tables lack a release of OpenShift that came after the first one in them."""
     return release is not None and release not in OPENSHIFT and release > min(OPENSHIFT)

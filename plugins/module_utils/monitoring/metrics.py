@@ -242,7 +242,7 @@ def _unmatched(metric: str, others: Sequence[str], nodes_without: Sequence[Node]
 
 def _means(instance: str, node: Node) -> bool:
     """Whether a label that is not the node's name stands for the node: with a port, a domain, or as an address of it."""
-    host = instance.rpartition(":")[0] if instance.rpartition(":")[2].isdigit() else instance
+    host = instance.rpartition(":")[0] if instance.rpartition(":")[2].isdecimal() else instance
     host = host.strip("[]")
     return host == node.name or host in node.addresses or host.split(".")[0] == node.name.split(".")[0]
 

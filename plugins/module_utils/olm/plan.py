@@ -81,8 +81,8 @@ def precedes(version: str, other: str) -> bool:
 
 def _precedence(version: str) -> tuple[list[int], bool, list[tuple[int, int, str]]]:
     core, dash, pre = version.lstrip("v").partition("+")[0].partition("-")
-    numbers = [int(part) if part.isdigit() else 0 for part in core.split(".")]
-    parts = [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in pre.split(".")] if dash else []
+    numbers = [int(part) if part.isdecimal() else 0 for part in core.split(".")]
+    parts = [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in pre.split(".")] if dash else []
     return numbers, not dash, parts
 
 

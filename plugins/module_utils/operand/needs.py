@@ -14,6 +14,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import identify, split
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import plugins_of
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import (
     CONTROLLER,
     FIRST,
@@ -22,7 +23,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tabl
     ROLE_PREFIX,
     Kind,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import UnknownTarget, parse_release
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import (
+    UnknownTarget,
+    is_later_openshift,
+    parse_release,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.names import CONTROLLER_IMAGE, KUBERNETES_VERSION
 
 API_NOT_SERVED = "APINotServed"
@@ -36,8 +41,7 @@ _INSTALL = "run the operator's installation (role osso.scheduler.operator) with 
 
 def plugins(effective: Mapping[str, Mapping[str, Iterable]]) -> list[str]:
     """The enabled plugins that need something, sorted."""
-    enabled = {plugin for points in effective.values() for entries in points.values() for plugin, weight in entries}
-    return sorted(enabled & set(_NEEDS))
+    return sorted(plugins_of(effective) & set(_NEEDS))
 
 
 def kinds(effective: Mapping) -> list[tuple[str, str]]:
@@ -122,7 +126,8 @@ def _is_served(kind, facts):
 
 def _release(facts: Mapping[str, Any]) -> int | None:
     """The minor of the scheduler's Kubernetes, None if it is unknown."""
-    release = facts["annotations"].get(KUBERNETES_VERSION) or identify(facts["image"]).kubernetes
+    given = facts["annotations"].get(KUBERNETES_VERSION)
+    release = given if given and not is_later_openshift(given) else identify(facts["image"]).kubernetes
     try:
         return parse_release(release) if release else None
     except UnknownTarget:

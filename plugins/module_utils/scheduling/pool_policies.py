@@ -225,7 +225,7 @@ def unserved(version: str, openshift: bool) -> str:
         # A feature set that enables it would block upgrades for ever.
         return f"{start}Upgrade OpenShift to a version with Kubernetes {first} or later."
     minor = version.partition(".")[2]
-    gated = [name for name, since, default in VERSIONS if not default and minor.isdigit() and since <= int(minor)]
+    gated = [name for name, since, default in VERSIONS if not default and minor.isdecimal() and since <= int(minor)]
     if not gated:
         return f"{start}Upgrade to Kubernetes {first} or later."
     return (

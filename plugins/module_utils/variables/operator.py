@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -191,7 +192,10 @@ def support(kubernetes: str, variant: str, version: str = "") -> str:
     Ours needs a release or a later one. Of the upstream operator each minor release is for two minor releases of OpenShift, and catalogs offer
     others as well, as steps of an upgrade. ``version``: what is to be installed; empty for whatever the catalog offers.
     """
-    minor = int(kubernetes.split(".")[1])
+    match = re.fullmatch(r"1\.([0-9]{1,4})", kubernetes)
+    if match is None:
+        return ""
+    minor = int(match.group(1))
     if variant == "osso":
         if minor < OSSO_SINCE:
             return f"The cluster runs Kubernetes {kubernetes}, and the operator needs 1.{OSSO_SINCE}. Upgrade the cluster first."
@@ -240,5 +244,5 @@ def _fitting(clusters: set[OpenShift]) -> list[str]:
 
 def _number(version: str) -> tuple[int, ...] | None:
     """(1, 5, 1) of ``1.5.1``, else None."""
-    parts = version.split(".")
-    return tuple(map(int, parts)) if len(parts) == 3 and all(part.isdigit() for part in parts) else None
+    match = re.fullmatch(r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})", version)
+    return tuple(map(int, match.groups())) if match else None

@@ -20,7 +20,7 @@ def typed(value: Any, wanted: str) -> Any:
         return value
     if wanted == "bool":
         return value.strip().lower() in TRUE
-    if wanted == "int" and value.strip().lstrip("+-").isdigit():
+    if wanted == "int" and value.strip().lstrip("+-").isdecimal():
         return int(value)
     return value
 

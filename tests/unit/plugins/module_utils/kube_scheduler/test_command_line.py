@@ -157,6 +157,8 @@ def test_without_a_release_it_says_what_is_not_checked(command):
     ("arguments", "said"),
     [
         (["--kubernetes=1.99"], "1.99 is not known here"),
+        (["--kubernetes=1." + 5000 * "9"], "is no release: write for example 1.31"),
+        (["--kubernetes=openshift-5." + 5000 * "9"], "is no release: write for example 1.31"),
         (["--kubernetes=openshift-4.7"], "openshift-4.7 is not known here: Kubernetes 1.21 to"),
         (["--kubernetes=1.36", "--plugins=scheduler-plugins"], "no release of scheduler-plugins"),
         (["--kubernetes=1.31", "--plugins=/does/not/exist"], "/does/not/exist: No such file"),

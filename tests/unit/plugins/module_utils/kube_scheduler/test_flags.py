@@ -182,6 +182,7 @@ def test_gates_that_flags_set():
         (34, ("--emulated-version=1.35",), "emulation version 1.35 is not between [1.31, 1.34]"),
         (31, ("--emulated-version=1.30",), "emulation version 1.30 is not between [1.31, 1.31]"),
         (34, ("--emulated-version=1.33.1",), "illegal version string"),
+        (34, (f"--emulated-version=1.{5000 * '9'}",), "illegal version string"),
     ],
 )
 def test_gates_that_are_wrong(minor, flags, message):

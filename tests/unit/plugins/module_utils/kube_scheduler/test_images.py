@@ -55,6 +55,8 @@ def test_known(reference, kubernetes, plugins):
         ("registry.k8s.io/scheduler-plugins/kube-scheduler:v1.31.8", "v1.31.8"),
         ("registry.k8s.io/kube-scheduler:v1.20.0", "1.20"),
         ("registry.k8s.io/kube-scheduler:v1.99.0", "1.99"),
+        (f"registry.k8s.io/kube-scheduler:v1.{5000 * '9'}.0", "is no release"),
+        (f"quay.io/openshift-release-dev/ocp-release:5.{5000 * '9'}.0", "is no release"),
         ("quay.io/openshift-release-dev/ocp-release:5.1.0-x86_64", "openshift-5.1 is not known here"),
         ("quay.io/openshift-release-dev/ocp-release:6.0.0-x86_64", "openshift-6.0 is not known here"),
         ("quay.io/openshift-release-dev/ocp-release:latest", "latest"),
@@ -123,6 +125,7 @@ def test_living_registry(registry):
         (None, "v1.31.4", False),
         ("1.31", None, False),
         ("1.31", "unheard-of", False),
+        ("1.31", f"v1.{5000 * '9'}.0", False),
     ],
 )
 def test_skew_between_image_and_cluster(kubernetes, cluster, warned):

@@ -59,6 +59,11 @@ def test_gangs_of_kubernetes_need_an_api_that_is_off_by_default():
     (missing,) = needs.of(effective, facts(effective, image, without=["PodGroup"]))["missing"]
     assert (missing["what"], missing["reason"]) == ("API scheduling.k8s.io/v1beta1", "APINotServed")
     assert "--feature-gates=GenericWorkload=true and --runtime-config=scheduling.k8s.io/v1beta1=true" in missing["message"]
+    # An annotation with a release that nobody knows yet leaves the decision to the image.
+    later = {**facts(effective, image, without=["PodGroup"]), "annotations": {needs.KUBERNETES_VERSION: "openshift-5.99"}}
+    assert needs.of(effective, later)["missing"] == [missing]
+    old = {**later, "image": "registry.k8s.io/kube-scheduler:v1.36.0"}
+    assert needs.of(effective, old)["missing"] == []
     # That of 1.36 has another version.
     assert needs.of(effective, facts(effective, "registry.k8s.io/kube-scheduler:v1.36.0", without=["PodGroup"]))["missing"] == []
 

@@ -31,6 +31,10 @@ from ansible_collections.osso.scheduler.plugins.module_utils.variables.operator 
         ("1.37", "upstream", "1.6.1", ""),  # perhaps OpenShift 5.1
         ("1.37", "upstream", "1.6.9", ""),
         ("1.40", "upstream", "1.5.0", "which is for OpenShift 4.20 and 4.21. Leave it out: the cluster runs Kubernetes 1.40."),
+        ("1.34", "upstream", "1.5.\u00b2", "operator_version is 1.5.\u00b2, which is no version of the upstream operator. Choose 1.5.0"),
+        ("1.34", "upstream", "1.5." + 5000 * "9", "which is no version of the upstream operator"),
+        (".", "upstream", "1.5.0", ""),  # an API server that does not tell its release
+        ("1." + 5000 * "9", "osso", "", ""),
         ("1.22", "upstream", "", "as OpenShift 4.9, and the first upstream operator was for 4.11. Set operator_variant to osso."),
     ],
 )  # fmt: skip
