@@ -53,6 +53,20 @@ def test_a_misspelt_plugin_is_not_deployed_until_it_is_right(new, operator):
     assert scheduler.condition("ConfigValid") == ("True", "AsExpected", "Checked for Kubernetes 1.34 with scheduler-plugins.")
 
 
+def test_devices_that_the_scheduler_cannot_read_are_named(new, operator):
+    """dra-api: kube-scheduler 1.33 with its gate reads resource.k8s.io/v1beta1, and the API server serves v1 alone"""
+    image = "registry.k8s.io/kube-scheduler:v1.33.5"
+    scheduler = new(schedulerImage=image, unsupportedConfigOverrides={"args": ["--feature-gates=DynamicResourceAllocation=true"]})
+    operator.serve(scheduler)
+    status, reason, message = scheduler.condition("ConfigValid")
+    assert (status, reason) == ("True", "AsExpected")
+    assert message.startswith("Checked for Kubernetes 1.33. Warnings: ")
+    assert "reads resource.k8s.io/v1beta1 in Kubernetes 1.33, but the API server serves only resource.k8s.io/v1:" in message
+    scheduler.write(schedulerImage=image, unsupportedConfigOverrides=None)  # without the gate, no device is allocated
+    operator.serve(scheduler)
+    assert "resource.k8s.io" not in scheduler.condition("ConfigValid")[2]
+
+
 def test_a_misspelt_token_is_refused_and_told_nowhere(new, operator):
     """B13"""
     secret = uuid.uuid4().hex
