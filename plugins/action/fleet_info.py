@@ -12,12 +12,14 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.vars import load_extra_vars
 from ansible_collections.osso.scheduler.plugins.module_utils.fleet.access import GROUP, VARIABLE, problems, similar, twins
-from ansible_collections.osso.scheduler.plugins.module_utils.variables import spelling
+from ansible_collections.osso.scheduler.plugins.module_utils.variables import playbooks, spelling
 from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork, share
 
 SHORT = 8
 # What playbooks keep the result in
 REGISTERED = "fleet_clusters"
+# Jobs that read `preview` and `probe`
+DEPLOYING = ("configure.yml", "site.yml")
 REMEDY = "Nothing was changed. docs/install.md, Many clusters, has examples."
 
 
@@ -35,6 +37,9 @@ class ActionModule(InFork, ActionBase):
         ] + _outside(task_vars, members, variables)
         if wrong:
             return dict(result, failed=True, msg=" ".join([*wrong, REMEDY]))
+        misread = {problem for name in hosts for problem in _misread(task_vars["hostvars"][name], task_vars.get("fleet_job"))}
+        if misread:
+            return dict(result, failed=True, msg=" ".join([*sorted(misread), "Nothing was changed."]))
         found, unknown = self._identify(hosts, variables, task_vars) if len(hosts) > 1 else ({}, {})
         several = twins(found)
         if several:
@@ -63,6 +68,12 @@ def _variables(hostvars, name):
         except AnsibleError as error:
             raise AnsibleActionFail(f"{name}: {VARIABLE} cannot be evaluated: {error}") from error
     return known
+
+
+def _misread(of_host, job):
+    """Values of a host that a playbook would misread. Other collections may have a variable `probe`, too."""
+    names = (*playbooks.BOOLS, *playbooks.NUMBERS, *(playbooks.CHOICES if job in DEPLOYING else ()))
+    return playbooks.errors({name: of_host[name] for name in names if name in of_host})
 
 
 def _misspelt(variables, loader):

@@ -709,7 +709,7 @@ def test_gate(binary, play, kubectl, secondary_scheduler_kind, namespace, placed
 
 def test_the_value_of_preview(play):
     run = play("osso.scheduler.configure", variables={"preview": "always"}, succeed=False)
-    assert run.failures[0].result["msg"] == "preview is always: set never, report or required."
+    assert run.failures[0].result["msg"] == "preview is always: set never, report or required. Nothing was changed."
 
 
 @pytest.mark.parametrize("module", ["scheduler_preview", "scheduler_explain"])

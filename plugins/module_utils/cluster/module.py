@@ -44,6 +44,8 @@ def cluster_module(run: Callable[[Any], dict[str, Any]], **module_args: Any) -> 
         result, failure = run(module), None
     except Exception as error:
         result, failure = error.result if isinstance(error, ClusterError) else {}, {"msg": message_of(error)}
+    for warning in result.pop("warnings", ()):
+        module.warn(warning)
     # Outside of the handlers, since newer releases of ansible-core add the traceback of the exception that is being handled
     if failure:
         module.fail_json(**failure, **result)

@@ -88,6 +88,26 @@ def test_a_crash_shows_where_but_no_argument():
     assert SECRET not in str(answer) + done.stderr
 
 
+WARNING = """
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import cluster_module
+cluster_module(lambda module: {"changed": False, "warnings": ["mind the gap"]}, argument_spec={})
+"""
+
+
+def test_warnings_of_a_result_cause_no_deprecation():
+    done = subprocess.run(
+        [sys.executable, "-c", WARNING],
+        input=json.dumps({"ANSIBLE_MODULE_ARGS": {}}),
+        env={**os.environ, "PYTHONPATH": str(COLLECTIONS)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    result = json.loads(done.stdout)
+    assert "mind the gap" in str(result["warnings"])
+    assert not result.get("deprecations")
+
+
 def test_a_python_without_pyyaml_is_no_bug():
     missing = ModuleNotFoundError("No module named 'yaml'", name="yaml")
     assert message_of(missing) == "No module named 'yaml': install PyYAML, or set ansible_python_interpreter to a Python that has it."
