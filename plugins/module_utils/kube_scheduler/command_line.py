@@ -24,6 +24,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from .check import check
+from .flags import of_operator
 from .formats import FORMATS, TOOL, Checked
 from .images import check_image, identify
 from .objects import Configuration, Scheduler, configurations
@@ -222,8 +223,9 @@ def _reader(name: str, found: Configuration, options: argparse.Namespace) -> Rea
         if not reader.kubernetes and not options.convert:
             _note("without --kubernetes or --image only release-independent checks are made", options)
         return reader
-    # The operator fills these.
-    reader = reader._replace(placeholders=(PROM_URL, PROM_TOKEN, LOAD_WATCHER_URL))
+    # What the operator fills in, and its flags. Namespace and name of the Lease do not matter, as long as they are not the default scheduler's.
+    flags = (*of_operator("secondary-scheduler", "default"), *flags)
+    reader = reader._replace(flags=flags, placeholders=(PROM_URL, PROM_TOKEN, LOAD_WATCHER_URL))
     if options.kubernetes or options.image:
         return reader
     image = identify(scheduler.image)

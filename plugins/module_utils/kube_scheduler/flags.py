@@ -48,6 +48,19 @@ def apply(config: dict[str, Any], version: str, target: Target, report: Report) 
             election[name] = _typed(kind, value)
 
 
+def of_operator(workload: str, namespace: str) -> list[str]:
+    """The flags of a SecondaryScheduler's leader election; ``workload`` is the name of the Deployment, and of the Lease."""
+    return [
+        "--leader-elect=true",
+        "--leader-elect-lease-duration=137s",
+        "--leader-elect-renew-deadline=107s",
+        "--leader-elect-retry-period=1s",
+        "--leader-elect-resource-lock=leases",
+        f"--leader-elect-resource-name={workload}",
+        f"--leader-elect-resource-namespace={namespace}",
+    ]
+
+
 def overriding(target: Target) -> Mapping[str, str]:
     """Field of leaderElection -> the flag on the command line that overrides it."""
     if not target.flags or target.minor < OVERRIDE_SINCE:

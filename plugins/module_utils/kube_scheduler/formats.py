@@ -19,6 +19,8 @@ from .result import ERROR, Finding
 
 TOOL = "kube-scheduler-config"
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+# Codes that a terminal or a log would execute
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 # What XML 1.0 does not allow
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -32,11 +34,11 @@ class Checked(NamedTuple):
 
     def text(self, finding: Finding) -> str:
         """Object, key, field, message and remedy in one line."""
-        return ": ".join(part for part in (self.label, finding.format(position=False)) if part).replace("\n", " ")
+        return _shown(": ".join(part for part in (self.label, finding.format(position=False)) if part).replace("\n", " "))
 
     def line(self, finding: Finding) -> str:
         """``file:line:column: severity: field: message (hint)``, the form that editors know from compilers."""
-        return f"{self.file}:{finding.line or 1}:{finding.column or 1}: {finding.severity}: {self.text(finding)}"
+        return f"{_shown(self.file)}:{finding.line or 1}:{finding.column or 1}: {finding.severity}: {self.text(finding)}"
 
 
 def text(checked: Sequence[Checked]) -> str:
@@ -98,6 +100,10 @@ def junit(checked: Sequence[Checked]) -> str:
 
 
 FORMATS = {"text": text, "github": github, "sarif": sarif, "junit": junit}
+
+
+def _shown(value: str) -> str:
+    return _CONTROL.sub("\ufffd", value)
 
 
 def _message(value: str) -> str:

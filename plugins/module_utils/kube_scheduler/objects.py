@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -86,13 +87,22 @@ def configurations(text: str | bytes) -> list[Configuration]:
 
     A file whose first document is no Kubernetes object is taken for a configuration as a whole, as kube-scheduler takes it.
     """
-    decoded = text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
-    pieces = list(_documents(decoded))
+    pieces = list(_documents(_decoded(text)))
     first = next((kind for kind in (_kind(piece) for piece, _line in pieces) if kind), ("", ""))
     if not _is_object(*first):
         return [Configuration(text=text)]
     found = [one for piece, line in pieces for one in _objects(piece, line)]
-    return list(_resolved(found))
+    among = [Configuration(CONFIGURATION, text=piece, line=line) for piece, line in pieces if _is_bare(*(_kind(piece) or ("", "")))]
+    return [*_resolved(found), *among]
+
+
+def _decoded(text: str | bytes) -> str:
+    """Without a byte order mark. A redirection in PowerShell writes UTF-16 with one."""
+    if isinstance(text, str):
+        return text.lstrip("\ufeff")
+    if text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return text.decode("utf-16", "replace")
+    return text[len(codecs.BOM_UTF8) if text.startswith(codecs.BOM_UTF8) else 0 :].decode("utf-8", "surrogateescape")
 
 
 class _Object(NamedTuple):
@@ -167,6 +177,11 @@ def _text(value: Any) -> str:
 
 def _is_object(api_version: str, kind: str) -> bool:
     return bool(api_version and kind) and api_version.partition("/")[0] != API_GROUP and kind not in (CONFIGURATION, "Policy")
+
+
+def _is_bare(api_version: str, kind: str) -> bool:
+    """Whether a document among objects is a configuration itself."""
+    return kind == CONFIGURATION or api_version.partition("/")[0] == API_GROUP
 
 
 def _objects(document: str, line: int) -> Iterator[_Object]:
@@ -254,7 +269,7 @@ def _held(one: _Object, scheduler: Scheduler | None) -> Iterator[Configuration]:
                 try:
                     found = replace(found, text=base64.b64decode(text, validate=True), line=None)
                 except (binascii.Error, ValueError):
-                    if _mentions(key):
+                    if _mentions(key) or (scheduler is not None and key == CONFIG_KEY):
                         yield replace(found, text=None, findings=(one.error("encoding", "is not base64", field, key),))
                     continue
             else:

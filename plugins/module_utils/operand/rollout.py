@@ -23,6 +23,7 @@ from typing import NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.deployments import progress
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.readiness import CRASHES
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.flags import of_operator
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils.operand.prometheus import CONFIG_KEY, FILLED, held
 
@@ -62,18 +63,7 @@ def flags(
         # From 2 on kube-scheduler logs its configuration as a whole (cmd/kube-scheduler/app/options/configfile.go); --vmodule, which
         # there is for the text format alone, can only raise what -v says.
         said = ["-v=1"] if "--logging-format=json" in extra else ["-v=1", f"--vmodule=configfile=1,*={verbosity}"]
-    return [
-        "--leader-elect=true",
-        "--leader-elect-lease-duration=137s",
-        "--leader-elect-renew-deadline=107s",
-        "--leader-elect-retry-period=1s",
-        "--leader-elect-resource-lock=leases",
-        f"--leader-elect-resource-name={workload}",
-        f"--leader-elect-resource-namespace={namespace}",
-        *said,
-        *tls,
-        *extra,
-    ]
+    return [*of_operator(workload, namespace), *said, *tls, *extra]
 
 
 def flags_of(resource, overrides, tls, holds_token=False):

@@ -285,6 +285,40 @@ def test_a_broken_object_is_an_error_only_if_it_may_hold_a_configuration(command
     assert (status, out.startswith("config.yaml:10:1: error: ConfigMap: not YAML")) == (1, True), out
 
 
+def test_a_configuration_among_objects_is_checked(command):
+    status, out, _err = command(CRD + "---\n" + MISSPELT, "--kubernetes=1.31")
+    assert (status, out.partition(": profiles")[0]) == (1, "config.yaml:14:15: error: KubeSchedulerConfiguration"), out
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be"])
+def test_byte_order_marks_do_not_hide_objects(command, encoding):
+    """PowerShell writes UTF-16 with one, when the output of helm or kubectl is redirected."""
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    status, out, _err = command((mark + config_map(MISSPELT)).encode(encoding), "--kubernetes=1.31")
+    assert (status, out.partition(": profiles")[0]) == (1, "config.yaml:14:19: error: ConfigMap team/one, key config.yaml"), out
+
+
+def test_the_lease_of_a_secondary_scheduler_is_the_operators(command):
+    alone = config_map(GOOD.replace("leaderElect: false", "leaderElect: true"))
+    assert "lease-collision" in command(alone, "--kubernetes=1.31", "--format=github")[1]
+    assert "lease-collision" not in command(alone + "---\n" + secondary_scheduler(), "--format=github")[1]
+    assert "lease-collision" not in command(alone + "---\n" + secondary_scheduler(), "--kubernetes=1.31", "--format=github")[1]
+
+
+@pytest.mark.parametrize(("encoded", "said"), [("/////w==", "UTF-8"), ("'!!!'", "is not base64")])
+def test_a_configuration_that_the_operator_cannot_read_is_an_error(command, encoded, said):
+    text = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: one, namespace: team}}\nbinaryData: {{config.yaml: {encoded}}}\n---\n"
+    status, out, _err = command(text + secondary_scheduler())
+    assert (status, said in out) == (1, True), out
+
+
+@pytest.mark.parametrize("form", ["text", "github"])
+def test_control_characters_do_not_reach_the_terminal(command, form):
+    text = f'apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: "a\\u001b[2J"}}\ndata: {{config.yaml: {json.dumps(MISSPELT)}}}\n'
+    status, out, _err = command(text, "--kubernetes=1.31", f"--format={form}")
+    assert (status, "\x1b" in out, "a\ufffd[2J" in out) == (1, False, True), out
+
+
 def test_one_configuration_of_a_stream_is_completed_and_converted(command):
     assert yaml.safe_load(command(config_map(GOOD), "--kubernetes=1.31", "--complete")[1])["parallelism"] == 16
     assert command(config_map(GOOD.replace("/v1", "/v1beta3")), "--convert=1.31")[1] == GOOD
