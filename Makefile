@@ -118,12 +118,15 @@ distclean: $(if $(wildcard .cluster*),cluster-clean) clean  ## Remove everything
 	@rm -rf .venv .cache
 
 ##@ The parts of make test
-.PHONY: lint sanity unit images molecule test-api test-reconcile test-integration test-olm without-cluster all-on-clusters forget-times which-cluster ready olm
+.PHONY: lint sanity unit ansible-test-units images molecule test-api test-reconcile test-integration test-olm without-cluster all-on-clusters forget-times which-cluster ready olm
 lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and documentation checks
 	@$(PART) lint tests/tools/lint
 
 sanity: collections  ## ansible-test sanity on several ansible-core series (SERIES=2.18: on one) and all Pythons found
-	@nice $(PART) sanity tests/tools/sanity $(SERIES)
+	@nice $(PART) sanity tests/tools/ansible-test sanity $(SERIES)
+
+ansible-test-units: collections  ## The unit tests by ansible-test, in a tree of collections and without the rest of Ansible
+	@$(ENV) tests/tools/ansible-test units
 
 unit: collections  ## Unit tests, and tests of tools, generated files and plays on this machine
 	@$(ENV) pytest $(or $(TESTS),tests/unit tests/local)
@@ -183,7 +186,7 @@ test-all: env  ## Every tier of tests; what has passed on this commit does not r
 	@$(ENV) tests/tools/test-all
 
 test-long: ready collections images  ## The second tier; its outcome goes to docs/long-tests.md
-	@$(PART) sanity-all tests/tools/sanity all
+	@$(PART) sanity-all tests/tools/ansible-test sanity all
 	@$(ENV) tests/tools/long-tests run
 
 test-releases: env  ## Cluster and OLM tests on a cluster of the other release of Kubernetes, 1.37, in .cluster-1.37

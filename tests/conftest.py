@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import uuid
 from collections import Counter
 from functools import cached_property
@@ -20,6 +21,14 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT / "tests") not in sys.path:
+    sys.path.append(str(ROOT / "tests"))  # for ansible-test
+
+MARKERS = {
+    "integration": "needs a cluster (make test-integration)",
+    "long": "second tier (make test-long); docs/tests-second-tier.md says which test of the gate guards the same more cheaply",
+    "in_order": "the tests of this file follow each other; with one of them, the second tier runs all",
+}
 
 
 def clusters() -> int:
@@ -41,7 +50,10 @@ def set_environment():
 
 
 # The Python library kubernetes, which these modules import, reads KUBECONFIG when it is imported.
-set_environment()
+# It has an environment of its own, and reads no pyproject.toml.
+BY_ANSIBLE_TEST = "ansible_pytest_collections" in os.environ.get("PYTEST_PLUGINS", "")
+if not BY_ANSIBLE_TEST:
+    set_environment()
 
 from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION  # noqa: E402
 from support import ansible_runs  # noqa: E402
@@ -66,6 +78,13 @@ LONGEST = (
     "integration/test_custom_scheduler.py",
     "integration/test_use_scheduler.py",
 )
+
+
+def pytest_configure(config):
+    if BY_ANSIBLE_TEST:
+        config.option.markexpr = config.option.markexpr or "not long"
+    for name, purpose in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {purpose}")
 
 
 def pytest_addoption(parser):

@@ -41,7 +41,7 @@ def test_environment_refuses_a_python_that_does_not_run(root):
 
 
 def test_environment_refuses_an_old_python(root):
-    pythons = load(root / "tests/tools/sanity").find_pythons()
+    pythons = load(root / "tests/tools/ansible-test").find_pythons()
     old = next((python for version, python in pythons.items() if version in ("3.9", "3.10")), None)
     if not old:
         pytest.skip("there is no Python older than 3.11 here")

@@ -6,14 +6,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.variables.spelling import KNOWN, OWN, SHARED, warnings
-from support.ansible_runs import play
 
 ROOT = Path(__file__).resolve().parents[5]
 SPECS = [path for path in ROOT.glob("roles/*/meta/argument_specs.yml") if path.parts[-3] != "operand"]
@@ -70,23 +68,3 @@ def surveys(value):
         value = list(value.values())
     for inner in value if isinstance(value, list) else ():
         yield from surveys(inner)
-
-
-def test_a_play_warns_once(tmp_path):
-    """... of extra variables and of the inventory, and not of what a play before has registered."""
-    (tmp_path / "inventory.json").write_text(json.dumps({"all": {"vars": {"operator_images": "x", "secondary_scheduler_colour": "red"}}}))
-    check = {
-        "hosts": "localhost",
-        "gather_facts": False,
-        "tasks": [
-            {"osso.scheduler.fleet_info": {}, "register": "fleet_clusters"},
-            {"ansible.builtin.set_fact": {"secondary_scheduler_checked": {}}},
-        ],
-    }
-    args = [f"--inventory={tmp_path}/inventory.json", "--extra-vars=secondary_scheduler=x"]
-    run = play([check, check], args=args, env={"ANSIBLE_LOCALHOST_WARNING": "true"})
-    said = re.sub(r"\s+", " ", run.stdout + run.stderr)
-    assert said.count("secondary_scheduler is not a variable of osso.scheduler") == 1
-    for name in ("operator_images", "secondary_scheduler_colour"):
-        assert said.count(f"{name} is not a variable") == 1, said
-    assert "secondary_scheduler_checked" not in said

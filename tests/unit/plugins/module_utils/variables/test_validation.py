@@ -6,13 +6,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.variables import operator, secondary_scheduler, types
-from support.ansible_runs import play
 
 ROOT = Path(__file__).resolve().parents[5]
 IMAGE = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7"
@@ -197,24 +195,3 @@ def test_a_list_or_dict_that_is_a_text_is_an_error(role, name):
         (error,) = types.errors(about, {name: text})
         assert error.startswith(f"{name} is a text instead of a {about[name]['type']}. Give it in a file")
     assert types.errors(about, {name: [] if about[name]["type"] == "list" else {}, "other": "text"}) == []
-
-
-@pytest.mark.parametrize(
-    ("role", "argument"),
-    [
-        ("default_scheduler", "default_scheduler_flags=v=4"),
-        ("mirror", "mirror_additional_images=a,b"),
-        ("monitoring", "monitoring_rules_labels=a=b"),
-        ("publish", "publish_insecure_registries=a,b"),
-        ("secondary_scheduler", "secondary_scheduler_prometheus=url=x"),
-        ("secondary_scheduler", "scheduler_pools=a"),
-    ],
-)
-def test_roles_reject_a_text_before_they_send_a_request(role, argument):
-    # A request would fail.
-    env = {"K8S_AUTH_HOST": "https://127.0.0.1:9", "K8S_AUTH_API_KEY": "x"}
-    task = {"ansible.builtin.include_role": {"name": f"osso.scheduler.{role}"}}
-    others = {"mirror": {"mirror_set_kind": "none"}, "secondary_scheduler": {"secondary_schedulers": [GOOD]}}
-    args = [f"--extra-vars={argument}", f"--extra-vars={json.dumps(others.get(role, {}))}"]
-    (failure,) = play([task], args=args, env=env, succeed=False).failures
-    assert f"{argument.partition('=')[0]} is a text instead of a " in failure.result["msg"]

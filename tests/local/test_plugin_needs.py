@@ -15,7 +15,7 @@ from ansible_collections.osso.scheduler.plugins.filter.operator import plugin_ne
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import CONTROLLER, NEEDS
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import needs
 
-FILES = Path(__file__).parents[5] / "roles/operator/files/plugins"
+FILES = Path(__file__).parents[2] / "roles/operator/files/plugins"
 
 
 def names(found):

@@ -16,7 +16,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import message_of
 from support.direct_module import COLLECTIONS
 
-PLUGINS = Path(__file__).parents[5] / "plugins"
+PLUGINS = Path(__file__).parents[2] / "plugins"
 OURS = "ansible_collections.osso.scheduler.plugins.modules."
 SECRET = "c2VjcmV0LWtleQ=="
 WATCHED = """

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[5] / "docs/inventories"
+EXAMPLES = Path(__file__).parents[2] / "docs/inventories"
 
 
 def listed(inventory, **environment) -> dict:

@@ -16,7 +16,7 @@ import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.variables.custom_scheduler import DEFAULTS, complete, operand
 from support.ansible_runs import play
 
-ROOT = Path(__file__).resolve().parents[5]
+ROOT = Path(__file__).resolve().parents[2]
 IMAGE = "registry.k8s.io/kube-scheduler:v1.34.7"
 SPEC = yaml.safe_load((ROOT / "roles/custom_scheduler/meta/argument_specs.yml").read_text())["argument_specs"]["main"]["options"]
 OLD = {
