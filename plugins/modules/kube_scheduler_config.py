@@ -172,8 +172,7 @@ options:
       - With this option, the module also reports what the cluster lacks for dynamic resource allocation if the configuration runs the plugin
         C(DynamicResources). It reads the served API groups and the ClusterRole C(system:kube-scheduler). If it may not read the role, it does not
         check the permissions.
-      - It also reports if the API server does not serve the PodGroups of Kubernetes and the configuration runs the plugin C(GangScheduling) of Kubernetes
-        1.37 or newer.
+      - It also reports if the configuration runs the plugin C(GangScheduling) and the API server does not serve the gangs of its release.
     type: bool
     default: false
   fail_on:

@@ -198,7 +198,8 @@ def test_custom_image(form):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"kubernetes_version": "1.99"}, "1.99 is not known here"),
+        ({"kubernetes_version": "1.99"}, "kubernetes_version: 1.99 is not known here: Kubernetes 1.21 to"),
+        ({"kubernetes_version": "1.36", "plugins": {"extras": []}}, "plugins"),
         ({"kubernetes_version": "1.36", "plugins": "scheduler-plugins"}, "no release of scheduler-plugins for Kubernetes 1.36"),
         ({"plugins": {"extras": []}}, "extra"),
         ({"kubernetes_version": 1.30}, "without quotes"),
@@ -249,6 +250,8 @@ def test_conversion():
     assert result["conversion"]["complete"] is True
     assert result["conversion"]["steps"]
     assert result["target"]["kubernetes_version_from"] == "convert_to"
+    later = judge(old, convert_to="1.31", kubernetes_version="openshift-9.0")
+    assert (later["failed"], later["text"]) == (False, result["text"]), "a later release of OpenShift is ignored, as everywhere"
     again = judge(result["text"], convert_to="1.31")
     assert (again["text"], again["conversion"]["steps"]) == (result["text"], [])
 

@@ -17,6 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler impo
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import identify
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.presets import PresetError, configuration
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ERROR, WARNING, Finding
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import is_later_openshift
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import devices, gangs, pool_items, pool_policies, validation
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Target, ValidationResult
@@ -134,7 +135,9 @@ def examine(options: Options, connect: Callable[[], Client], warn: Callable[[str
     asks = options.ask_image and not check_mode
     source, given = found.source, (options.flags, options.placeholders, options.image, _cluster_version(options, cluster, asks))
     if options.convert_to:
-        today = options.kubernetes_version or (identify(options.image).kubernetes if options.image else None)
+        today = options.kubernetes_version
+        if not today or is_later_openshift(today):
+            today = identify(options.image).kubernetes if options.image else None
         validated, result["conversion"] = validation.convert(found.text, today, target, *given)
         source = "converted" if result["conversion"]["steps"] else source
     else:

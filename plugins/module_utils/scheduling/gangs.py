@@ -15,12 +15,13 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ADVICE, WARNING, Finding, plugins_of
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.advice import GANG_GATE, GANGS
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import GANG, IN_TREE_NEEDS
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import GANG, GANG_VERSIONS
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import parse_release
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.devices import Effective
 
 OLD_API, OLD_LABEL = "scheduling.x-k8s.io/v1alpha1", "scheduling.x-k8s.io/pod-group"
 API = GANG.api_version
+GROUP = API.partition("/")[0]
 
 _WITHOUT_SUCCESSOR = ("minResources", "scheduleTimeoutSeconds")
 """Fields of the old PodGroup for which the new one has none."""
@@ -31,19 +32,27 @@ class CannotConvert(ValueError):
 
 
 def unserved(effective: Effective, kubernetes: str | None, groups: Mapping[str, Collection[str]]) -> list[Finding]:
-    """A warning if the API server does not serve the PodGroups that a kube-scheduler places. groups: the served API groups, each with its versions.
+    """A warning if the API server does not serve the version of gangs that a kube-scheduler reads.
+
+    kubernetes: its release, None if unknown; groups: the served API groups, each with its versions.
 
     Seen of 1.37: a scheduler with the feature gate waits until its caches contain the PodGroups, and places no pod before that, of whatever kind.
     """
-    group, version = API.split("/")
     minor = parse_release(kubernetes) if kubernetes else 0
-    if minor < IN_TREE_NEEDS[GANGS].since or GANGS not in plugins_of(effective) or version in groups.get(group, ()):
+    if minor < min(GANG_VERSIONS) or GANGS not in plugins_of(effective):
+        return []
+    version = GANG_VERSIONS[max(since for since in GANG_VERSIONS if since <= minor)]
+    if version in groups.get(GROUP, ()):
         return []
     message = (
-        f"the configuration runs {GANGS}, but the API server does not serve {API} {GANG.kind}: a scheduler with the feature gate {GANG_GATE} "
-        "places no pod"
+        f"the configuration runs {GANGS}, which reads {GROUP}/{version} in Kubernetes {kubernetes}, but the API server does not serve it: "
+        f"a scheduler with the feature gate {GANG_GATE} places no pod"
     )
-    return [Finding(WARNING, "gang-api", message, hint=GANG.built_in, stage=ADVICE)]
+    hint = (
+        f"use an image of the cluster's release, and start the API server with --feature-gates={GANG_GATE}=true and "
+        f"--runtime-config={GROUP}/{version}=true"
+    )
+    return [Finding(WARNING, "gang-api", message, hint=hint, stage=ADVICE)]
 
 
 def convert(manifest: Any) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.targ
     SCHEDULER_PLUGINS,
     UnknownTarget,
     is_later_openshift,
+    parse_release,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import content_hash, normalize
 from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import configured
@@ -58,6 +59,10 @@ class Target(NamedTuple):
             return "any kube-scheduler"
         plugins = self.plugins if isinstance(self.plugins, str) else "plugins of its own"
         return f"Kubernetes {self.kubernetes}" + ("" if plugins == IN_TREE else f" with {plugins}")
+
+
+# Where a release comes from, as errors name it; one of an image is known.
+_OPTIONS = {"option": "kubernetes_version: ", "convert_to": "convert_to: "}
 
 
 def unknown_target(why: str) -> Target:
@@ -152,11 +157,18 @@ def resolve_target(
         found = make_target(release, plugins, flags).kubernetes
     except UnknownTarget as error:
         if strict and release_from != "cluster":
-            option = f"{release_from}: " if release_from == "convert_to" else ""
             unquoted = " A number without quotes loses its last zero: write '1.30'." if release in ("1.2", "1.3") else ""
-            raise InputError(f"{option}{error}.{unquoted}") from None
+            raise InputError(f"{'' if _is_known(release) else _OPTIONS[release_from]}{error}.{unquoted}") from None
         return unknown_target(str(error))
     return Target(found, release_from, plugins, plugins_from)
+
+
+def _is_known(release: str) -> bool:
+    try:
+        parse_release(release)
+    except UnknownTarget:
+        return False
+    return True
 
 
 def _given_plugins(plugins: Any) -> Any:

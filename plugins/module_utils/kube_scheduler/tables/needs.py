@@ -106,6 +106,9 @@ GANG = Kind(
     "a scheduler with that feature gate places no pod",
 )
 
+GANG_VERSIONS = {35: "v1alpha1", 36: "v1alpha2", 37: "v1beta1"}
+"""The version of scheduling.k8s.io that the plugin GangScheduling reads, since that minor (pkg/scheduler/framework/plugins/gangscheduling)."""
+
 _TRIMARAN = Need(
     rules=(Rule("metrics.k8s.io", "nodes", "get list"),),
     besides="the nodes' load: metrics-server (metricProvider KubernetesMetricsServer), Prometheus, or a load-watcher service",

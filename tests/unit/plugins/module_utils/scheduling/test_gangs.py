@@ -129,7 +129,10 @@ def test_two_groups_of_one_pod_are_refused():
         ("1.37", SERVED, False),
         ("1.37", {"scheduling.k8s.io": ["v1"]}, True),
         ("1.37", {}, True),
-        ("1.36", {}, False),  # its gangs are of another version
+        ("1.36", SERVED, True),  # its gangs are of another version
+        ("1.36", {"scheduling.k8s.io": ["v1", "v1alpha2"]}, False),
+        ("1.35", {"scheduling.k8s.io": ["v1alpha1"]}, False),
+        ("1.34", {}, False),
         (None, {}, False),
     ],
 )
@@ -138,5 +141,5 @@ def test_an_api_server_without_gangs_is_named(kubernetes, groups, told):
     effective = check(text, "1.37").effective
     found = unserved(effective, kubernetes, groups)
     assert [finding.code for finding in found] == ["gang-api"] * told
-    assert all("does not serve scheduling.k8s.io/v1beta1 PodGroup" in finding.message for finding in found)
+    assert all(f"in Kubernetes {kubernetes}, but the API server does not serve it" in finding.message for finding in found)
     assert unserved(check(DEFAULT, "1.37").effective, kubernetes, groups) == []
