@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ from support.load_aware import reserve
 from support.monitoring import Load, Stack
 from support.openshift import openshift
 from support.private_registry import MANIFESTS, PrivateRegistry, skopeo
-from support.scheduler import IMAGE, eventually
+from support.scheduler import IMAGE, eventually, program_with_plugins
 from support.site import NAMESPACE, installed, remove
 from support.walkthrough import Page, Place
 
@@ -64,6 +65,19 @@ def with_operator(request) -> Iterator[Place]:
     yield place()
     kubectl = request.getfixturevalue("kubectl")
     eventually(lambda: kubectl.get("secondaryscheduler", "packing", NAMESPACE) is None)
+
+
+@contextmanager
+def with_a_program(request) -> Iterator[Place]:
+    """The program is that of the image. The page's picture is a screenshot of the page that the first preview writes."""
+    folder = request.getfixturevalue("tmp_path")
+    (folder / "kube-scheduler").symlink_to(program_with_plugins(request.getfixturevalue("own_cluster")))
+    with with_operator(request) as where:
+        yield where
+        if os.environ.get("WALKTHROUGHS") == "write":
+            picture = PAGES / "decide-before-you-deploy.png"
+            look = ["--hide-scrollbars", "--window-size=1000,1260", f"--screenshot={picture}"]
+            subprocess.run(["chromium", "--headless", "--no-sandbox", *look, f"file://{folder}/preview-localhost.html"], check=True)
 
 
 @contextmanager
@@ -149,6 +163,7 @@ WHERE = {
     "secondary-scheduler": without_operator,
     "gang-scheduling": without_operator,
     "team-scheduler": without_operator_and_pool,
+    "decide-before-you-deploy": with_a_program,
     "custom-scheduler": without_custom_scheduler,
     "five-minutes": with_operator,
     "upgrade": of_an_older_version,
