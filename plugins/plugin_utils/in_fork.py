@@ -15,6 +15,7 @@ docs/decisions/0017-modules-in-a-fork.md contains the reasons.
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
@@ -30,6 +31,7 @@ from ansible import constants
 from ansible.executor import module_common
 from ansible.module_utils import basic
 from ansible.plugins import action
+from ansible.plugins.loader import filter_loader, test_loader
 from ansible.release import __version__
 from ansible.utils.display import Display
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import progress
@@ -70,6 +72,11 @@ def share(name, *parts):
             import_module(f"{COLLECTION}.plugins.module_utils.{part}")
         for plugin in filters:
             import_module(f"{COLLECTION}.plugins.filter.{plugin}")
+        # Ansible loads all of its own filters and tests with the first one, else in each worker.
+        filter_loader.get("ansible.builtin.default")
+        test_loader.get("ansible.builtin.defined")
+        # Garbage collection in a worker would look at all of that again.
+        gc.freeze()
     except ImportError:
         pass
 
