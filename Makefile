@@ -189,8 +189,11 @@ test-long: ready collections images  ## The second tier; its outcome goes to doc
 	@$(PART) sanity-all tests/tools/ansible-test sanity all
 	@$(ENV) tests/tools/long-tests run
 
-test-releases: env  ## Cluster and OLM tests on a cluster of the other release of Kubernetes, 1.37, in .cluster-1.37
-	@KUBERNETES=1.37 CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) test-integration test-olm
+test-releases: export KUBERNETES = 1.37
+test-releases: env  ## Cluster and OLM tests and walk-throughs on a cluster of the other release of Kubernetes, 1.37, in .cluster-1.37
+	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) test-integration
+	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) test-integration TESTS="-m long tests/integration/test_walkthroughs.py"
+	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) test-olm
 	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) cluster-clean
 
 coverage: collections  ## Unit, API and reconcile tests with branch coverage; names the files of which little is covered

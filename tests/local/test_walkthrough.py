@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from support.walkthrough import Differs, Page, Place, condensed
 
@@ -121,6 +123,13 @@ def test_pages_call_things_by_their_published_names(page):
     text = "```yaml\n# vars.yml\nimage: registry.example.com/it:1\n```\n\n```console\n$ cat vars.yml\n```\n"
     shown = text.replace("$ cat vars.yml\n", "$ cat vars.yml\n# vars.yml\nimage: registry.example.com/it:1\nmore: yes\n")
     assert page(text, place, write=True) == shown
+
+
+def test_lines_of_one_place_are_not_of_the_page(page):
+    text = PAGE.replace("$ cat vars.yml | \\\n", "$ echo '[WARNING]: old'; cat vars.yml | \\\n")
+    with pytest.raises(Differs):
+        page(text)
+    page(text, place=Place(besides=re.compile(r"\[WARNING\]: old")))
 
 
 @pytest.mark.parametrize(

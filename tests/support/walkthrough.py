@@ -80,12 +80,13 @@ class Place:
     """Where a page is executed: what its reader has, and this machine has by another name.
 
     `names`: what pages call something -> what it is here. `more`: by name of a file, what is in it besides what the page says, or all of it
-    where the page has no such file. `nodes`: whether it matters which node is named.
+    where the page has no such file. `nodes`: whether it matters which node is named. `besides`: lines of outputs that only this place has.
     """
 
     names: dict[str, str] = field(default_factory=dict)
     more: dict[str, str] = field(default_factory=dict)
     nodes: bool = False
+    besides: re.Pattern[str] | None = None
 
     def here(self, text: str) -> str:
         for name, meant in self.names.items():
@@ -157,6 +158,7 @@ class Page:
                 check=False,
             )
             lines = [line.rstrip() for line in place.published(done.stdout).replace(str(folder), ".").splitlines()]
+            lines = [line for line in lines if not (place.besides and place.besides.match(line))]
             shown = condensed(lines) if step.command.startswith("ansible-playbook ") else lines
             if not READS.match(step.command) or agree(expected, shown, place) or time.monotonic() > until:
                 return done.returncode, shown
