@@ -119,6 +119,13 @@ options:
     type: list
     elements: str
     default: []
+  prepare:
+    description:
+      - Only makes the changes that precede the deployment of the schedulers. Removes the pools with O(pools[].state=absent), and labels the nodes
+        of O(pools[].nodes) with C(names), so that a scheduler finds its nodes.
+      - RV(pools) is empty then. A later task without this option applies the pools.
+    type: bool
+    default: false
   force_conflicts:
     description: Whether fields of the policies that others have changed get their values again. With V(false) the module fails and names them.
     type: bool
@@ -128,7 +135,7 @@ notes:
     version or the gate."
   - If a policy cannot be evaluated, the default scheduler places the pod. A pod that O(pools[].reserved) cannot check is rejected.
   - Required permissions are to list Deployments, SecondaryScheduler resources, pods, nodes and DaemonSets, to get Leases and ConfigMaps, to patch nodes,
-    and to get, create, patch and delete the four kinds of admission policies and bindings.
+    and to get, create, patch and delete the four kinds of admission policies and bindings. With several pools, also to list namespaces.
 seealso:
   - module: osso.scheduler.scheduler_info
 """
@@ -220,7 +227,7 @@ _RETURNED = ("changed", "objects", "counts", "requests", "diff")
 
 def run(module):
     params = module.params
-    settings = Settings(module.check_mode, params["namespaces"], params["configurations"], params["force_conflicts"])
+    settings = Settings(module.check_mode, params["namespaces"], params["configurations"], params["force_conflicts"], params["prepare"])
     # The invocation is part of the result, and a configuration can contain credentials.
     params["configurations"] = []
     given = pool_items.complete(params["pools"])
@@ -264,6 +271,7 @@ def main():
             ),
             namespaces=dict(type="list", elements="str", default=[]),
             configurations=dict(type="list", elements="str", default=[]),
+            prepare=dict(type="bool", default=False),
             force_conflicts=dict(type="bool", default=True),
         ),
         supports_check_mode=True,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.variables.custom_scheduler import documented_config
 from support.operator_in_process import crashing, ready
 from support.scheduler import IMAGE, eventually
 from support.site import site
@@ -27,6 +28,7 @@ AFFINITY = {
     }
 }
 ABSENT = {"scheduler_name": NAME, "state": "absent"}
+POLICIES = ("mutatingadmissionpolicy", "mutatingadmissionpolicybinding")
 
 
 def pool(namespace, **fields):
@@ -129,6 +131,12 @@ def await_routing(kubectl, namespace, name=NAME, **fields):
     eventually(lambda: scheduler_of(kubectl, namespace, **fields) == name, 30)
 
 
+def rename(policy):
+    """The object of another pool, made of one of ours."""
+    spec = {**policy["spec"], **({"policyName": "osso-scheduler-pool-earlier"} if "policyName" in policy["spec"] else {})}
+    return {**{key: policy[key] for key in ("apiVersion", "kind")}, "metadata": {"name": "osso-scheduler-pool-earlier"}, "spec": spec}
+
+
 def node(kubectl, name):
     """Its label, and its taints without the one that each new node has."""
     found = kubectl.json("get", "node", name)
@@ -162,13 +170,17 @@ def test_pods_of_users_and_of_controllers_are_routed_and_nothing_else(pools, kub
             "with a scheduler": "other",
         }
 
-        kubectl("create", "deployment", "web", "--image=registry.example.com/c:1", f"--namespace={namespace}")
-        kubectl("create", "job", "once", "--image=registry.example.com/c:1", f"--namespace={namespace}")
+        image, place = "--image=registry.example.com/c:1", f"--namespace={namespace}"
+        kubectl("create", "deployment", "web", image, place)
+        kubectl("create", "job", "once", image, place)
+        kubectl("create", "cronjob", "nightly", image, "--schedule=0 3 1 1 *", place)
+        kubectl("create", "job", "of-nightly", "--from=cronjob/nightly", place)
         kubectl.create("pod", pod(namespace), namespace)
-        found = eventually(lambda: (some := kubectl.list("pod", namespace)) and len(some) == 3 and some)
+        found = eventually(lambda: (some := kubectl.list("pod", namespace)) and len(some) == 4 and some)
         assert {one["spec"]["schedulerName"] for one in found} == {NAME}
-        kinds = {owner["kind"] for one in found for owner in one["metadata"].get("ownerReferences", [])}
-        assert kinds == {"ReplicaSet", "Job"}
+        owners = sorted(owner["name"].partition("-")[0] for one in found for owner in one["metadata"].get("ownerReferences", []))
+        assert owners == ["of", "once", "web"]
+        assert scheduler_of(kubectl, namespace, ownerReferences=of("StatefulSet", "a")) == NAME
     finally:
         kubectl("delete", "namespace", other, "kube-pool", "openshift-pool", "--wait=false")
 
@@ -212,6 +224,21 @@ def test_a_second_run_check_mode_and_removal(pools, kubectl, namespace, nodes, a
     assert (node(kubectl, nodes[0]), node(kubectl, nodes[1])) == ((None, []), (None, [OTHER_TAINT]))
     await_routing(kubectl, namespace, "default-scheduler")
     assert pools(ABSENT)["changed"] is False
+
+
+def test_before_the_deployment_only_names_of_nodes_and_removals_count(pools, kubectl, namespace, nodes, audit):
+    item = pool(namespace, nodes={"names": nodes[:1]}, exclusive=True)
+    first = pools(item, prepare=True)
+    assert (first["failed"], first["pools"], first["counts"]["created"], first["counts"]["updated"]) == (False, [], 0, 1), first
+    assert node(kubectl, nodes[0]) == (NAME, [])
+    pools(item)
+    # Nothing is taken from a pool that stays.
+    with audit:
+        again = pools(pool(namespace), prepare=True)
+    assert (again["changed"], audit.writes()) == (False, []), again
+    assert node(kubectl, nodes[0]) == (NAME, [TAINT])
+    gone = pools(ABSENT, prepare=True)
+    assert (gone["counts"]["deleted"], gone["counts"]["updated"], node(kubectl, nodes[0])) == (2, 1, (None, []))
 
 
 def test_an_option_that_is_removed_leaves_nothing(pools, kubectl, namespace, nodes):
@@ -290,6 +317,21 @@ def test_all_contradictions_at_once_and_no_write(pools, kubectl, namespace, node
     assert result["msg"].endswith("Nothing was written.")
 
 
+def test_a_namespace_of_an_earlier_pool(pools, kubectl, namespace, audit):
+    """Of two policies for a pod it is not defined which one comes first."""
+    kubectl("label", "namespace", namespace, "team=overlap")
+    pools(pool(namespace))
+    kubectl.apply(*(rename(kubectl.json("get", kind, f"osso-scheduler-pool-{NAME}")) for kind in POLICIES))
+    try:
+        with audit:
+            result = pools({"scheduler_name": NAME, "namespaces": {"match_labels": {"team": "overlap"}}})
+    finally:
+        kubectl("delete", ",".join(POLICIES), "osso-scheduler-pool-earlier")
+    assert (result["failed"], audit.writes()) == (True, [])
+    assert f"The namespace {namespace} is in scheduler_pools[0] ({NAME}) and an earlier pool (earlier): change" in result["msg"]
+    assert not pools({"scheduler_name": NAME, "namespaces": {"match_labels": {"team": "overlap"}}})["failed"]
+
+
 def test_a_scheduler_that_leaves_its_nodes(pools, kubectl, namespace, nodes):
     configure(kubectl)
     try:
@@ -335,3 +377,31 @@ def test_site_routes_to_a_scheduler_that_it_deploys(audit, namespace):
         failed = site(variables={**variables, "scheduler_pools": [{**item, "scheduler_name": "nobody"}]}, succeed=False)
     assert audit.writes() == []
     assert "scheduler_pools[0].scheduler_name is nobody, but no available" in failed.failures[0].result["msg"]
+
+
+def test_custom_schedulers_keep_to_the_nodes_of_their_pools(play, audit, namespace):
+    scheduler = {"name": "new", "image": IMAGE}
+    item = {"scheduler_name": "new", "namespaces": {"names": [namespace]}, "nodes": {"match_labels": {"pool": "new"}}}
+    variables = {"custom_schedulers": [scheduler], "scheduler_pools": [item]}
+    with audit:
+        run = play("osso.scheduler.custom_scheduler", variables=variables, check=True, diff=True)
+    assert audit.writes() == []
+    (applied,) = run.task("Apply schedulers").result["results"]
+    config_map = next(one for one in applied["diff"] if "ConfigMap" in one["after_header"] and "profiles" in one["after"])
+    assert "addedAffinity" in config_map["after"]
+    assert {one["action"] for one in run.task("Apply the pools").result["objects"]} == {"created", "absent"}
+
+    own = {"name": "NodeAffinity", "args": {"addedAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}}}
+    own["args"]["addedAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"] = [
+        {"matchExpressions": [{"key": "disk", "operator": "Exists"}]}
+    ]
+    config = {**configuration(), "profiles": [{"schedulerName": "new", "pluginConfig": [own]}]}
+    for source in ({"config": config}, {"config_text": json.dumps(config)}, {"config_text": json.dumps(documented_config("new"))}):
+        with audit:
+            failed = play(
+                "osso.scheduler.custom_scheduler", variables={**variables, "custom_schedulers": [{**scheduler, **source}]}, succeed=False
+            )
+        assert audit.writes() == []
+        message = str(failed.failures[0].result)
+        assert "scheduler_pools[0].nodes: the scheduler new also places pods on other nodes. Add these lines to the profile new" in message
+        assert "values:" in message

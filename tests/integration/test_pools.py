@@ -7,26 +7,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from support.objects import deployment
-from support.plain_scheduler import CONFIG, plain_scheduler
-from support.scheduler import eventually
+from support.scheduler import IMAGE, eventually
 
 PAUSE = "registry.k8s.io/pause:3.10"
-KEEP_TO_NODES = """\
-    pluginConfig:
-      - name: NodeAffinity
-        args:
-          addedAffinity:
-            requiredDuringSchedulingIgnoredDuringExecution:
-              nodeSelectorTerms:
-                - matchExpressions:
-                    - key: osso.scheduler/pool
-                      operator: In
-                      values:
-                        - {namespace}
-"""
 
 
 def pod(namespace, name, **spec):
@@ -41,47 +28,76 @@ def node(kubectl):
     return next(one["metadata"]["name"] for one in kubectl.json("get", "nodes")["items"] if not one["spec"].get("taints"))
 
 
-def test_pods_of_a_namespace_on_nodes_of_their_own(kubectl, module_result, namespace, node):
-    with plain_scheduler(kubectl, config=CONFIG.partition("  - schedulerName: {namespace}-packing")[0] + KEEP_TO_NODES) as name:
-        item = {"scheduler_name": name, "namespaces": {"names": [namespace]}, "nodes": {"names": [node]}, "exclusive": True}
-        try:
-            result = module_result("scheduler_pool", {"pools": [item]})
-            assert not result["failed"], result["msg"]
-            trial = pod(namespace, "trial")
+def test_pods_of_a_namespace_on_nodes_of_their_own(kubectl, module_result, play, namespace, node):
+    name = f"pool-{namespace}"
+    scheduler = {"name": name, "namespace": name, "create_namespace": True, "image": IMAGE}
+    item = {"scheduler_name": name, "namespaces": {"names": [namespace]}, "nodes": {"names": [node]}, "exclusive": True}
 
-            def routed():
-                answer = kubectl("create", "--dry-run=server", "--filename=-", "--output=json", stdin=trial)
-                return json.loads(answer.stdout)["spec"]["schedulerName"] == name
+    def deploy(**fields):
+        variables = {
+            "custom_schedulers": [{**scheduler, **fields}],
+            "scheduler_pools": [{**item, **fields}],
+            "custom_scheduler_probe_image": PAUSE,
+        }
+        return play("osso.scheduler.custom_scheduler", variables=variables)
 
-            eventually(routed, 30)
-            kubectl.create("pod", pod(namespace, "bare"), namespace)
-            kubectl.apply(deployment(namespace, replicas=2, image=PAUSE))
-            kubectl("create", "job", "once", f"--image={PAUSE}", f"--namespace={namespace}")
-            pods = eventually(
-                lambda: (some := kubectl.list("pod", namespace)) and sum("nodeName" in one["spec"] for one in some) == 4 and some
-            )
-            assert {(one["spec"]["schedulerName"], one["spec"]["nodeName"]) for one in pods} == {(name, node)}
+    try:
+        # One run labels the node before the scheduler is verified with a pod, and routes pods afterwards.
+        deploy()
+        assert deploy().changed == []
+        trial = pod(namespace, "trial")
 
-            probe = module_result("scheduler_probe", {"scheduler_name": name, "image": PAUSE})
-            assert not probe["failed"], probe["msg"]
-            # The other scheduler finds another node, or none: it does not use the one of the pool.
-            other = pod("default", f"other-{namespace}")
-            kubectl.create("pod", other, "default")
-            seen = eventually(
-                lambda: (one := kubectl.get("pod", other["metadata"]["name"], "default")) and one["status"].get("conditions") and one
-            )
-            assert seen["spec"].get("nodeName") != node
-            overlaps = module_result("scheduler_info", {"gather": ["collisions"]})["overlaps"]
-            assert [one for one in overlaps if name in one["scheduler_names"]] == []
-        finally:
-            kubectl("delete", "pod", f"other-{namespace}", "--namespace=default", "--ignore-not-found")
-            removed = module_result("scheduler_pool", {"pools": [{"scheduler_name": name, "state": "absent"}]})
-        assert not removed["failed"], removed["msg"]
-        assert "taints" not in kubectl.json("get", "node", node)["spec"]
+        def routed():
+            answer = kubectl("create", "--dry-run=server", "--filename=-", "--output=json", stdin=trial)
+            return json.loads(answer.stdout)["spec"]["schedulerName"] == name
+
+        eventually(routed, 30)
+        kubectl.create("pod", pod(namespace, "bare"), namespace)
+        web = deployment(namespace, "web", image=PAUSE, replicas=2)
+        store = {**deployment(namespace, "store", image=PAUSE), "kind": "StatefulSet"}
+        store["spec"]["serviceName"] = "store"
+        # It runs on all nodes: its pods belong to the default scheduler.
+        agent = {**deployment(namespace, "agent", image=PAUSE, tolerations=[{"operator": "Exists"}]), "kind": "DaemonSet"}
+        del agent["spec"]["replicas"]
+        kubectl.apply(web, store, agent)
+        for command in (["job", "once"], ["cronjob", "nightly", "--schedule=0 3 1 1 *"]):
+            kubectl("create", *command, f"--image={PAUSE}", f"--namespace={namespace}")
+        kubectl("create", "job", "of-nightly", "--from=cronjob/nightly", f"--namespace={namespace}")
+
+        def placed():
+            """The schedulers and nodes of the pods, by the start of their names."""
+            pods = kubectl.list("pod", namespace)
+            found = {(one["metadata"]["name"].partition("-")[0], one["spec"]["schedulerName"], one["spec"].get("nodeName")) for one in pods}
+            return found if len(pods) >= 7 and all(of_node for _start, _name, of_node in found) else None
+
+        found = eventually(placed)
+        assert {one for one in found if one[0] != "agent"} == {(start, name, node) for start in ("bare", "web", "store", "once", "of")}
+        assert {one[1] for one in found if one[0] == "agent"} == {"default-scheduler"}
+        # The other scheduler finds another node, or none: it does not use the one of the pool.
+        other = pod("default", f"other-{namespace}")
+        kubectl.create("pod", other, "default")
+        seen = eventually(
+            lambda: (one := kubectl.get("pod", other["metadata"]["name"], "default")) and one["status"].get("conditions") and one
+        )
+        assert seen["spec"].get("nodeName") != node
+        overlaps = module_result("scheduler_info", {"gather": ["collisions"]})["overlaps"]
+        assert [one for one in overlaps if name in one["scheduler_names"]] == []
+    finally:
+        kubectl("delete", "pod", f"other-{namespace}", "--namespace=default", "--ignore-not-found")
+        deploy(state="absent")
+    after = kubectl.json("get", "node", node)
+    assert ("taints" in after["spec"], "osso.scheduler/pool" in after["metadata"]["labels"]) == (False, False)
+
+
+def rejected_by(kubectl, node):
+    """How many pods its kubelet has rejected for lack of CPU, as Prometheus reads it."""
+    text = kubectl("get", f"--raw=/api/v1/nodes/{node}/proxy/metrics").stdout
+    return sum(float(value) for value in re.findall(r'^kubelet_admission_rejections_total\{reason="OutOfcpu"\} (\S+)$', text, re.MULTILINE))
 
 
 def test_a_collision(kubectl, module_result, namespace, node):
     """A pod is bound to a node that another scheduler has filled, as by a scheduler that does not know it yet."""
+    before = rejected_by(kubectl, node)
     cores = kubectl.json("get", "node", node)["status"]["allocatable"]["cpu"]
     # With a request, whatever else runs there: the second one asks for all of the node.
     kubectl.create(
@@ -102,3 +118,5 @@ def test_a_collision(kubectl, module_result, namespace, node):
     assert (mine["reasons"], mine["nodes"], mine["name"]) == ({"OutOfcpu": 1}, [node], "second")
     assert "default-scheduler" in mine["others"]
     assert "define a pool for stale" in mine["message"]
+    # Of it the operator's alert is made.
+    assert rejected_by(kubectl, node) == before + 1

@@ -17,6 +17,17 @@ UP = 'up{job="osso-scheduler-operator-metrics", namespace="ops", instance="1"}'
 ERRORS = 'controller_runtime_reconcile_errors_total{job="osso-scheduler-operator-metrics", namespace="ops"}'
 
 
+KUBELET = 'instance="n:10250", job="kubelet", metrics_path="/metrics", node="n"'
+KUBELET_UP, KUBELET_START = f"up{{{KUBELET}}}", f"process_start_time_seconds{{{KUBELET}}}"
+REJECTED = f'kubelet_admission_rejections_total{{{KUBELET}, reason="OutOfcpu"}}'
+REJECTED_ALERT = ["SecondarySchedulerPodsRejected"]
+SEEN_BEFORE = {KUBELET_UP: "1x200", KUBELET_START: "-90000x200"}
+
+
+def placed(profile):
+    return f'scheduler_schedule_attempts_total{{job="s", profile="{profile}", result="scheduled"}}'
+
+
 def condition(kind, instance="1"):
     labels = f'namespace="ops", instance="{instance}", secondaryscheduler_namespace="team", secondaryscheduler="a"'
     return f'osso_secondaryscheduler_condition{{condition="{kind}", {labels}}}'
@@ -58,6 +69,25 @@ CASES = {
         {ERRORS: " ".join(str(minute * 60 // 1000) for minute in range(200))},
         {60: [], 120: ["SecondarySchedulerOperatorReconcileErrors"], 190: ["SecondarySchedulerOperatorReconcileErrors"]},
     ),
+    "the first pods that a kubelet rejects": (
+        {**SEEN_BEFORE, REJECTED: "_x30 7x170"},
+        {29: [], 30: REJECTED_ALERT, 44: REJECTED_ALERT, 60: []},
+    ),
+    "further rejected pods": ({**SEEN_BEFORE, REJECTED: "7x50 9x150"}, {49: [], 52: REJECTED_ALERT, 80: []}),
+    "rejected pods of a kubelet that restarts": ({**SEEN_BEFORE, REJECTED: "7x50 _x3 2x150"}, {49: [], 56: REJECTED_ALERT, 90: []}),
+    "rejected pods on a new node": (
+        {KUBELET_UP: "_x30 1x170", KUBELET_START: "_x30 1800x170", REJECTED: "_x30 7x170"},
+        {32: REJECTED_ALERT, 60: []},
+    ),
+    "pods that were rejected before Prometheus started": ({**SEEN_BEFORE, REJECTED: "7x200"}, {1: [], 14: [], 16: [], 100: []}),
+    "a kubelet that could not be scraped for a while": (
+        {**SEEN_BEFORE, KUBELET_UP: "1x20 0x30 1x150", REJECTED: "7x20 _x30 7x150"},
+        {50: [], 53: [], 60: [], 90: []},
+    ),
+    "pods that are rejected for another reason": (
+        {**SEEN_BEFORE, REJECTED.replace("OutOfcpu", "NodeShutdown"): "_x30 7x170"},
+        {31: [], 60: []},
+    ),
 }
 
 
@@ -72,8 +102,23 @@ def promtool(root):
     return run
 
 
+@pytest.fixture
+def expect(promtool, root, tmp_path):
+    """expect(series, KEY=tests of promtool): they hold."""
+
+    def run(series, **tests):
+        given = [{"series": name, "values": values} for name, values in {**WELL, **series}.items()]
+        test = {"interval": "1m", "input_series": given, **tests}
+        file = tmp_path / "test.yaml"
+        file.write_text(yaml.safe_dump({"rule_files": [str(root / ALERTS)], "evaluation_interval": "1m", "tests": [test]}))
+        done = promtool("test", "rules", file)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return run
+
+
 @pytest.mark.parametrize("case", CASES)
-def test_alerts_fire_when_they_should(case, promtool, root, tmp_path):
+def test_alerts_fire_when_they_should(case, expect):
     series, firing = CASES[case]
     questions = [
         {
@@ -83,12 +128,24 @@ def test_alerts_fire_when_they_should(case, promtool, root, tmp_path):
         }
         for minute, alerts in firing.items()
     ]
-    test = {
-        "interval": "1m",
-        "input_series": [{"series": name, "values": values} for name, values in {**WELL, **series}.items()],
-        "promql_expr_test": questions,
+    expect(series, promql_expr_test=questions)
+
+
+def test_the_alert_names_the_number_of_rejected_pods_and_who_placed_pods_meanwhile(expect, root):
+    series = {
+        **SEEN_BEFORE,
+        REJECTED: "_x30 7x170",
+        placed("default-scheduler"): "5x20 9x180",
+        placed("batch"): "_x25 3x175",
+        placed("idle"): "4x200",
     }
-    file = tmp_path / "test.yaml"
-    file.write_text(yaml.safe_dump({"rule_files": [str(root / ALERTS)], "evaluation_interval": "1m", "tests": [test]}))
-    done = promtool("test", "rules", file)
-    assert done.returncode == 0, done.stdout + done.stderr
+    (rule,) = [
+        one
+        for group in yaml.safe_load((root / ALERTS).read_text())["groups"]
+        for one in group["rules"]
+        if one.get("alert") in REJECTED_ALERT
+    ]
+    start, _query, end = rule["annotations"]["description"].partition("{{ range")
+    description = f"{start}batch, default-scheduler{end.rpartition('{{ end }}')[2]}".replace('{{ $value | printf "%.0f" }}', "7")
+    expected = {"exp_labels": rule["labels"], "exp_annotations": {**rule["annotations"], "description": description}}
+    expect(series, alert_rule_test=[{"eval_time": "31m", "alertname": rule["alert"], "exp_alerts": [expected]}])

@@ -187,6 +187,11 @@ class Monitoring:
         answer = json.loads(_request(f"{self.url}/api/v1/query", {"query": expression}))
         return {item["metric"].get("instance", ""): float(item["value"][1]) for item in answer["data"]["result"]}
 
+    def alerts(self) -> list[dict]:
+        """The pending and firing alerts, as its API has them."""
+        answer = json.loads(_request(f"{self.url}/api/v1/alerts"))
+        return list(answer["data"]["alerts"])
+
     def queries_seen(self) -> float:
         """How many requests have reached the API for queries."""
         pattern = r'^prometheus_http_requests_total\{.*handler="/api/v1/query".*\} (\S+)$'

@@ -38,6 +38,11 @@ DEFAULTS: dict[str, Any] = {
 _KINDS: dict[type, str] = {str: "a text", bool: "true or false", int: "a number", dict: "a mapping", list: "a list"}
 _SELECTOR: dict[str, type] = {"match_labels": dict, "names": list}
 _LABELS = {"namespaces": "team: research", "pods": "app: batch", "nodes": "pool: batch"}
+# As Ansible reads them
+_BOOLEANS = {
+    **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
+    **dict.fromkeys(("0", "false", "f", "no", "n", "off"), False),
+}
 _NAMES: dict[str, Callable[[str], list[str]]] = {"namespaces": dns1123_label, "nodes": dns1123_subdomain}
 
 
@@ -46,6 +51,7 @@ def complete(given: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
     A selector of an item is a dict with ``match_labels`` and, of namespaces and nodes, ``names``.
     """
+    given = [_typed(item) for item in given]
     wrong = [error for number, item in enumerate(given) for error in _type_errors(item, f"{VARIABLE}[{number}]")]
     if wrong:
         return {"items": [], "errors": wrong}
@@ -59,9 +65,40 @@ def complete(given: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {"items": items, "errors": errors}
 
 
+def shared_namespaces(items: Sequence[Mapping[str, Any]], namespaces: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Why pods of existing namespaces would be routed by several of the pools: whose policy sets the schedulerName first is not defined."""
+    found = []
+    for namespace in namespaces:
+        name, labels = namespace["metadata"]["name"], namespace["metadata"].get("labels") or {}
+        pools = [item for item in items if not _labels(item, "pods") and not is_system(name) and _selects(item, name, labels)]
+        if len(pools) > 1:
+            which = " and ".join(f"{item['where']} ({item['scheduler_name']})" for item in pools)
+            found.append(
+                f"The namespace {name} is in {which}: change their namespaces, so that it is in one pool, or select pods by labels."
+            )
+    return found
+
+
 def is_system(namespace: str) -> bool:
     """Whether pods of a namespace are never routed, because the cluster itself runs there."""
     return namespace.startswith(SYSTEM_PREFIXES) or namespace in SYSTEM_NAMESPACES
+
+
+def _selects(item: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> bool:
+    selector = item["namespaces"]
+    return name in selector["names"] if selector["names"] else bool(selector["match_labels"].items() <= labels.items())
+
+
+def _typed(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An item whose numbers and booleans can be texts, which is what a template of a variable or of a survey results in."""
+    found = dict(item)
+    for key, value in item.items():
+        text, default = value.strip().lower() if isinstance(value, str) else "", DEFAULTS.get(key)
+        if isinstance(default, bool):
+            found[key] = _BOOLEANS.get(text, value)
+        elif isinstance(default, int) and text.isdecimal():
+            found[key] = int(text)
+    return found
 
 
 def _type_errors(item: Mapping[str, Any], where: str) -> list[str]:

@@ -56,6 +56,15 @@ def wanted_marks(items: Sequence[Mapping[str, Any]], found: Mapping[str, Sequenc
     }
 
 
+def marks_before_deployment(nodes: Mapping[str, Object], wanted: Mapping[str, Marks], pools: Collection[str]) -> dict[str, Marks]:
+    """What nodes by name have to have before the schedulers of `pools` are deployed: their new labels, and all that they have of these pools."""
+    found = {}
+    for name, node in nodes.items():
+        label, taint = (mark if mark in pools else None for mark in marks(node))
+        found[name] = Marks(wanted.get(name, Marks()).label or label, taint)
+    return found
+
+
 def marks(node: Object) -> Marks:
     taints = [taint.get("value") or "" for taint in _taints(node) if _is_ours(taint)]
     return Marks((node["metadata"].get("labels") or {}).get(POOL_KEY), taints[0] if taints else None)

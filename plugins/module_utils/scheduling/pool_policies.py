@@ -23,6 +23,8 @@ POOL_KEY = "osso.scheduler/pool"
 GROUP = "admissionregistration.k8s.io"
 # The newest first, with the release of Kubernetes from which a server has it, and whether it is served by default
 VERSIONS = (("v1", 36, True), ("v1beta1", 34, False), ("v1alpha1", 32, False))
+KIND = "MutatingAdmissionPolicy"
+_NAME_PREFIX = "osso-scheduler-pool-"
 _VALIDATING = f"{GROUP}/v1"
 _IS_AVAILABLE = "has(params.status.availableReplicas) && params.status.availableReplicas > 0"
 _DIGITS = "0123456789abcdef"
@@ -50,7 +52,7 @@ def routing(
         mutations.append({"patchType": "JSONPatch", "jsonPatch": {"expression": _add_toleration(item["scheduler_name"])}})
     policy: Object = {
         "apiVersion": api_version,
-        "kind": "MutatingAdmissionPolicy",
+        "kind": KIND,
         "metadata": {"name": name},
         "spec": {
             # Without an answer of the policy, the default scheduler places the pod.
@@ -66,7 +68,7 @@ def routing(
         selectors["objectSelector"] = {"matchLabels": item["pods"]["match_labels"]}
     binding: Object = {
         "apiVersion": api_version,
-        "kind": "MutatingAdmissionPolicyBinding",
+        "kind": f"{KIND}Binding",
         "metadata": {"name": name},
         "spec": {"policyName": name, "matchResources": selectors},
     }
@@ -110,7 +112,19 @@ def reservation(item: Mapping[str, Any], excluded: Sequence[str]) -> list[Object
 
 
 def policy_name(item: Mapping[str, Any]) -> str:
-    return f"osso-scheduler-pool-{item['scheduler_name']}"
+    return f"{_NAME_PREFIX}{item['scheduler_name']}"
+
+
+def item_of(binding: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The name and the selectors of the pool of a binding, as in an item; None for the binding of others, or one that others have rewritten."""
+    name, resources = binding["metadata"]["name"], binding["spec"].get("matchResources") or {}
+    selector = resources.get("namespaceSelector") or {}
+    expressions = selector.get("matchExpressions") or [{}]
+    namespaces = {"names": expressions[0].get("values") or [], "match_labels": selector.get("matchLabels") or {}}
+    if not name.startswith(_NAME_PREFIX) or not any(namespaces.values()):
+        return None
+    pods: Object = {"names": [], "match_labels": (resources.get("objectSelector") or {}).get("matchLabels") or {}}
+    return {"where": "an earlier pool", "scheduler_name": name[len(_NAME_PREFIX) :], "namespaces": namespaces, "pods": pods}
 
 
 def conditions(item: Mapping[str, Any], excluded: Sequence[str]) -> dict[str, str]:

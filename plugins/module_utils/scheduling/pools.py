@@ -18,7 +18,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests i
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.report import Report
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import document
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import pool_nodes, pool_policies
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import pool_items, pool_nodes, pool_policies
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pool_items import is_system
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pool_nodes import Marks
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey
@@ -36,6 +36,7 @@ class Settings(NamedTuple):
     namespaces: Sequence[str] = ()
     configurations: Sequence[str] = ()
     force_conflicts: bool = False
+    prepare: bool = False
 
 
 class Pools:
@@ -56,11 +57,14 @@ class Pools:
         nodes = {node["metadata"]["name"]: node for node in self._client.list(self._node_kind)}
         members, contradictions = pool_nodes.members(self._present, list(nodes.values()))
         wanted = pool_nodes.wanted_marks(self._present, members)
+        if self._settings.prepare:
+            wanted = pool_nodes.marks_before_deployment(nodes, wanted, [item["scheduler_name"] for item in self._present])
         patches, taken = self._patches(nodes, wanted)
-        errors += contradictions + taken
+        errors += contradictions + taken + self._shared_namespaces(api_version, excluded)
         if errors:
             raise InputError("\n".join([*errors, "Nothing was written."]))
-        results = [self._result(item, [nodes[name] for name in members[item["scheduler_name"]]]) for item in self._present]
+        described = [] if self._settings.prepare else self._present
+        results = [self._result(item, [nodes[name] for name in members[item["scheduler_name"]]]) for item in described]
         dry = {name: self._patch_node(name, nodes[name], operations, wanted, dry_run=True) for name, operations in patches.items()}
         self._policies(api_version, excluded)
         for name, operations in patches.items():
@@ -73,7 +77,7 @@ class Pools:
         versions = [f"{pool_policies.GROUP}/{name}" for name, _minor, _default in pool_policies.VERSIONS]
         for version in versions:
             try:
-                self._client.resource(version, "MutatingAdmissionPolicy")
+                self._client.resource(version, pool_policies.KIND)
                 return version
             except ApiError as error:
                 if error.status != 404:
@@ -116,6 +120,17 @@ class Pools:
             elif not pool_policies.keeps_to_nodes(planned[name], item):
                 errors.append(pool_policies.missing_lines(item, f"the scheduler {name}"))
         return sorted(homes), [error for error in errors if error]
+
+    def _shared_namespaces(self, api_version: str, excluded: Sequence[str]) -> list[str]:
+        """Why namespaces are in several pools, of this run or of earlier ones."""
+        bindings = self._client.list(self._client.resource(api_version, f"{pool_policies.KIND}Binding")) if self._present else []
+        earlier = [one for one in map(pool_policies.item_of, bindings) if one and one["scheduler_name"] not in self._names]
+        if len(self._present) + len(earlier) < 2:
+            return []
+        namespaces = self._client.list(self._client.resource("v1", "Namespace"), metadata_only=True)
+        return pool_items.shared_namespaces(
+            [*self._present, *earlier], [one for one in namespaces if one["metadata"]["name"] not in excluded]
+        )
 
     def _find_deployment(self, item: Item, own: Sequence[Mapping[str, Any]]) -> list[str]:
         """Remember the Deployment whose availability the API server checks. Returns why there is none. In check mode the play may not have deployed it yet."""
@@ -161,7 +176,7 @@ class Pools:
     def _policies(self, api_version: str, excluded: Sequence[str]) -> None:
         present: list[Object] = []
         absent: list[Object] = []
-        for item in self._present:
+        for item in [] if self._settings.prepare else self._present:
             present += pool_policies.routing(item, api_version, excluded, self._deployments.get(item["scheduler_name"]))
             (present if item["reserved"] else absent).extend(pool_policies.reservation(item, excluded))
         for item in self._absent:

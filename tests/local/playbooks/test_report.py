@@ -99,6 +99,12 @@ def test_texts_of_the_cluster_stay_texts():
     assert sum(EVIL in text for text in seen.texts) > 10
 
 
+def test_nodes_of_several_schedulers_are_shown_before_they_collide():
+    seen = Page(page(overlaps=[{"message": "a and b place pods on the same 3 nodes"}])).texts
+    assert {"Nodes that more than one scheduler uses", "a and b place pods on the same 3 nodes"} <= set(seen)
+    assert "Pods that a kubelet rejected" not in seen
+
+
 def test_it_says_how_many_serve_and_wait():
     seen = Page(everything()).texts
     assert "1 of 3" in seen

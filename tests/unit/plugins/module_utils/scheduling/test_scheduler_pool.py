@@ -48,8 +48,13 @@ def item(**fields):
         ([{**GOOD, "namespaces": {"match_labels": {"a": True}}}], ["scheduler_pools[0].namespaces.match_labels has a: True: put the value"]),
         ([{**GOOD, "pods": {"match_labels": {"a'": 'b" || true'}}}], ["scheduler_pools[0].pods.match_labels has a': 'b\" || true': name part"]),
         ([{**GOOD, "namespaces": {"names": ["A"]}}], ["scheduler_pools[0].namespaces.names has 'A': a lowercase RFC 1123 label"]),
-        ([{**GOOD, "share": "8", "sharee": 1, "exclusive": 1}],
-         ["scheduler_pools[0].share is '8': set a number.", "scheduler_pools[0] has sharee, which is no field of it: use scheduler_name, ",
+        # A template results in a text.
+        ([{**GOOD, "share": "8", "exclusive": "no", "reserved": "True"}], []),
+        ([{**GOOD, "exclusive": "nein"}], ["scheduler_pools[0].exclusive is 'nein': set true or false."]),
+        ([{**GOOD, "share": " 17 "}], ["scheduler_pools[0].share is 17: set a number of sixteenths from 1 to 16"]),
+        ([{**GOOD, "share": 8.5}], ["scheduler_pools[0].share is 8.5: set a number."]),
+        ([{**GOOD, "share": "half", "sharee": 1, "exclusive": 1}],
+         ["scheduler_pools[0].share is 'half': set a number.", "scheduler_pools[0] has sharee, which is no field of it: use scheduler_name, ",
           "scheduler_pools[0].exclusive is 1: set true or false."]),
         ([{**GOOD, "state": "gone", "namespaces": {"names": [5, {}]}}],
          ["scheduler_pools[0].state is gone: set present or absent.", "scheduler_pools[0].namespaces.names has '{}': a lowercase RFC 1123"]),
@@ -72,6 +77,44 @@ def item(**fields):
 def test_items(given, errors):
     found = complete(*given)["errors"]
     assert [(error, start) for error, start in zip(found, errors, strict=True) if not error.startswith(start)] == []
+
+
+def test_texts_are_read_as_numbers_and_booleans():
+    assert {key: item(share="8", exclusive="off", reserved="yes")[key] for key in ("share", "exclusive", "reserved")} == {
+        "share": 8,
+        "exclusive": False,
+        "reserved": True,
+    }
+
+
+def test_a_namespace_of_two_pools():
+    def namespace(name, **labels):
+        return {"metadata": {"name": name, "labels": labels}}
+
+    research, prod = item(), item(scheduler_name="prod", namespaces={"match_labels": {"env": "prod"}})
+    some = item(scheduler_name="some", pods={"match_labels": {"a": "b"}})
+    named = complete(NAMED)["items"][0]
+    both = namespace("both", team="research", env="prod")
+    others = [namespace("x", team="research"), namespace("kube-x", team="research", env="prod"), {"metadata": {"name": "y"}}]
+    (error,) = pool_items.shared_namespaces([research, prod, some], [both, *others])
+    assert error.startswith("The namespace both is in scheduler_pools[0] (batch) and scheduler_pools[0] (prod): change their namespaces")
+    assert len(pool_items.shared_namespaces([prod, named], [namespace("a", env="prod")])) == 1
+    assert pool_items.shared_namespaces([research, some, named], [*others, namespace("a")]) == []
+
+
+@pytest.mark.parametrize("fields", [GOOD, NAMED, {**NAMED, "pods": {"match_labels": {"a": "b"}}}])
+def test_a_pool_is_known_by_its_binding(fields):
+    wanted = complete(fields)["items"][0]
+    _policy, binding = pool_policies.routing(wanted, V1, [])
+    found = pool_policies.item_of(binding)
+    assert {**found, "namespaces": {**found["namespaces"], "names": set(found["namespaces"]["names"])}} == {
+        "where": "an earlier pool",
+        "scheduler_name": "batch",
+        "namespaces": {**wanted["namespaces"], "names": set(wanted["namespaces"]["names"])},
+        "pods": wanted["pods"],
+    }
+    assert pool_policies.item_of({**binding, "metadata": {"name": "other"}}) is None
+    assert pool_policies.item_of({**binding, "spec": {}}) is None
 
 
 def test_the_role_has_the_options_of_the_module():
