@@ -192,3 +192,25 @@ def test_pages_in_the_tarball_link_to_nothing_outside_it(root):
             if "://" not in target and path not in shipped and not any(other.startswith(f"{path}/") for other in shipped):
                 missing.append(f"{page}: {target}")
     assert missing == []
+
+
+def test_names_of_tests_are_short():
+    names = {
+        match[1] for path in files() if path.suffix == ".py" for match in re.finditer(r"^def (test_\w+)", path.read_text(), re.MULTILINE)
+    }
+    assert len(names) > 1000
+    assert sorted(name for name in names if len(name) > 80) == []
+
+
+def test_tests_of_the_second_tier_and_their_guards_exist():
+    """The paths of docs/tests-second-tier.md; of those with a test's name, the test."""
+    folders = {"tests": "tests", "unit": "tests/unit/plugins/module_utils", "local": "tests/local"}
+    text = (ROOT / "docs/tests-second-tier.md").read_text().partition("## Moved to the reconcile tier")[2]
+    found = re.findall(r"`(tests|unit|local)/([\w/]+\.py)(?:::(test_\w+)(\.\.\.)?)?", text)
+    assert len(found) > 80
+    missing = []
+    for folder, name, test, abbreviated in found:
+        path = ROOT / folders[folder] / name
+        if not path.is_file() or not re.search(rf"^def {test}{'' if abbreviated or not test else '[(]'}", path.read_text(), re.MULTILINE):
+            missing.append(f"{folder}/{name} {test}")
+    assert missing == []

@@ -115,7 +115,7 @@ def test_an_expired_token_of_a_secret_is_reported_until_the_secret_has_another_o
     assert operator.writes(scheduler) == 0
 
 
-def test_a_token_of_an_account_that_expired_while_no_operator_ran_is_replaced_by_the_first_reconcile(load_aware, operator, kubectl):
+def test_a_token_that_expired_without_an_operator_is_replaced_by_the_first_reconcile(load_aware, operator, kubectl):
     scheduler = load_aware("serviceaccount/metrics-reader")
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "metrics-reader", "namespace": scheduler.namespace}}
     kubectl.apply(account)

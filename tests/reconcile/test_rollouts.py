@@ -248,7 +248,7 @@ def test_pods_are_replaced_once_when_their_service_account_was_restored(schedule
     assert replaced_once(scheduler, operator)
 
 
-def test_pods_of_the_first_rollout_are_replaced_when_their_service_account_was_deleted_during_it(new, operator):
+def test_pods_are_replaced_if_their_account_was_deleted_during_the_first_rollout(new, operator):
     scheduler = new()
     operator.reconcile(scheduler)
     delete_account(scheduler)

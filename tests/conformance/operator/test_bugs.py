@@ -127,7 +127,7 @@ def test_B04_metadata_of_others_roll_nothing(scheduler, kubectl):
 
 
 @pytest.mark.long
-def test_B05_one_rollout_from_resource_to_serving_and_none_for_the_operators_log_level(new):
+def test_B05_one_rollout_until_it_serves_and_none_for_the_operators_log_level(new):
     scheduler = new()
     scheduler.write_config()
     scheduler.write()

@@ -148,7 +148,7 @@ def test_identity_names_the_object_for_a_person():
     assert str(Identity("v1", "Namespace", None, "a")) == "Namespace a"
 
 
-def test_characters_outside_the_basic_multilingual_plane_are_one_however_they_are_written():
+def test_characters_beyond_the_basic_plane_are_one_however_they_are_written():
     head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
     texts = [
         head + "data: {a: 😀}",

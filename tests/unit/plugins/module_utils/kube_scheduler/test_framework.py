@@ -119,7 +119,7 @@ def test_a_plugin_twice_in_multi_point():
     assert 'plugin "ImageLocality" already registered as "ScorePlugin"' in built.messages
 
 
-def test_a_plugin_twice_in_multi_point_is_accepted_where_an_explicit_one_overrides_it():
+def test_a_plugin_twice_in_multi_point_is_accepted_if_an_explicit_one_overrides_it():
     assert Built([profile(multiPoint=of("ImageLocality", "ImageLocality"), score=of("ImageLocality"))]).errors == []
 
 

@@ -259,7 +259,7 @@ def test_arguments_of_the_queue_sort_plugin_are_equal(minor):
 
 
 @pytest.mark.parametrize("minor", range(23, 37))
-def test_arguments_without_a_name_are_compared_where_the_first_profile_names_no_queue_sort_plugin(minor):
+def test_arguments_without_a_name_are_compared_with_the_first_profile_s_queue_sort(minor):
     fields = "profiles: [{{schedulerName: a}}, {{schedulerName: b, pluginConfig: [{{{0}}}]}}]"
     assert errors(fields.format("args: {a: 1}"), minor) == [("validate", "profiles[1].pluginConfig[0].args")]
     assert errors(fields.format("name: A, args: {a: 1}"), minor) == errors(fields.format(""), minor) == []

@@ -60,7 +60,7 @@ def test_what_can_be_installed_or_cannot_be_known(offer, options):
     assert catalog.problem(offer, OPTIONS._replace(**options)) is None
 
 
-def test_the_channel_is_the_one_asked_for_else_that_of_the_subscription_else_the_default():
+def test_the_channel_is_the_given_one_else_the_subscription_s_else_the_default():
     offer, live = Offer(["demo"], DEMO), {"spec": {"channel": "old"}}
     assert catalog.channel(offer, OPTIONS._replace(channel="x"), live) == "x"
     assert catalog.channel(offer, OPTIONS, live) == "old"

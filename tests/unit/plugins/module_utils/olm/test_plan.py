@@ -63,7 +63,7 @@ def test_a_plan_is_not_approved_before_olm_has_written_its_status():
     assert choice([new, plan("again", "a.v1.0.0", generation=2)], "1.0.0") == "again"
 
 
-def test_of_two_plans_for_one_version_the_one_that_the_subscription_refers_to_else_the_newest():
+def test_of_two_plans_for_one_version_the_subscription_s_counts_else_the_newest():
     twins = [plan("older", "a.v1.0.0", generation=1), plan("newer", "a.v1.0.0", generation=2)]
     assert choice(twins, "1.0.0") == "newer"
     assert choice(twins, "1.0.0", refers_to="older") == "older"
