@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Resource
 from cluster.throwaway.layout import Layout
 from oracle.programs import number as minor
 from support.load_watcher import load_watcher
-from support.preview_truth import GPU, HOST, ZONE, Cluster, Score, preset, profile
+from support.preview_truth import GPU, HOST, PODS, ZONE, Cluster, Score, preset, profile
 from support.scheduler import oracle_program, oracle_programs, program_with_plugins
 
 
@@ -88,6 +89,31 @@ def test_a_preview_comes_true(cluster, own_cluster):
     cluster.compare(score, "default", {"binary": str(own_cluster / "bin/kube-scheduler")}, IN_TREE["default"], some_pods(cluster, 12))
     assert score.wrong == []
     assert (len(score.sizes), score.refused) == (11, 1)
+
+
+@pytest.mark.long
+def test_a_preemption_comes_true(cluster, own_cluster):
+    """On the node whose victim has the lowest priority."""
+    cluster.fill(2)
+    classes = {value: f"{cluster.namespace}-{value}" for value in (10, 20, 1000)}
+    for value, name in classes.items():
+        cluster.create({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value})
+    for number, (cpu, priority) in enumerate((("7", 20), ("14", 10))):
+        low = cluster.pod(f"low-{number}", cpu=cpu, priorityClassName=classes[priority])
+        low["spec"]["nodeName"] = f"sim-{number:03}"
+        cluster.create(low)
+    score = Score()
+    high = cluster.pod("high", cpu="6", priorityClassName=classes[1000])
+    side = {"binary": str(own_cluster / "bin/kube-scheduler")}
+    try:
+        result = cluster.compare(score, "preemption", side, IN_TREE["default"], [high])
+    finally:
+        for name in classes.values():
+            cluster.client.delete(Resource("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", False), name)
+    assert score.wrong == []
+    assert [row["status"] for row in result["pods"]] == ["preempts"]
+    assert result["summary"]["preempted"] == [f"{cluster.namespace}/low-1"]
+    assert [cluster.client.get(PODS, f"low-{number}", cluster.namespace) is None for number in (0, 1)] == [False, True]
 
 
 def topology(number: int) -> dict:

@@ -135,8 +135,8 @@ class Cluster:
             finally:
                 process.end()
 
-    def compare(self, score: Score, what: str, side: dict, config: dict, pods: list[dict], load: list[dict] | None = None) -> None:
-        """Preview the pods, roll them out, and note where they really are."""
+    def compare(self, score: Score, what: str, side: dict, config: dict, pods: list[dict], load: list[dict] | None = None) -> dict:
+        """Preview the pods, roll them out, and note where they really are; the preview."""
         for pod in pods:
             self.create(pod)
         found = take(self.client)
@@ -153,6 +153,7 @@ class Cluster:
         finally:
             for pod in pods:
                 self.delete(pod)
+        return result
 
     def _compare(self, score: Score, what: str, row: dict, pod: dict, log: scheduler.Log) -> None:
         predicted = set(row["ties"]) or {row["node"]}
