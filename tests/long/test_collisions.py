@@ -170,7 +170,7 @@ def prometheus(own_cluster, kubectl, namespace, root, tmp_path):
     kubectl("delete", "clusterrolebinding,clusterrole", READER)
 
 
-def test_kubelets_reject_pods_of_two_schedulers_and_the_alert_and_the_report_name_both(
+def test_kubelets_reject_pods_of_two_schedulers_and_alert_and_report_name_both(
     kubectl, module_result, play, nodes, namespaces, prometheus, tmp_path, record_property
 ):
     team, others = namespaces
