@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-# Only `make test` runs parts side by side, those that it says.
+# Only `make test` runs parts in parallel, the parts that its recipe names.
 ifeq ($(MAKELEVEL),0)
 .NOTPARALLEL:
 endif
@@ -12,21 +12,21 @@ MAKEFLAGS += --no-print-directory
 
 # make VARIABLE=value ... :
 #   PYTHON      interpreter of .venv, 3.11 or newer (default: python3)
-#   KUBECONFIG  use that cluster and build none; needs REGISTRY
+#   KUBECONFIG  use this cluster instead of building one; requires REGISTRY
 #   CLUSTER     CLUSTER=kind: a cluster of kind (docker or podman) instead of the throwaway cluster
-#   REGISTRY    where images are pushed to and that cluster pulls them from; `make images REGISTRY=...` and `make ee` need none
+#   REGISTRY    the registry for images, from which that cluster pulls; `make images REGISTRY=...` and `make ee` need no cluster
 #   TAG         tag of these images (default: the version); ENGINE=podman builds them with podman instead of buildah
 #   NODES       nodes of the throwaway cluster
-#   STAY        STAY=1: make demo-load-aware then reads loads of nodes from the keyboard
-#   CLUSTERS    throwaway clusters, which share the tests (default: 2 where all of them run, else 1)
-#   TESTS       what pytest runs instead of the whole folder, options included
+#   STAY        STAY=1: make demo-load-aware keeps running and reads loads of nodes from the keyboard
+#   CLUSTERS    number of throwaway clusters that share the tests (default: 2 if all tests run, else 1)
+#   TESTS       files and options for pytest, instead of the whole folder
 
 ENV := tests/tools/env
 PART := $(ENV) tests/tools/part
 BY_FILE := --max-worker-restart=0 --dist=loadfile --no-loadscope-reorder
 PYTEST = $(ENV) pytest $(if $(filter-out 1,$(CLUSTERS)),--numprocesses=$(CLUSTERS) $(BY_FILE))
 
-# The throwaway clusters: .cluster, .cluster-2 and so on. Some tests at the prompt want one, all tests are shared by two.
+# The throwaway clusters: .cluster, .cluster-2 and so on. With TESTS one cluster is sufficient; all tests share two.
 export CLUSTER_DIR ?= $(CURDIR)/.cluster
 export CLUSTERS ?= $(if $(TESTS),1,$(if $(filter test test-integration test-olm,$(MAKECMDGOALS)),2,1))
 CLUSTER_DIRS = $(CLUSTER_DIR) $(addprefix $(CLUSTER_DIR)-,$(shell seq 2 $(CLUSTERS)))
@@ -40,7 +40,7 @@ else ifneq ($(CLUSTER),)
 $(error CLUSTER=$(CLUSTER) is unknown; kind is the only value, without CLUSTER it is the throwaway cluster or that of KUBECONFIG)
 endif
 
-# Is it a registry outside of any cluster? `make images` is told so by REGISTRY on the command line; `make ee` knows no other one.
+# OUTSIDE is set if the registry is outside of any cluster: REGISTRY on the command line of `make images`, any REGISTRY of `make ee`.
 OUTSIDE := $(if $(KUBECONFIG),,$(if $(filter images,$(MAKECMDGOALS)),$(filter command,$(origin REGISTRY)),$(and $(filter ee,$(MAKECMDGOALS)),$(REGISTRY))))
 
 ##@ Start here
@@ -52,27 +52,27 @@ help:  ## This list
 demo: ready collections images  ## A cluster, the operator, a scheduler and a pod placed by it
 	@$(ENV) tests/tools/demo
 
-demo-load-aware: ready collections images  ## Prometheus, two schedulers that go by the nodes' load, beside the default one
+demo-load-aware: ready collections images  ## Prometheus, and two schedulers that place pods by the nodes' load
 	@$(ENV) tests/tools/demo-load-aware $(if $(STAY),--stay)
 
-site: ready collections  ## The demo's site.yml once more on the running cluster
+site: ready collections  ## Run the demo's site.yml again on the running cluster
 	@$(ENV) tests/tools/demo site
 
-# Tests on clusters wait most of the time. Meanwhile the parts that need none compute, sanity with what is left of the processors.
-test: which-cluster forget-times collections  ## Everything that has to pass: all parts below but the long tests
+# Tests on clusters wait most of the time. The parts without a cluster run meanwhile; sanity has the lowest priority.
+test: which-cluster forget-times collections  ## Everything that a change has to pass: all parts below except the long tests
 	@$(ENV) tests/tools/long-tests age
 	@$(MAKE) --jobs=3 --output-sync=line SERIES=gate sanity without-cluster all-on-clusters
 
 without-cluster: collections
 	@CLUSTERS=1 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/unit tests/local
 
-# OLM stays in the cluster that its tests run on: they come after the tests of clusters without.
-# Only what fails this time counts for tests/tools/again.
+# OLM stays in the cluster of its tests, so they run after the tests of clusters without OLM.
+# tests/tools/again repeats only tests that fail in this run.
 all-on-clusters: lint molecule olm
 	@rm -f .cache/pytest/v/cache/lastfailed
 	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
 
-##@ The development ground
+##@ Development
 .PHONY: env collections requirements dist format bundle aap ee reference docs walkthroughs release clean distclean
 env:  ## The Python environment .venv
 	@tests/tools/environment
@@ -80,7 +80,7 @@ env:  ## The Python environment .venv
 collections: env  ## kubernetes.core and this collection in .cache/collections
 	@$(ENV) tests/tools/collections
 
-requirements:  ## Pin requirements/*.in anew into requirements/*.txt
+requirements:  ## Update the pinned versions in requirements/*.txt from requirements/*.in
 	@tests/tools/requirements
 
 dist: env  ## The collection as a tarball in .cache/dist
@@ -92,10 +92,10 @@ format: env  ## Format the Python code
 bundle: collections  ## Generate operator/bundle and operator/catalog
 	@PYTHONPATH=.cache/collections $(ENV) operator/olm/generate write
 
-aap: collections  ## Generate what Automation Platform is told: extensions/patterns and playbooks/aap/vars.yml
+aap: collections  ## Generate the files for Automation Platform: extensions/patterns and playbooks/aap/vars.yml
 	@PYTHONPATH=.cache/collections $(ENV) automation_platform/generate write
 
-ee: collections  ## Build the execution environment for Automation Platform; with REGISTRY push it, too
+ee: collections  ## Build the execution environment for Automation Platform; with REGISTRY also push it
 	@$(ENV) automation_platform/execution_environment/build
 
 reference: collections  ## Generate docs/schema and the tables of docs/kube-scheduler-configuration.md, docs/olm.md, docs/plugins.md and docs/presets.md
@@ -104,13 +104,13 @@ reference: collections  ## Generate docs/schema and the tables of docs/kube-sche
 docs: collections  ## The documentation as a site in .cache/docs/html; part of make lint
 	@$(ENV) tests/tools/docs
 
-walkthroughs: ready collections images  ## Execute docs/walkthroughs on the cluster, and write what the commands print into the pages
+walkthroughs: ready collections images  ## Execute docs/walkthroughs on the cluster, and write the output into the pages
 	@WALKTHROUGHS=write $(ENV) pytest -m "" tests/integration/test_walkthroughs.py $(TESTS)
 
-release: collections  ## All of a release but publishing it (docs/releases.md); VERSION=1.2.3, OPERATOR_IMAGE=its image by digest, SIGNING_KEY=a key of gpg
+release: collections  ## All steps of a release except publishing (docs/releases.md); VERSION=1.2.3, OPERATOR_IMAGE=image by digest, SIGNING_KEY=gpg key
 	@$(if $(VERSION),,$(error VERSION is missing, for example: make release VERSION=1.0.0))$(ENV) tests/tools/release $(VERSION)
 
-clean:  ## Remove what tests and tools have written; .venv and downloads stay
+clean:  ## Remove files that tests and tools have written; .venv and downloads stay
 	@rm -rf .ansible .cache/ansible .cache/dist .cache/docs .cache/release .cache/pytest .cache/ruff .cache/sanity/*/tree tests/output
 	@find . -path './.cluster*' -prune -o -path ./.venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -131,31 +131,31 @@ ansible-test-units: collections  ## The unit tests by ansible-test, in a tree of
 unit: collections  ## Unit tests, and tests of tools, generated files and plays on this machine
 	@$(ENV) pytest $(or $(TESTS),tests/unit tests/local)
 
-images: $(if $(OUTSIDE),,ready) collections  ## Build the operator's image and push it; to a registry of yours bundle and catalog, too
+images: $(if $(OUTSIDE),,ready) collections  ## Build and push the operator's image; with your own REGISTRY also bundle and catalog
 	@for directory in $(CLUSTER_DIRS); do CLUSTER_DIR=$$directory $(PART) images operator/image/build || exit; done
 	@$(if $(OUTSIDE)$(YOURS),PYTHONPATH=.cache/collections $(PART) images-olm operator/olm/build)
 
 molecule: ready collections images  ## Molecule scenarios on the cluster
 	@$(PART) molecule molecule test --all
 
-test-api: collections  ## API tier: tests on an etcd and kube-apiserver of their own, without a node
+test-api: collections  ## API tier: tests with a separate etcd and kube-apiserver, without nodes
 	@CLUSTERS=1 $(ENV) pytest $(if $(TESTS),,--numprocesses=2 $(BY_FILE)) $(or $(TESTS),tests/api)
 
-test-reconcile: collections  ## Reconcile tier: the operator's reconcile in the tests' process, on the API tier's server, with statuses of pods played back
+test-reconcile: collections  ## Reconcile tier: the operator's reconcile in the tests' process; the tests report the status of pods
 	@CLUSTERS=1 $(ENV) pytest $(or $(TESTS),tests/reconcile)
 
 test-integration: ready collections images  ## Integration tests and the conformance tests of the operator, on the cluster
 	@$(PYTEST) $(or $(TESTS),tests/integration tests/conformance/operator)
 
-test-olm: ready collections images olm  ## Tests with a real Operator Lifecycle Manager, which the cluster keeps
+test-olm: ready collections images olm  ## Tests with a real Operator Lifecycle Manager, which stays in the cluster
 	@$(PYTEST) $(or $(TESTS),tests/olm)
 
 forget-times:
 	@rm -f .cache/times
 
-# Which cluster it is: asked and said before any work starts.
+# Select the cluster, and print it, before any work starts.
 ifeq ($(filter-out $(CLUSTER_DIR)/kubeconfig,$(KUBECONFIG)),)
-# These go with CLUSTER_DIR.
+# CLUSTER_DIR determines these.
 unexport KUBECONFIG $(if $(OUTSIDE),,REGISTRY)
 
 which-cluster:
@@ -163,7 +163,7 @@ which-cluster:
 ready: which-cluster
 	@$(PART) cluster $(MAKE) cluster
 
-# Its programs; the tests install it.
+# Builds the programs of OLM; the tests install OLM.
 olm: ready
 	@$(PART) olm tests/cluster/cluster build --addon=olm
 else
@@ -182,36 +182,36 @@ endif
 
 ##@ Not part of make test
 .PHONY: test-all test-releases test-long coverage mutants new-release bench oracle oracle-record
-test-all: env  ## Every tier of tests; what has passed on this commit does not run again
+test-all: env  ## Every tier of tests; parts that passed on this commit do not run again
 	@$(ENV) tests/tools/test-all
 
-test-long: ready collections images  ## The second tier; its outcome goes to docs/long-tests.md
+test-long: ready collections images  ## The second tier; writes the results to docs/long-tests.md
 	@$(PART) sanity-all tests/tools/ansible-test sanity all
 	@$(ENV) tests/tools/long-tests run
 
 test-releases: export KUBERNETES = 1.37
-test-releases: env  ## Cluster and OLM tests and walk-throughs on a cluster of the other release of Kubernetes, 1.37, in .cluster-1.37
+test-releases: env  ## Cluster and OLM tests and walk-throughs on Kubernetes 1.37, in .cluster-1.37
 	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) test-integration
 	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) test-integration TESTS="-m long tests/integration/test_walkthroughs.py"
 	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) test-olm
 	@CLUSTERS=1 CLUSTER_DIR=$(CURDIR)/.cluster-1.37 $(MAKE) cluster-clean
 
-coverage: collections  ## Unit, API and reconcile tests with branch coverage; names the files of which little is covered
+coverage: collections  ## Unit, API and reconcile tests with branch coverage; lists the files with low coverage
 	@$(ENV) tests/tools/mutants cover
 
-mutants: collections  ## Break the code in NUMBER=200 places, after make coverage: do the tests that cover them fail?
+mutants: collections  ## After make coverage: break the code in NUMBER=200 places, and check that a test fails for each
 	@$(ENV) tests/tools/mutants run --number=$(or $(NUMBER),200) --seed=$(or $(SEED),1)
 
 new-release: collections  ## Write a Kubernetes release to the engine's tables, derived from its kube-scheduler (docs/new-release.md); MINOR=1.37
 	@$(ENV) tests/tools/new-release $(or $(MINOR),$(error MINOR is missing, for example: make new-release MINOR=1.37))
 
-bench: ready collections images  ## Benchmarks; their outcome goes to docs/benchmarks.md
+bench: ready collections images  ## Benchmarks; writes the results to docs/benchmarks.md
 	@$(ENV) pytest --quiet $(or $(TESTS),tests/benchmarks)
 
-oracle: env  ## Build the real kube-schedulers that judge configurations (tests/oracle/README.md)
+oracle: env  ## Build the real kube-schedulers that validate configurations (tests/oracle/README.md)
 	@$(ENV) tests/oracle/oracle build
 
-oracle-record: oracle  ## Ask them anew what the conformance tests compare with (tests/conformance/kube_scheduler)
+oracle-record: oracle  ## Record their answers again for the conformance tests (tests/conformance/kube_scheduler)
 	@PYTHONPATH=tests $(ENV) python -m oracle.record --again
 
 ##@ The throwaway cluster

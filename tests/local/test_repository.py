@@ -161,6 +161,21 @@ def test_the_python_requirements_are_named_where_the_installation_begins(page):
     assert {"kubernetes", "PyYAML"} <= set(re.findall(r"^[A-Za-z]+", (ROOT / "meta/ee-requirements.txt").read_text(), re.MULTILINE))
 
 
+def test_the_modeline_of_editors_names_a_schema_of_the_repository():
+    """An editor downloads it: an example host would be an error in each file."""
+    pages = {relative(path): path.read_text() for path in (ROOT / "docs").rglob("*.md")}
+    found = [(page, url) for page, text in pages.items() for url in re.findall(r"yaml-language-server: \$schema=(\S+)", text)]
+    assert found
+    start = "https://github.com/osso-scheduler/osso.scheduler/raw/main/"
+    assert [(page, url) for page, url in found if not url.startswith(start) or not (ROOT / url.removeprefix(start)).is_file()] == []
+
+
+def test_presets_warn_about_quotas_that_lack_a_resource():
+    """tests/integration/test_plugin_needs.py shows such a pod pending."""
+    section = (ROOT / "docs/presets.md").read_text().partition("### capacity_scheduling\n")[2].partition("\n### ")[0]
+    assert "must name every resource that the pods request" in section
+
+
 def test_sanity_has_nothing_to_ignore():
     assert sorted(ROOT.glob("tests/sanity/ignore*")) == []
 

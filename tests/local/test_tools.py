@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from xml.etree import ElementTree
 
@@ -401,6 +402,29 @@ def test_the_demo_by_load_starts_and_keeps_to_the_throwaway_cluster(root, tmp_pa
     done = subprocess.run([root / "tests/tools/demo-load-aware"], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "")
     assert "unset KUBECONFIG" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("kubectl", "status", "said"),
+    [
+        ("echo the server is down >&2; exit 1", 1, "the server is down"),
+        ("echo '{\"items\": [{}]}'", 2, "make cluster NODES=3"),
+    ],
+)
+def test_the_demo_by_load_names_why_it_cannot_start(root, tmp_path, kubectl, status, said):
+    (tmp_path / "kubectl").write_text(f"#!/bin/sh\n{kubectl}\n")
+    (tmp_path / "kubectl").chmod(0o755)
+    environment = {
+        **os.environ,
+        "CLUSTER_DIR": str(tmp_path),
+        "KUBECONFIG": str(tmp_path / "kubeconfig"),
+        "PATH": f"{tmp_path}:/usr/bin:/bin",
+    }
+    done = subprocess.run(
+        [sys.executable, root / "tests/tools/demo-load-aware"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (status, False), done.stderr
+    assert said in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
