@@ -404,7 +404,7 @@ unserved_pods:
     reason:
       description: Why no scheduler handles it.
       type: str
-      sample: no scheduler serves the name old-scheduler
+      sample: no running scheduler has the name old-scheduler
 pending_pods:
   description:
     - All pods without a node, each with the reason. First those of RV(unserved_pods), then by C(scheduler_name), the oldest first.

@@ -70,8 +70,8 @@ def test_the_condition_of_a_pod_proves_no_scheduler(module_result, kubectl, name
     assert written == {gated: "SchedulingGated", stale: "Unschedulable"}
     found = {pod["name"]: pod["reason"] for pod in module_result(MODULE)["unserved_pods"] if pod["namespace"] == namespace}
     assert found == {
-        gated: "no scheduler serves the name nobody",
-        stale: "no scheduler serves the name gone any more; the last one reported: Unschedulable: 0/3 nodes are available.",
+        gated: "no running scheduler has the name nobody",
+        stale: "no running scheduler has the name gone any more; the last one reported: Unschedulable: 0/3 nodes are available.",
     }
 
 

@@ -25,9 +25,9 @@ def test_the_page_shows_who_serves_and_who_waits(play, kubectl, namespace, tmp_p
         path = tmp_path / "schedulers-localhost.html"
         assert str(path) in run.task("Report the path").result["msg"]
         text = path.read_text()
-    assert re.search(rf"<h3>{second}, {second}-packing</h3>\s*<p><span class=\"well\">serves", text)
+    assert re.search(rf"<h3>{second}, {second}-packing</h3>\s*<p><span class=\"well\">available", text)
     assert re.search(
-        rf"<td>nobody</td><td>{namespace}/lonely</td><td class=\"number\">[^<]+</td><td>no scheduler serves the name nobody</td>", text
+        rf"<td>nobody</td><td>{namespace}/lonely</td><td class=\"number\">[^<]+</td><td>no running scheduler has the name nobody</td>", text
     )
     assert "<h3>default-scheduler</h3>" in text
     assert f"<summary>Plugins of {second}-packing</summary>" in text
@@ -53,4 +53,4 @@ def look(path, folder):
         path.as_uri(),
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    assert "Pods that nobody looks after" in done.stdout
+    assert "Pods without a responsible scheduler" in done.stdout

@@ -94,7 +94,7 @@ def test_pod_with_a_name_that_nobody_serves(module_result, pending_pod, namespac
     refused = pending_pod("default-scheduler", nodeSelector={"osso.scheduler/test": "nowhere"})
     found = {pod["name"]: pod for pod in module_result(MODULE)["unserved_pods"] if pod["namespace"] == namespace}
     assert set(found) == {name}, f"not {gated} and {refused}"
-    assert (found[name]["scheduler_name"], found[name]["reason"]) == ("nobody", "no scheduler serves the name nobody")
+    assert (found[name]["scheduler_name"], found[name]["reason"]) == ("nobody", "no running scheduler has the name nobody")
     assert 0 <= found[name]["pending_seconds"] < 60
     other = module_result(MODULE, {"scheduler_name": "somebody"})
     assert other["unserved_pods"] == []
@@ -192,7 +192,7 @@ def test_all_pending_pods_with_those_first_that_nobody_looks_after(module_result
     found = eventually(told)
     assert next(iter(found)) == alone
     assert {name: pod["served"] for name, pod in found.items()} == {alone: False, refused: True, gated: True}
-    assert found[alone]["reason"] == "no scheduler serves the name nobody"
+    assert found[alone]["reason"] == "no running scheduler has the name nobody"
     assert found[gated]["reason"] == "it waits at the scheduling gates example.com/wait"
 
 

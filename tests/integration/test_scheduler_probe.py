@@ -71,7 +71,7 @@ def test_a_name_that_nobody_serves(probe):
     result = probe(scheduler_name="nobody", timeout=2)
     assert result["failed"]
     assert (result["placed"], result["scheduler"], result["node"], result["seconds"]) == (False, None, None, None)
-    assert result["reasons"] == ["no scheduler serves the name nobody: none has processed the pod"]
+    assert result["reasons"] == ["no running scheduler has the name nobody: none has processed the pod"]
     assert "scheduler_info -a scheduler_name=nobody" in result["msg"]
     assert not probe(scheduler_name="nobody", timeout=1, expect="unplaced")["failed"]
 

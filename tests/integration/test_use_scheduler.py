@@ -101,7 +101,7 @@ def test_pods_that_nobody_places_are_told(move, kubectl, namespace):
     variables = {"use_scheduler_workloads": one, "use_scheduler_name": "nobody", "use_scheduler_unserved": True, "use_scheduler_timeout": 5}
     run = move(variables=variables, succeed=False)
     said = run.task("Report the failure").result["msg"]
-    assert "no scheduler serves the name nobody" in said
+    assert "no running scheduler has the name nobody" in said
     assert "use_scheduler_undo: true goes back" in said
     assert names(kubectl, one) == {"picky": ("nobody", "default-scheduler")}
     again = move(variables=variables, succeed=False)

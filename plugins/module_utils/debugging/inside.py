@@ -184,9 +184,7 @@ class Inside:
 
 def _why_not(entry: Mapping[str, Any]) -> str:
     """Why nothing can be seen inside of an entry."""
-    return (
-        "nothing that runs it can be seen" if entry["software"] == KUBE_SCHEDULER else f"it is {entry['software']} and not kube-scheduler"
-    )
+    return "no visible pod runs it" if entry["software"] == KUBE_SCHEDULER else f"it is {entry['software']} and not kube-scheduler"
 
 
 def in_effect(command: Command, text: str | None) -> dict[str, Any]:

@@ -138,21 +138,23 @@ class Prometheus:
         self.close()
         self._context = context
         connection = self._made()
+        proxy = self._proxy()
+        through = f" through the proxy {proxy[0]}:{proxy[1]} of the environment" if proxy else ""
         bounded_http.limit_time(connection, self._timeout)
         try:
             connection.connect()
         except ssl.SSLCertVerificationError as error:
             raise _unverified(self._host, error) from None
         except socket.gaierror:
-            raise PrometheusError(UNRESOLVED, f"the name {self._host} cannot be resolved here") from None
+            raise PrometheusError(UNRESOLVED, f"the name {proxy[0] if proxy else self._host} cannot be resolved here") from None
         except ssl.SSLError as error:
             raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} does not speak TLS: {error.reason or error}") from None
         except socket.timeout as error:
             if "handshake" in str(error):
                 raise self._silent("accepts a connection and does not answer") from None
-            raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} cannot be reached within {self._timeout} s") from None
+            raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} cannot be reached{through} within {self._timeout} s") from None
         except (OSError, http.client.HTTPException, ValueError) as error:  # the last for the name of a proxy
-            raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} cannot be reached: {self._shown(str(error))}") from None
+            raise PrometheusError(UNREACHABLE, f"{self._host}:{self._port} cannot be reached{through}: {self._shown(str(error))}") from None
         self._connection = connection
         return connection
 

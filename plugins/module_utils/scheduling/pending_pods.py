@@ -49,9 +49,9 @@ def why_unserved(
     candidates = [scheduler for scheduler in schedulers if name in scheduler["scheduler_names"]]
     if not candidates:
         if not reported:
-            return f"no scheduler serves the name {name}"
+            return f"no running scheduler has the name {name}"
         # A condition outlives the scheduler that wrote it.
-        return f"no scheduler serves the name {name} any more; the last one reported: {reported}" if complete else None
+        return f"no running scheduler has the name {name} any more; the last one reported: {reported}" if complete else None
     if all(scheduler["serving"] is False for scheduler in candidates):
         told = "; ".join(
             f"{scheduler['kind']} {scheduler['namespace']}/{scheduler['name']}: {scheduler['message']}" for scheduler in candidates

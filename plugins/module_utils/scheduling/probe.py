@@ -247,7 +247,7 @@ def _reasons(observation: Observation, options: Options) -> list[str]:
         if asked_for != options.scheduler_name:
             found.append(f"an admission webhook changed schedulerName to {asked_for}")
         if not any(found):
-            found.append(f"no scheduler serves the name {options.scheduler_name}: none has processed the pod")
+            found.append(f"no running scheduler has the name {options.scheduler_name}: none has processed the pod")
     elif options.running and observation.seconds_running is None:
         for container in status.get("containerStatuses") or []:
             waiting = (container.get("state") or {}).get("waiting")

@@ -108,8 +108,8 @@ def test_nodes_of_several_schedulers_are_shown_before_they_collide():
 def test_it_says_how_many_serve_and_wait():
     seen = Page(everything()).texts
     assert "1 of 3" in seen
-    assert "does not serve" in seen
-    assert "not known whether it serves" in seen
+    assert "not available" in seen
+    assert "availability unknown" in seen
     assert "names unknown" in seen
     assert {"90 s", "3 d"} <= set(seen)
 
@@ -129,7 +129,7 @@ def test_it_shows_what_runs_inside():
 
 
 def test_headings_of_what_is_not_there_are_left_out():
-    for heading in ("Pods that nobody looks after", "Pods that a kubelet rejected"):
+    for heading in ("Pods without a responsible scheduler", "Pods that a kubelet rejected"):
         assert heading not in Page(page()).texts
         assert heading in Page(everything()).texts
 

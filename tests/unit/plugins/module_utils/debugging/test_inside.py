@@ -165,9 +165,9 @@ def test_metrics_of_what_does_not_run():
         "leader": None,
         "scheduler_names": [],
     }
-    assert look.metrics(nobody) == {"metrics": None, "metrics_message": "nothing that runs it can be seen, so its metrics can't be reached"}
+    assert look.metrics(nobody) == {"metrics": None, "metrics_message": "no visible pod runs it, so its metrics can't be reached"}
     assert look.instances(nobody) == {"instances": None}
-    assert look.profiles(nobody) == {"profiles": None, "profiles_message": "nothing that runs it can be seen"}
+    assert look.profiles(nobody) == {"profiles": None, "profiles_message": "no visible pod runs it"}
 
 
 def test_how_it_ended_the_last_time_and_a_log_that_cannot_be_read():

@@ -112,6 +112,21 @@ def test_port_0_is_not_the_default_port():
     assert failure(Prometheus("http://127.0.0.1:0"), "a").message.startswith("127.0.0.1:0 cannot be reached")
 
 
+@pytest.mark.parametrize(
+    ("proxy", "said"),
+    [
+        ("http://u:s3cret@127.0.0.1:1", "prometheus.example:80 cannot be reached through the proxy 127.0.0.1:1 of the environment: "),
+        ("http://u:s3cret@proxy.invalid:1", "the name proxy.invalid cannot be resolved here"),
+    ],
+)
+def test_a_proxy_that_cannot_be_reached_is_named(monkeypatch, proxy, said):
+    monkeypatch.setenv("http_proxy", proxy)
+    with pytest.raises(PrometheusError) as raised:
+        Prometheus("http://prometheus.example", timeout=5).query("up")
+    assert said in str(raised.value)
+    assert "s3cret" not in str(raised.value)
+
+
 def test_credentials_of_the_proxy(server, monkeypatch):
     monkeypatch.setenv("http_proxy", server.url.replace("//", "//us%65r:pass@"))
     server.answers.append((200, VECTOR))

@@ -51,9 +51,13 @@ def claiming(status=None, **entry) -> dict:
 @pytest.mark.parametrize(
     ("waiting", "seconds", "reason"),
     [
-        (pod("none"), 0, "no scheduler serves the name none"),
-        (pod("none", "Unschedulable"), 100, "no scheduler serves the name none any more; the last one reported: Unschedulable: 0/3 nodes."),
-        (pod("none", GATED), 100, "no scheduler serves the name none"),
+        (pod("none"), 0, "no running scheduler has the name none"),
+        (
+            pod("none", "Unschedulable"),
+            100,
+            "no running scheduler has the name none any more; the last one reported: Unschedulable: 0/3 nodes.",
+        ),
+        (pod("none", GATED), 100, "no running scheduler has the name none"),
         (pod("good"), 29, ""),
         (pod("good"), 30, "has not processed the pod for 30 s"),
         (pod("good", GATED), 30, "has not processed the pod for 30 s"),
@@ -77,7 +81,7 @@ def test_unserved_pods(waiting, seconds, reason):
 
 def test_a_condition_of_a_scheduler_that_was_not_searched_everywhere_decides_nothing():
     assert why_unserved(pod("none", "Unschedulable"), SCHEDULERS, 100, complete=False) is None
-    assert why_unserved(pod("none", GATED), SCHEDULERS, 100, complete=False) == "no scheduler serves the name none"
+    assert why_unserved(pod("none", GATED), SCHEDULERS, 100, complete=False) == "no running scheduler has the name none"
 
 
 @pytest.mark.parametrize(
