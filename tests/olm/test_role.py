@@ -77,7 +77,7 @@ def test_two_catalogs_are_not_chosen_from(role, olm, catalog, kubectl, audit):
     [
         ({"operator_image": "a/b:c"}, "operator_image cannot be honoured with operator_variant osso and operator_method olm"),
         ({"operator_replicas": 2}, "operator_replicas cannot be honoured"),
-        ({"operator_variant": "upstream", "operator_version": "1.6.0"}, "operator_version is 1.6.0, which is for OpenShift 4.22 and 4.23"),
+        ({"operator_variant": "upstream", "operator_version": "1.4.0"}, "operator_version is 1.4.0, which is for OpenShift 4.18 and 4.19"),
     ],
 )
 def test_refusals(role, by_olm, audit, variables, message):
