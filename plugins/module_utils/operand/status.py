@@ -240,7 +240,7 @@ def _upgradeable(outcome):
             "spec.unsupportedConfigOverrides is set: whether it fits a later release of the operator has to be checked first.",
         )
     if outcome.decision.config_valid["status"] == "False":
-        return made("Upgradeable", "False", outcome.decision.config_valid["reason"], "The running scheduler is not the declared one.")
+        return made("Upgradeable", "False", outcome.decision.config_valid["reason"], "No scheduler runs with the declared configuration.")
     return made("Upgradeable", "True", "AsExpected")
 
 
