@@ -202,7 +202,9 @@ def warning_of_the_release(own_cluster):
     version = Layout(own_cluster).release.version
     if version == next(iter(RELEASES.values())).version:
         return None
-    return re.compile(rf"\[WARNING\]: the scheduler is of Kubernetes 1\.\d+, \d releases older than the cluster's {re.escape(version)} ")
+    return re.compile(
+        rf"\[WARNING\]: (?:content: )?the scheduler is of Kubernetes 1\.\d+, \d releases older than the cluster's {re.escape(version)} "
+    )
 
 
 @pytest.mark.usefixtures("left_as_found")

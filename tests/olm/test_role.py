@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.operators import UPSTREAM as LINES
 from support.olm import Bundle, Package
 from support.site import NAMESPACE, gone
 
@@ -90,11 +91,15 @@ def test_refusals(role, by_olm, audit, variables, message):
 @pytest.mark.long
 def test_upstreams_package(role, olm, kubectl, audit):
     """F004, F006, F016: the version that is asked for, from another catalog than Red Hat's; a stand-in, as its images are in no registry here."""
-    versions = [Bundle(UPSTREAM, version) for version in ("1.5.0", "1.5.1")]
+    # OpenShift 4.n has Kubernetes 1.(n + 13).
+    minor = int(kubectl.json("version")["serverVersion"]["minor"]) - 13
+    lines = [line for releases, line in LINES.values() if minor in {release.minor for release in releases}]
+    first, last = (lines or [LINES[max(LINES)][1]])[0][:2]
+    versions = [Bundle(UPSTREAM, version) for version in (first, last)]
     image = olm.catalog(Package(UPSTREAM, {"stable": versions}))
-    variables = {"operator_variant": "upstream", "operator_method": "olm", "operator_catalog_image": image, "operator_version": "1.5.0"}
+    variables = {"operator_variant": "upstream", "operator_method": "olm", "operator_catalog_image": image, "operator_version": first}
     run = role(variables)
-    assert run.task("Install the operator with OLM").result["csv"]["version"] == "1.5.0"
+    assert run.task("Install the operator with OLM").result["csv"]["version"] == first
     labels = kubectl.json("get", "namespace", NAMESPACE)["metadata"]["labels"]
     assert labels["openshift.io/cluster-monitoring"] == "true"
     with audit:
