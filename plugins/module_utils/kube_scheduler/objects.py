@@ -102,7 +102,7 @@ def _decoded(text: str | bytes) -> str:
         return text.lstrip("\ufeff")
     if text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return text.decode("utf-16", "replace")
-    return text[len(codecs.BOM_UTF8) if text.startswith(codecs.BOM_UTF8) else 0 :].decode("utf-8", "surrogateescape")
+    return text.decode("utf-8-sig", "surrogateescape")
 
 
 class _Object(NamedTuple):

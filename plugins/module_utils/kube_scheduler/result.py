@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -15,6 +15,9 @@ WARNING = "warning"
 
 DECODE, VALIDATE, BUILD, RUN, ADVICE = "decode", "validate", "build", "run", "advice"
 """The stages in which kube-scheduler refuses a document, in their order; ADVICE is ours, with warnings only."""
+
+Effective = Mapping[str, Mapping[str, Sequence[tuple[str, int]]]]
+"""Profile to extension point to its plugins with their weights, see `Result`."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,6 @@ class Result:
         return tuple(finding for finding in self.findings if finding.severity == WARNING)
 
 
-def plugins_of(effective: Mapping[str, Mapping[str, Iterable[tuple[str, int]]]]) -> set[str]:
+def plugins_of(effective: Effective) -> set[str]:
     """The plugins that run in a profile, see `Result`."""
     return {plugin for points in effective.values() for entries in points.values() for plugin, weight in entries}

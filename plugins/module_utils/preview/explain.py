@@ -65,7 +65,7 @@ class Change(NamedTuple):
 def explain(options: Options, snapshot: Snapshot, run_command: binary.RunCommand, progress: Progress) -> dict[str, Any]:
     """The result of the module. Raises ClusterError."""
     pod, nodes = _pod(options, snapshot), snapshot.of("Node")
-    objects = [bystander(obj) if obj["kind"] == "Pod" and not obj["spec"].get("nodeName") else obj for obj in snapshot.objects]
+    objects = [bystander(obj) for obj in snapshot.objects]
     key, names = key_of(pod), [node["metadata"]["name"] for node in nodes]
     with prepared("candidate", options.candidate, run_command) as candidate:
         one = _Explainer(candidate, options.timeout, progress)

@@ -171,11 +171,9 @@ def make_scene(options: Options, snapshot: Snapshot, offered: list[Object]) -> S
     for obj in snapshot.objects:
         if obj["kind"] == "Pod" and key_of(obj) in away:
             continue
-        if obj["kind"] == "Pod" and not obj["spec"].get("nodeName"):
-            obj = bystander(obj)
         if obj["kind"] == "Node" and options.mode == DRAIN and obj["metadata"]["name"] in options.nodes:
             obj = {**obj, "spec": {**(obj.get("spec") or {}), "unschedulable": True}}
-        objects.append(obj)
+        objects.append(bystander(obj))
     if options.mode == HEADROOM:
         offered = [copy_of(options.template or {}, f"preview-{number:06}") for number in range(1, options.limit + 1)]
     return Scene(options.mode, tuple(objects), tuple(offered), options.limit)

@@ -82,9 +82,11 @@ class Run:
     seconds: float = 0.0
 
 
-def bystander(pod: Object) -> Object:
-    """A pending pod that exists, but that is not placed."""
-    return {**pod, "spec": {**pod["spec"], "schedulerName": _BYSTANDER}}
+def bystander(obj: Object) -> Object:
+    """A pending pod as one that exists, but is not placed; every other object as it is."""
+    if obj["kind"] != "Pod" or obj["spec"].get("nodeName"):
+        return obj
+    return {**obj, "spec": {**obj["spec"], "schedulerName": _BYSTANDER}}
 
 
 class Stage:

@@ -52,8 +52,11 @@ _EVENTS = {
     "Pod rejected while waiting on permit": "REJECTED",
 }
 _READ = (
-    *(b"final score for pod", b"Attempting to schedule pod", b"event for scheduled pod", b"unschedulable plugins="),
-    *(b"waiting on permit",),
+    b"final score for pod",
+    b"Attempting to schedule pod",
+    b"event for scheduled pod",
+    b"unschedulable plugins=",
+    b"waiting on permit",
 )
 # With -v, other files, such as client-go's, would log every request.
 ATTEMPTS, EVENTS, SCORES, REJECTIONS = (

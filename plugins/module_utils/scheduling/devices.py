@@ -9,19 +9,16 @@ Without them kube-scheduler reports nothing: it waits for its caches before it p
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ADVICE, WARNING, Finding, plugins_of
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ADVICE, WARNING, Effective, Finding, plugins_of
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.advice import ALLOCATION, ALLOCATION_GATE
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import DEVICE_GROUP, DEVICE_RULES, DEVICE_VERSIONS
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import parse_release
 
 GROUP = DEVICE_GROUP
 CLUSTER_ROLE = "system:kube-scheduler"
-
-Effective = Mapping[str, Mapping[str, Sequence[tuple[str, int]]]]
-"""Scheduler name -> extension point -> [(plugin, weight), ...], see ``kube_scheduler.result.Result``."""
 
 
 def allocates(effective: Effective) -> bool:

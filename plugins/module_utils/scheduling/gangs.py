@@ -13,11 +13,10 @@ import copy
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ADVICE, WARNING, Finding, plugins_of
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ADVICE, WARNING, Effective, Finding, plugins_of
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.advice import GANG_GATE, GANGS
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import GANG, GANG_VERSIONS
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.target import parse_release
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.devices import Effective
 
 OLD_API, OLD_LABEL = "scheduling.x-k8s.io/v1alpha1", "scheduling.x-k8s.io/pod-group"
 API = GANG.api_version

@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.values import (
     dns1123_label,
@@ -38,11 +40,6 @@ DEFAULTS: dict[str, Any] = {
 _KINDS: dict[type, str] = {str: "a text", bool: "true or false", int: "a number", dict: "a mapping", list: "a list"}
 _SELECTOR: dict[str, type] = {"match_labels": dict, "names": list}
 _LABELS = {"namespaces": "team: research", "pods": "app: batch", "nodes": "pool: batch"}
-# As Ansible reads them
-_BOOLEANS = {
-    **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
-    **dict.fromkeys(("0", "false", "f", "no", "n", "off"), False),
-}
 _NAMES: dict[str, Callable[[str], list[str]]] = {"namespaces": dns1123_label, "nodes": dns1123_subdomain}
 
 
@@ -92,11 +89,14 @@ def _selects(item: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> b
 def _typed(item: Mapping[str, Any]) -> dict[str, Any]:
     """An item whose numbers and booleans can be texts, which is what a template of a variable or of a survey results in."""
     found = dict(item)
-    for key, value in item.items():
-        text, default = value.strip().lower() if isinstance(value, str) else "", DEFAULTS.get(key)
+    for key, text in item.items():
+        if not isinstance(text, str):
+            continue
+        default = DEFAULTS.get(key)
         if isinstance(default, bool):
-            found[key] = _BOOLEANS.get(text, value)
-        elif isinstance(default, int) and text.isdecimal():
+            with suppress(TypeError):
+                found[key] = boolean(text)
+        elif isinstance(default, int) and text.strip().isdecimal():
             found[key] = int(text)
     return found
 
