@@ -6,18 +6,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import resource
 from pathlib import Path
 
 
 def descendants(pid, word) -> list[int]:
-    """Process ids below `pid` whose command line holds `word`, children after their parents."""
+    """Process ids below `pid` whose command line holds `word`, children after their parents; without those that end meanwhile."""
     found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            if word in Path(f"/proc/{child}/cmdline").read_text():
-                found.append(int(child))
-            found += descendants(child, word)
+    for task in Path("/proc").glob(f"{pid}/task/*"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            for child in (task / "children").read_text().split():
+                if word in Path(f"/proc/{child}/cmdline").read_text():
+                    found.append(int(child))
+                found += descendants(child, word)
     return found
 
 

@@ -30,6 +30,11 @@ WRITES = ("rename", "unlink", "mkdir", "rmdir", "chmod", "fsync", "utime", "open
 """Everything by which the module changes files. `open` makes temporary ones."""
 
 
+def files_in(top: Path) -> list[Path]:
+    """The files below a folder, sorted. `Path.rglob` fails on a folder that another process deletes meanwhile."""
+    return sorted(Path(folder, name) for folder, _, names in os.walk(top) for name in names)
+
+
 class Files:
     """A host without processes: what the module would find of them is said by its test."""
 
@@ -42,8 +47,8 @@ class Files:
     def all(self) -> dict[str, str]:
         """Path -> text; without those that the guard deletes meanwhile."""
         top, found = self.path.parents[1], {}
-        for path in sorted(top.rglob("*")):
-            with contextlib.suppress(FileNotFoundError, IsADirectoryError):
+        for path in files_in(top):
+            with contextlib.suppress(FileNotFoundError):
                 found[str(path.relative_to(top))] = path.read_text()
         return found
 
@@ -369,7 +374,7 @@ def test_guard_is_a_unit_that_starts_with_the_host(tmp_path, systemd, monkeypatc
     while_changing = {}
 
     def await_one(*_arguments):
-        while_changing.update({str(path.relative_to(systemd)): path.read_text() for path in systemd.rglob("*.service")})
+        while_changing.update({str(path.relative_to(systemd)): path.read_text() for path in files_in(systemd)})
         return ""
 
     monkeypatch.setattr(process, "await_one", await_one)
@@ -379,7 +384,7 @@ def test_guard_is_a_unit_that_starts_with_the_host(tmp_path, systemd, monkeypatc
     assert "WantedBy=multi-user.target" in while_changing[unit]
     asked = (tmp_path / "log").read_text().splitlines()
     assert asked == ["daemon-reload", f"restart {unit}", f"stop {unit}", "daemon-reload"]
-    assert list(systemd.rglob("*.service")) == []
+    assert list(files_in(systemd)) == []
     assert host.all().keys() == {"manifests/kube-scheduler.yaml"}
 
 
@@ -392,7 +397,7 @@ def test_guard_deletes_its_unit(tmp_path, systemd, monkeypatch):
         host.change(flags={"v": 4}, content=CONFIG)
         os._exit(0)
     assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
-    wait_for(lambda: (host.all(), list(systemd.rglob("*.service"))) == ({"manifests/kube-scheduler.yaml": TEXT}, []))
+    wait_for(lambda: (host.all(), list(files_in(systemd))) == ({"manifests/kube-scheduler.yaml": TEXT}, []))
 
 
 def test_guard_is_a_process_where_systemd_fails(tmp_path, systemd, monkeypatch):
@@ -403,7 +408,7 @@ def test_guard_is_a_process_where_systemd_fails(tmp_path, systemd, monkeypatch):
     done = host.change(flags={"v": 4})
     assert done["guard"] == "process"
     assert "systemd does not start the guard (no bus), so it is a detached process, which does not survive a reboot" in done["warnings"][0]
-    assert (list(systemd.rglob("*.service")), host.all().keys()) == ([], {"manifests/kube-scheduler.yaml"})
+    assert (list(files_in(systemd)), host.all().keys()) == ([], {"manifests/kube-scheduler.yaml"})
 
 
 def test_no_guard_no_change(tmp_path, monkeypatch):
