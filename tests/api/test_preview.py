@@ -703,7 +703,7 @@ def test_gate(binary, play, kubectl, secondary_scheduler_kind, namespace, placed
     assert audit.writes(dry_run=True) == []
     # Without a program the effect is unknown; with `report` the play goes on.
     without, shown = configure(NOWHERE, preview="report", preview_binary="")
-    assert "Or set candidate.binary, in playbooks preview_binary, to the path of a kube-scheduler on this host" in shown
+    assert "In playbooks, set preview_auth_file or preview_binary." in shown
     assert without.task("Apply schedulers").changed
 
 

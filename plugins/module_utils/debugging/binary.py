@@ -30,11 +30,12 @@ _DIGEST = re.compile(r"@(sha256:[0-9a-f]{64})$")
 
 @dataclass(frozen=True)
 class Source:
-    """How to reach the registry; the names and meanings are those of the module's option ``binary``."""
+    """How to reach the registry; the names and meanings are those of the suboptions of ``option``, an option of the module, which messages name."""
 
     auth_file: str | None
     validate_certs: bool
     skopeo: str
+    option: str = "binary"
 
 
 def image_of(target: Target) -> str:
@@ -59,7 +60,7 @@ def extract(image: str, architecture: str, path: str, source: Source, run_comman
     """
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path), prefix=".image.") as folder:
         _copy(image, architecture, folder, source, run_command)
-        body = _found(image, folder)
+        body = _found(image, folder, source.option)
     save(path, body)
     return len(body)
 
@@ -77,24 +78,24 @@ def _copy(image: str, architecture: str, folder: str, source: Source, run_comman
         code, _out, said = run_command([*command, f"docker://{image}", f"dir:{folder}"])
     except OSError as error:
         raise ClusterError(
-            f"binary.skopeo: {source.skopeo} could not be started: {error.strerror}. Install skopeo on the host that the task runs on, or set "
+            f"{source.option}.skopeo: {source.skopeo} could not be started: {error.strerror}. Install skopeo on the host that the task runs on, or set "
             "its path."
         ) from None
     if code:
         raise ClusterError(
-            f"binary: the image {image} could not be copied: {said.strip()}. The host that the task runs on must reach its registry; "
-            "binary.auth_file and binary.validate_certs configure the access."
+            f"{source.option}: the image {image} could not be copied: {said.strip()}. The host that the task runs on must reach its registry; "
+            f"{source.option}.auth_file and {source.option}.validate_certs configure the access."
         )
 
 
-def _found(image: str, folder: str) -> bytes:
+def _found(image: str, folder: str, option: str) -> bytes:
     """The program in a folder that skopeo has copied an image to. What a later layer holds goes before what is below it."""
     try:
         programs = layers.files(folder, _is_program, _LARGEST)
     except ValueError as error:
-        raise ClusterError(f"binary: {image}: {error}. Python's tarfile does not read every compression, such as zstd.") from None
+        raise ClusterError(f"{option}: {image}: {error}. Python's tarfile does not read every compression, such as zstd.") from None
     if not programs:
-        raise ClusterError(f"binary: the image {image} has no file {PROGRAM} in a folder bin.")
+        raise ClusterError(f"{option}: the image {image} has no file {PROGRAM} in a folder bin.")
     return [*programs.values()][-1]
 
 

@@ -41,7 +41,7 @@ def read(client: Client, given: Mapping[str, Any]) -> dict[str, Any] | None:
     if found.text is None:
         return None
     if isinstance(found.text, bytes):
-        raise InputError(f"secondary_scheduler {namespace}/{name}: {found.source} is no UTF-8.")
+        raise InputError(f"baseline.secondary_scheduler: {namespace}/{name}: {found.source} is no UTF-8.")
     own = {name: value for name, value in given.items() if value is not None and name != "secondary_scheduler"}
     about = {"release": annotations.get(KUBERNETES_VERSION), "plugins": annotations.get(PLUGINS)}
     return {**about, "image": spec.get("schedulerImage"), "config_text": found.text, "may_be_broken": True, **own}

@@ -215,13 +215,13 @@ def prepared(name: str, given: Side, run_command: binary.RunCommand) -> Iterator
             if not image:
                 raise InputError(f"{name}: set binary, the path of a kube-scheduler, or image, whose kube-scheduler is used.")
             path = os.path.join(stack.enter_context(tempfile.TemporaryDirectory(prefix="osso.preview.")), "kube-scheduler")
-            source = binary.Source(given.get("auth_file"), given.get("validate_certs", True), given.get("skopeo") or "skopeo")
+            source = binary.Source(given.get("auth_file"), given.get("validate_certs", True), given.get("skopeo") or "skopeo", name)
             try:
                 binary.extract(image, "", path, source, run_command)
             except ClusterError as error:
                 raise ClusterError(
-                    f"{name}: {error.message} Or set {name}.binary, in playbooks preview_binary, to the path of a kube-scheduler on this host, "
-                    "such as a copy of /bin/kube-scheduler from the image."
+                    f"{error.message} Or set {name}.binary to the path of a kube-scheduler on this host, such as a copy of /bin/kube-scheduler "
+                    "from the image. In playbooks, set preview_auth_file or preview_binary."
                 ) from None
             os.chmod(path, 0o700)
         more = (given.get("flags") or (), given.get("feature_gates"), given.get("as_scheduler"), bool(given.get("allow_extenders")))

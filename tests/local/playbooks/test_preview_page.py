@@ -98,3 +98,10 @@ def test_headroom():
     text = " ".join(Page(page(headroom={"pods": 8, "before": 6, "stopped_by": EVIL})).texts)
     assert "8 more pods fit, 6 before" in text
     assert f"The next pod: {EVIL}" in text
+
+
+def test_scores_of_the_best_node_first():
+    """Nodes with the same score by their names, whatever the order of the result."""
+    scores = {name: {"total": total, "plugins": {}} for name, total in (("c", 9), ("b", 100), ("d", 100), ("a", 80))}
+    seen = Page(page(pods=[{**row("moved"), "scores": scores}]))
+    assert [text for text in seen.texts if text in scores] == ["b", "d", "a", "c"]

@@ -15,6 +15,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import binary
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import prepared
 
 DIGEST = "registry.example.com/a/scheduler@sha256:" + "0" * 64
 
@@ -106,6 +107,26 @@ def test_a_layer_that_cannot_be_read(skopeo, tmp_path):
 def test_without_skopeo(tmp_path):
     with pytest.raises(ClusterError, match=r"binary\.skopeo: no-such could not be started: No such file or directory\. Install skopeo"):
         binary.extract(DIGEST, "", str(tmp_path / "program"), binary.Source(None, True, "no-such"), started)
+
+
+@pytest.mark.parametrize("side", ["candidate", "baseline"])
+@pytest.mark.parametrize(
+    ("layers", "fails", "why"),
+    [
+        (None, "", "SIDE.skopeo: no-such could not be started: "),
+        ([{}], "unauthorized", f"SIDE: the image {DIGEST} could not be copied: unauthorized. .* SIDE.auth_file and SIDE.validate_certs "),
+        ([{"bin/other": b"x"}], "", f"SIDE: the image {DIGEST} has no file kube-scheduler"),
+    ],
+)
+def test_a_preview_names_its_own_options(skopeo, side, layers, fails, why):
+    program = "no-such" if layers is None else skopeo(layers, fails=fails).skopeo
+    given = {"config_text": "x", "image": DIGEST, "skopeo": program}
+    with (
+        pytest.raises(ClusterError, match=f"^{why.replace('SIDE', side)}.* Or set {side}.binary to the path of a kube-scheduler") as raised,
+        prepared(side, given, started),
+    ):
+        pass
+    assert "binary.auth_file" not in raised.value.message
 
 
 TAGGED, OTHER = "registry.example.com/a/scheduler:1", "sha256:" + "1" * 64

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
@@ -247,3 +249,11 @@ def test_a_baseline_without_a_profile_for_a_pod():
     selection = _with_profile(select(Options({}, "replace"), parse(listed(node("a"), *pods), "list")), old)
     assert [key_of(one) for one in selection.offered] == [("shop", "old")]
     assert selection.skipped == {("shop", "new"): "the baseline has no profile new"}
+
+
+def test_a_present_configuration_that_is_no_text(monkeypatch):
+    """The message names the option."""
+    client = SimpleNamespace(resource=lambda *names: names, get=lambda *names: {"metadata": {}, "spec": {"schedulerConfig": "config"}})
+    monkeypatch.setattr(present, "read_config_map", lambda *names: SimpleNamespace(text=b"\xff", source="ConfigMap ns/config"))
+    with pytest.raises(InputError, match=r"^baseline\.secondary_scheduler: ns/one: ConfigMap ns/config is no UTF-8\.$"):
+        present.read(client, {"secondary_scheduler": {"name": "one", "namespace": "ns"}})
