@@ -59,6 +59,10 @@ def programs(tmp_path_factory, root) -> Path:
     return folder
 
 
+# A signal just before a long sleep would be handled only after it: Python looks for signals between its instructions.
+UNTIL_A_SIGNAL = "\nwhile True: time.sleep(0.05)"
+
+
 class Pod:
     """What a container of the image has: programs, environment, and a parent."""
 
@@ -182,7 +186,7 @@ def test_signals_are_not_those_of_the_parent_and_names_are_random(warm):
 def test_signals_reach_the_child(warm):
     program = (
         "import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit(42));"
-        "print('runs', flush=True); time.sleep(60)"
+        f"print('runs', flush=True){UNTIL_A_SIGNAL}"
     )  # fmt: skip
     with warm.start("ansible-runner", program) as client:
         client.stdout.readline()
@@ -192,7 +196,7 @@ def test_signals_reach_the_child(warm):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_child_and_what_it_started(warm, number):
-    program = "import os, time; child = os.fork(); print(os.getpid() if child else '', flush=True); time.sleep(60)"
+    program = f"import os, time; child = os.fork(); print(os.getpid() if child else '', flush=True){UNTIL_A_SIGNAL}"
     with warm.start("ansible-runner", program) as client:
         # Both lines: until the fork is complete in the new process, Python drops a signal there.
         group = int(client.stdout.readline().strip() + client.stdout.readline().strip())
