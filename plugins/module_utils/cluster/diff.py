@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import MASK, masked
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import MASK, masked
 
 _NOISE = ("creationTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
 # Written by others on each change; the first also repeats the data of Secrets

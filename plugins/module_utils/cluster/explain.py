@@ -15,11 +15,11 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import scrub
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 FORCE = "force_conflicts: true (in a role of this collection ROLE_force_conflicts)"
 _FORBIDDEN = re.compile(r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) resource "(?P<resource>[^"]*)"(?: in API group "(?P<group>[^"]*)")?')
-_MASK = "********"
 
 
 def refusal(error: ApiError, identity: Identity, action: str, obj: Object | None = None) -> ClusterError:
@@ -94,7 +94,4 @@ def without_values(text: str, secret: Mapping[str, Any]) -> str:
             if field == "data":
                 with contextlib.suppress(binascii.Error, TypeError, ValueError):
                     values.add(base64.b64decode(value).decode())
-    for value in sorted(values, key=len, reverse=True):
-        if value.strip():
-            text = text.replace(value, _MASK)
-    return text
+    return scrub(text, filter(str.strip, values))

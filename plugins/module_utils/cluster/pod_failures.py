@@ -11,14 +11,14 @@ to the first possible secret.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.klog import exit_reason
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import one_line, redacted
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.secrets import SHAPES, WORDS
 
 REVISION = "deployment.kubernetes.io/revision"
 
@@ -30,36 +30,6 @@ _AGAIN = ("CrashLoopBackOff", "RunContainerError")
 # kube-scheduler ends with 0 only then; as process 1 of its container a Go program that does not listen for signals yet ends with 2.
 _TOLD_TO_END_CODES = (0, 2, 143)
 _PANIC_CODE, _KILLED_CODE = 2, 137
-
-# Bytes of a log that the kubelet takes, from the end: then the first line may begin anywhere.
-_CUT = 2048
-_LONGEST = 600
-_MASK = "********"
-
-_KLOG = re.compile(r"([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^\s\]]+:\d+\] ?")
-_PANIC = re.compile(r"(?:panic|fatal error|runtime): .|time=\S+ level=(?:fatal|panic) ")
-_COMMAND_FAILED = "command failed"
-# How errors begin that Kubernetes up to 1.22 prints without a header
-_BARE = re.compile(
-    r"(?:couldn't |could not |error |failed to |unable to |invalid configuration|strict decoding error|decoding |no kind |Object '|yaml: |json: |"
-    r"stat |open |exec |\[?[\w.]+(?:\[\d+\][\w.]*)*: (?:Invalid|Required|Duplicate|Unsupported) value)"
-)
-# kube-scheduler logs this after SIGTERM; the cause is something else.
-_TOLD_TO_END = ("finished without leader elect", "lost lease", "context canceled", '"handlers are not fully synchronized"')
-# What says most comes last.
-_ERROR, _USAGE, _FATAL, _PANICKED, _FAILED = range(5)
-
-_SECRET_KEY = re.compile(
-    rf"""(?:{WORDS}|ca[-_]?data)\w*
-        (?:["'`\s\\]|\\[nrt])* [:=]
-      | \bbearer\b
-      | is\ missing\ in\ '  # apimachinery: "Object 'Kind' is missing in '", and then the whole text of the configuration
-      | cannot\ (?:decode|unmarshal)\ !!\w+\ `  # go-yaml: a value
-      | unknown\ anchor\ '
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_SECRET = re.compile("|".join(shape.before + shape.begins for shape in SHAPES), re.IGNORECASE)
 
 
 class Failure(NamedTuple):
@@ -176,7 +146,7 @@ def _last_words(ended: Object) -> str:
         return "it was killed for using more memory than its limit; raise resources.limits.memory"
     if reason not in ("Error", "Completed", None):
         return one_line(message) or f"exit code {code}"
-    return redacted(last_error(message)) or _by_code(code, message)
+    return redacted(exit_reason(message)) or _by_code(code, message)
 
 
 def _by_code(code: int | None, log: str) -> str:
@@ -188,84 +158,3 @@ def _by_code(code: int | None, log: str) -> str:
     if code == _KILLED_CODE:
         return "it was killed (exit code 137), as is one whose probe fails and that ignores SIGTERM"
     return f"it ended with exit code {code}, and its log contains no reason"
-
-
-def last_error(log: str) -> str:
-    """The reason for its end in the log of a kube-scheduler, without klog's header; "" if the log contains none.
-
-    It may hold secrets: see `redacted`.
-    """
-    best, words = _ERROR, ""
-    for rank, text in _entries(log):
-        # Of equals the last, but of panics the first: others follow from it.
-        if text and not any(end in text for end in _TOLD_TO_END) and (rank > best or (rank == best and rank != _PANICKED)):
-            best, words = rank, text
-    return words
-
-
-def _entries(log: str) -> Iterator[tuple[int, str]]:
-    """``(rank, text)`` of each log entry about an error."""
-    lines = log.splitlines()
-    if len(log.encode()) >= _CUT:
-        lines = lines[1:]
-    for index, line in enumerate(lines):
-        header = _KLOG.match(line)
-        if header:
-            if header.group(1) in "EF":
-                yield _of_klog(header.group(1), line[header.end() :], lines[index + 1 :])
-        elif line.startswith("{"):
-            yield _of_json(line)
-        elif line.startswith("Error: "):
-            yield _USAGE, line[len("Error: ") :].strip()
-        elif _PANIC.match(line):
-            yield _PANICKED, line.strip()
-        elif _BARE.match(line):
-            yield _USAGE, line.strip()
-
-
-def _of_klog(severity: str, text: str, following: Sequence[str]) -> tuple[int, str]:
-    rank = _FATAL if severity == "F" else _ERROR
-    prefix = f'"{_COMMAND_FAILED}" err='
-    if not text.startswith(prefix):
-        return rank, re.sub(r" \w+=<$", "", text.strip())
-    value = text[len(prefix) :].strip()
-    if value == "<":  # klog spreads a value with line breaks over lines that begin with a tab
-        ends = next((index for index, line in enumerate(following) if not line.startswith("\t")), len(following))
-        return _FAILED, "\n".join(line[1:] for line in following[:ends])
-    try:
-        return _FAILED, json.JSONDecoder().raw_decode(value)[0] if value.startswith('"') else value
-    except ValueError:  # an escape that Go has and JSON has not
-        return _FAILED, value.strip('"')
-
-
-def _of_json(line: str) -> tuple[int, str]:
-    """An entry of --logging-format=json; only errors have "err"."""
-    try:
-        entry = json.loads(line)
-    except ValueError:
-        entry = None
-    if not isinstance(entry, dict) or not entry.get("err"):
-        return _ERROR, ""
-    if entry.get("msg") == _COMMAND_FAILED:
-        return _FAILED, str(entry["err"])
-    return _ERROR, f"{entry.get('msg')}: {entry['err']}"
-
-
-def redacted(text: str) -> str:
-    """Words of a scheduler in one line, up to the first thing that may be a secret, and not longer than a message should be."""
-    return one_line(cut(text))
-
-
-def cut(line: str) -> str:
-    """The line up to the first word after which a credential may stand."""
-    found = _SECRET_KEY.search(line)
-    return line[: found.end()] + " " + _MASK if found else line
-
-
-def one_line(text: str | None) -> str:
-    """A text of the cluster in one line, at most as long as a message should be, and without credentials in addresses."""
-    text = " ".join((text or "").split())
-    found = _SECRET.search(text)
-    if found:
-        text = text[: found.start()] + _MASK
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."

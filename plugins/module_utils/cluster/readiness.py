@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, reconcile_period
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.deployments import progress
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import last_error, one_line, redacted
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.klog import exit_reason
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import one_line, redacted
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 
 PENDING, READY, FAILED = "pending", "ready", "failed"
@@ -149,7 +150,7 @@ def _pod_problems(pod: Object) -> Iterator[str]:
         ended = container.get("state", {}).get("terminated") or container.get("lastState", {}).get("terminated") or {}
         # The message may be the end of a log, with credentials in it.
         said = ended.get("message") or ended.get("reason") or ""
-        how = "ended with exit code {0}: {1}".format(ended.get("exitCode"), redacted(last_error(said) or said))
+        how = "ended with exit code {0}: {1}".format(ended.get("exitCode"), redacted(exit_reason(said) or said))
         if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
             text = "container {0} is {1}".format(container["name"], waiting["reason"])
             if waiting.get("message"):

@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import klog
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import redacted
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import redacted
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import dump as dumps
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging import klog, signalling
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging import signalling
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.compare import View, compare, view
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.logs import ContainerLog, FileLog, Log
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target, named, serving

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging.klog import Entry
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.klog import Entry
 
 RELEASES = ("1.28", "1.37")
 """The oldest and the newest release whose dump is known to be written like this."""

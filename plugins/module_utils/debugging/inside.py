@@ -10,11 +10,11 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import klog
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import redacted
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging import exposition, https, klog
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import redacted, scrub, secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils.debugging import exposition, https
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target, leads
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import identify

@@ -15,7 +15,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import scrub, secret_texts
 
 DONE, FAILED, NOT_BEGUN = OUTCOMES = ("done", "failed", "not begun")
 

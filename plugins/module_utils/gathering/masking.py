@@ -17,8 +17,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import cut
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import MASK, NOT_SHOWN, masked, scrub, secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import MASK, NOT_SHOWN, cut, masked, scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import NotYaml, read, tree
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.nodes import always
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import KIND

@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 from urllib.request import getproxies
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import bounded_http
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import MASK, scrub
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import MASK, scrub
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.unicode import replaced
 
 UNREACHABLE, UNRESOLVED, NO_ANSWER, NOT_VERIFIED = "unreachable", "unresolved", "no-answer", "certificate-not-verified"

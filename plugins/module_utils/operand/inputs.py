@@ -17,7 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import pod_
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.accounts import Account, account
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.outline import named_plugins
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.values import dns1123_subdomain

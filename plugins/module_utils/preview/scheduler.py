@@ -24,9 +24,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import klog
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging import klog
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import flags, gates
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.plugins import make_target
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import ERROR

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import config_maps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import document
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import identify
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.presets import PresetError, configuration

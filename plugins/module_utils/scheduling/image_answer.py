@@ -19,10 +19,10 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, klog, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import scrub
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.signals import ended_by_signals, uninterrupted
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Answer
 
@@ -38,8 +38,6 @@ HOPELESS = {
 }
 # Seconds between two checks for an answer that no event reports
 _FIRST_LOOK, _LAST_LOOK = 2, 10
-_KLOG = re.compile(r"[IWEF]\d{4} \d\d:\d\d:\d\d\.")
-_FAILED = '"command failed" err='
 # How refusals begin or what they hold up to Kubernetes 1.22, where they are printed bare.
 _BARE_REFUSALS = (
     "decod",
@@ -205,7 +203,7 @@ def job(question: Question, name: str, openshift: bool) -> dict[str, Any]:
 def interpret(image: str, exit_code: int, log: str) -> Answer:
     """What the program answered by its exit status and its output. Raises ClusterError if that is no verdict."""
     if exit_code == 0 and "Wrote configuration" in log:
-        written = "\n".join(line for line in log.splitlines() if not _KLOG.match(line))
+        written = "\n".join(klog.foreign_lines(log))
         return Answer(True, config=written[written.find("apiVersion:") :] + "\n" if "apiVersion:" in written else None)
     words = _refusal(log)
     if exit_code and words:
@@ -219,28 +217,17 @@ def interpret(image: str, exit_code: int, log: str) -> Answer:
 
 def _refusal(log: str) -> str:
     """The words by which kube-scheduler refused the configuration; empty if there are none."""
-    if _FAILED in log:
-        return _klog_value(log.rpartition(_FAILED)[2])
+    failed = [error for error in map(klog.command_error, klog.entries(log + "\n")) if error is not None]
+    if failed:
+        return failed[-1]
     panic = re.search(r"^panic: .*$", log, re.MULTILINE)
     if panic:
         return panic.group()
     fatal = re.search(r"^F\d{4} [^\]]*\] (.*)$", log, re.MULTILINE)
     if fatal:
         return fatal.group(1)
-    bare = "\n".join(line for line in log.splitlines() if line.strip() and not _KLOG.match(line))
+    bare = "\n".join(line for line in klog.foreign_lines(log) if line.strip())
     return bare if any(word in bare for word in _BARE_REFUSALS) else ""
-
-
-def _klog_value(text: str) -> str:
-    """A value as klog writes it: quoted, or over several lines between ``<`` and ``>``."""
-    if text.startswith("<\n"):
-        return "\n".join(line[1:] for line in text[2:].partition("\n >")[0].splitlines())
-    line = text.partition("\n")[0]
-    try:
-        value = json.JSONDecoder().raw_decode(line)[0]
-    except ValueError:  # an escape that Go has and JSON has not
-        return line.strip().strip('"')
-    return str(value)
 
 
 def _run(client: Client, question: Question, name: str) -> Answer:

@@ -15,7 +15,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import cond
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client, raise_if_gone
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import failed_probes
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import scrub, secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import document
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import split

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import last_error, redacted
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.klog import exit_reason
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import redacted
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import split
 
 BINARY = "kube-scheduler"
@@ -152,7 +153,7 @@ def trouble(pod: dict[str, Any]) -> str:
         if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
             # What the container said last explains a CrashLoopBackOff better than the kubelet does.
             last = ended.get("message") or ""
-            said = redacted(last_error(last) or last or waiting.get("message") or "")
+            said = redacted(exit_reason(last) or last or waiting.get("message") or "")
             return f"{waiting['reason']}: {said}" if said else waiting["reason"]
     scheduled = conditions.find(pod, "PodScheduled")
     if scheduled.get("status") == "False":

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import masked, scrub, secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import masked, scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.signals import ended_by_signals, uninterrupted
 from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import manifest as manifests

@@ -14,6 +14,8 @@ import json
 import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import pod_failures as failures
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.klog import exit_reason
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import redacted
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -120,7 +122,7 @@ LOGS = {
 @pytest.mark.parametrize("case", LOGS)
 def test_the_last_words_of(case):
     log, words = LOGS[case]
-    assert failures.redacted(failures.last_error(log)) == words
+    assert redacted(exit_reason(log)) == words
 
 
 def owned(live, owner):
@@ -461,7 +463,7 @@ def test_the_secrets_of_that_test_are_in_its_logs(shape):
     ],
 )
 def test_what_is_masked_and_what_is_not(text, told):
-    assert failures.redacted(text) == (text if told is None else told)
+    assert redacted(text) == (text if told is None else told)
 
 
 def test_credentials_in_words_of_the_kubelet_are_masked():

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.klog import last_error
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.inside import Inside, in_effect
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging.klog import last_error
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.workload import Command
 

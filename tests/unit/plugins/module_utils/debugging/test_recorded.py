@@ -14,9 +14,9 @@ import json
 from pathlib import Path
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.klog import entries
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.compare import compare, view
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.dump import find
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging.klog import entries
 
 RECORDED = Path(__file__).parent / "recorded"
 

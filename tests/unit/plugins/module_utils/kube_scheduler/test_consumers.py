@@ -11,7 +11,7 @@ import json
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.diff import difference
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import masked, secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import masked, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.gathering.masking import Masking
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.convert import convert

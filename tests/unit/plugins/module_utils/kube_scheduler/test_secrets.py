@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.pod_failures import redacted
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.secret_texts import masked, secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import masked, redacted, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.differences import HIDDEN, diff
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.result import Result
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.secrets import is_secret

@@ -24,7 +24,7 @@ FAILED = 'E1120 21:32:04.268985       1 run.go:72] "command failed" err='
         (0, CONFIG + "I1120 21:32:19.505310       1 configfile.go:84] Wrote configuration to: /dev/stdout\n", Answer(True, "", CONFIG)),
         (1, WARNING + FAILED + '"ScorePlugin \\"X\\" does not exist"\n', Answer(False, 'ScorePlugin "X" does not exist')),
         (1, FAILED + "<\n\tfirst\n\t second\n >\n", Answer(False, "first\n second")),
-        (1, FAILED + '"bell \\a"\n', Answer(False, "bell \\a")),
+        (1, FAILED + '"bell \\a"\n', Answer(False, "bell \\x07")),
         (2, WARNING + "panic: runtime error: nil\n\ngoroutine 1 [running]:\n", Answer(False, "panic: runtime error: nil")),
         (255, "F1120 21:32:04.268985       1 watcher.go:1] port 2020 is in use\n", Answer(False, "port 2020 is in use")),
         (1, "strict decoder error for x: unknown field\n", Answer(False, "strict decoder error for x: unknown field")),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging.klog import entries
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.klog import entries
 
 HEADER = "I1122 05:26:55.123456       1 dumper.go:52]"
 

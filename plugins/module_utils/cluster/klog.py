@@ -20,6 +20,19 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.node
 _HEADER = re.compile(r"(?P<severity>[IWEF])(?P<time>\d{4} \d\d:\d\d:\d\d\.\d{6})\s+\d+ (?P<source>[^\s\]]+:\d+)\] ?")
 # How the Go runtime begins when a program ends by itself
 _PANICS = ("panic: ", "fatal error: ")
+_CONTROL = re.compile(r"[^\n\t\x20-\x7e\x80-\U0010ffff]")
+# Bytes of a log that the kubelet takes, from the end: then the first line may begin anywhere.
+_CUT = 2048
+_PANIC = re.compile(r"(?:panic|fatal error|runtime): .|time=\S+ level=(?:fatal|panic) ")
+# How errors begin that Kubernetes up to 1.22 prints without a header
+_BARE = re.compile(
+    r"(?:couldn't |could not |error |failed to |unable to |invalid configuration|strict decoding error|decoding |no kind |Object '|yaml: |json: |"
+    r"stat |open |exec |\[?[\w.]+(?:\[\d+\][\w.]*)*: (?:Invalid|Required|Duplicate|Unsupported) value)"
+)
+# kube-scheduler logs this after SIGTERM; the cause is something else.
+_TOLD_TO_END = ("finished without leader elect", "lost lease", "context canceled", '"handlers are not fully synchronized"')
+# What says most comes last.
+_ERROR, _USAGE, _FATAL, _PANICKED, _FAILED = range(5)
 _SEVERITIES = {"I": "info", "W": "warning", "E": "error", "F": "fatal"}
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _MESSAGE = re.compile(rf"({_STRING})(?= |$)")
@@ -51,6 +64,11 @@ def entries(text: str) -> Iterator[Entry]:
             yield entry
 
 
+def foreign_lines(text: str) -> list[str]:
+    """The lines that belong to no entry."""
+    return [line for entry, lines in _located(text.rstrip("\n") + "\n") if entry is None for line in lines]
+
+
 def last_error(text: str) -> tuple[str, str] | None:
     """Time and lines of the last error in a log, be it an entry or a panic, which has no time; None if there is none."""
     found = None
@@ -62,12 +80,53 @@ def last_error(text: str) -> tuple[str, str] | None:
     return found
 
 
+def command_error(entry: Entry) -> str | None:
+    """The error of the entry with which a failed command ends, with control characters as escapes; None for any other entry."""
+    if entry.message != "command failed" or "err" not in entry.values:
+        return None
+    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", str(entry.values["err"]))
+
+
+def exit_reason(log: str) -> str:
+    """The reason for its end in the log of a kube-scheduler, without klog's header; "" if the log contains none.
+
+    It may hold secrets: see `redaction.redacted`.
+    """
+    best, words = _ERROR, ""
+    for rank, text in _errors(log):
+        # Of equals the last, but of panics the first: others follow from it.
+        if text and not any(end in text for end in _TOLD_TO_END) and (rank > best or (rank == best and rank != _PANICKED)):
+            best, words = rank, text
+    return words
+
+
+def _errors(log: str) -> Iterator[tuple[int, str]]:
+    """``(rank, text)`` of each log entry about an error."""
+    text = log.partition("\n")[2] if len(log.encode()) >= _CUT else log
+    for entry, (line, *_following) in _located(text + "\n"):
+        if entry is not None and entry.severity in ("error", "fatal"):
+            yield _of_entry(entry, line)
+        elif entry is None and line.startswith("Error: "):
+            yield _USAGE, line[len("Error: ") :].strip()
+        elif entry is None and _PANIC.match(line):
+            yield _PANICKED, line.strip()
+        elif entry is None and _BARE.match(line):
+            yield _USAGE, line.strip()
+
+
+def _of_entry(entry: Entry, line: str) -> tuple[int, str]:
+    error = command_error(entry)
+    if error is not None:
+        return _FAILED, error
+    if line.startswith("{"):
+        return _ERROR, f"{entry.message}: {entry.values['err']}" if entry.values.get("err") else ""
+    return _FATAL if entry.severity == "fatal" else _ERROR, re.sub(r" \w+=<$", "", _HEADER.sub("", line, count=1).strip())
+
+
 def _located(text: str) -> Iterator[tuple[Entry | None, list[str]]]:
     """Each entry with its lines, and each line that belongs to none."""
-    lines = text.split("\n")
     # What comes after the last line break is not finished.
-    if lines[-1]:
-        lines.pop()
+    lines = text.split("\n")[:-1]
     position = 0
     while position < len(lines):
         start, line = position, lines[position]

@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Credentials in a document that is no Secret, such as ``extenders[].tlsConfig.keyData`` of a KubeSchedulerConfiguration."""
+"""Credentials in what is shown: in a document that is no Secret, such as ``extenders[].tlsConfig.keyData``, and in what programs log.
+
+kube-scheduler logs its whole configuration, tokens included: at ``-v=2``, and in the error for a file without ``kind``.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,23 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.secrets import is_secret
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.secrets import SHAPES, WORDS, is_secret
 
 MASK = "********"
 NOT_SHOWN = "(not shown: it is not one YAML document, and may contain a credential)\n"
 _PLACEHOLDER = re.compile(r"\$\{[A-Z_]+\}")
+_LONGEST = 600
+_SECRET_KEY = re.compile(
+    rf"""(?:{WORDS}|ca[-_]?data)\w*
+        (?:["'`\s\\]|\\[nrt])* [:=]
+      | \bbearer\b
+      | is\ missing\ in\ '  # apimachinery: "Object 'Kind' is missing in '", and then the whole text of the configuration
+      | cannot\ (?:decode|unmarshal)\ !!\w+\ `  # go-yaml: a value
+      | unknown\ anchor\ '
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_SECRET = re.compile("|".join(shape.before + shape.begins for shape in SHAPES), re.IGNORECASE)
 
 
 def secret_texts(value: Any) -> set[str]:
@@ -62,6 +77,26 @@ def masked(before: str, after: str) -> tuple[str, str]:
 
                 texts[index] = yaml.safe_dump(_mapped(document, hide), sort_keys=False, default_flow_style=False, width=10**6)
     return texts[0], texts[1]
+
+
+def redacted(text: str) -> str:
+    """Words of a scheduler in one line, up to the first thing that may be a secret, and not longer than a message should be."""
+    return one_line(cut(text))
+
+
+def cut(line: str) -> str:
+    """The line up to the first word after which a credential may stand."""
+    found = _SECRET_KEY.search(line)
+    return line[: found.end()] + " " + MASK if found else line
+
+
+def one_line(text: str | None) -> str:
+    """A text of the cluster in one line, at most as long as a message should be, and without credentials in addresses."""
+    text = " ".join((text or "").split())
+    found = _SECRET.search(text)
+    if found:
+        text = text[: found.start()] + MASK
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."
 
 
 def _mapped(value: Any, change: Callable[[str], str], secret: bool = False) -> Any:
