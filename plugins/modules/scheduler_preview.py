@@ -13,8 +13,9 @@ description:
   - Runs an unmodified kube-scheduler with a configuration against a copy of a cluster, and reports for each pod where the scheduler places it, and
     how this differs from now or from a second configuration.
   - The scheduler is a process on the host that the task runs on. It connects to a server of the module on the loopback interface, which contains a
-    redacted copy of the cluster. Nothing in the cluster changes, and nothing remains on the host.
-  - The copy is a file of M(osso.scheduler.scheduler_snapshot), or is read from the cluster. The module sends only read requests to the cluster.
+    redacted copy of the cluster. Nothing in the cluster changes, and nothing remains on the host. With O(job), both run in a pod of the cluster.
+  - The copy is a file of M(osso.scheduler.scheduler_snapshot), or is read from the cluster. The module sends only read requests to the cluster,
+    unless O(job) is set.
   - kube-scheduler chooses at random between nodes with the same score. The module reads the scores of pods that would be on another node, and
     reports V(tie) if the node before is one of the best.
   - The collection's C(docs/preview.md) explains the modes, the results, and what a preview cannot know.
@@ -30,7 +31,10 @@ extends_documentation_fragment:
   - osso.scheduler.attributes.info_module
 attributes:
   action_group: {}
-  check_mode: {}
+  check_mode:
+    support: partial
+    details:
+      - This action does not modify state. With O(job) it creates nothing in check mode, so there is no preview.
   diff_mode: {}
   idempotent:
     support: partial
@@ -83,6 +87,24 @@ options:
   max_moved_percent:
     description: The task fails if more than this percentage of the pods would be on another node.
     type: float
+  job:
+    description:
+      - Where to run the preview if O(candidate) has no C(binary). If not given, the task extracts the program from C(image), and runs it on its host.
+      - If given, the module creates a Job in the cluster whose pod runs the programs of the images, and deletes it at the end. The host then needs
+        no skopeo, and can have another architecture or operating system than the nodes.
+      - The module passes the redacted copy of the cluster and the configuration in Secrets that belong to the Job. The pod has no token. If the
+        module is killed, the Job ends by itself, and is deleted with its Secrets and its pod a minute later.
+      - Requires the permissions to create and delete Jobs, to create Secrets, to list and watch pods, and to get C(pods/log) in O(job.namespace).
+      - In check mode no Job is created, and there is no preview.
+    type: dict
+    suboptions:
+      namespace:
+        description: The namespace of the Job. The images are pulled with the pull secrets of its ServiceAccount C(default).
+        type: str
+        default: default
+      image:
+        description: An image that contains this version of the collection, and Python. If not given, that of the operator in the cluster.
+        type: str
 seealso:
   - module: osso.scheduler.scheduler_snapshot
   - module: osso.scheduler.kube_scheduler_config
@@ -133,7 +155,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 previewed:
-  description: Whether there was a preview. False with O(only_changed) if nothing changes; the other values are then not returned.
+  description:
+    - Whether there was a preview. False with O(only_changed) if nothing changes, and with O(job) in check mode. The other values are then not returned.
   returned: success
   type: bool
   sample: true
@@ -263,7 +286,7 @@ msg:
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.preview import present
+from ansible_collections.osso.scheduler.plugins.module_utils.preview import job, present
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.arguments import COMMON, PRESENT, SIDE, Inputs
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview, text_of
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import MODES, PENDING
@@ -280,6 +303,11 @@ OPTIONS = dict(
     max_unschedulable=dict(type="int"),
     max_moved_percent=dict(type="float"),
 )
+JOB = dict(namespace=dict(type="str", default="default"), image=dict(type="str"))
+
+
+def no_preview(why):
+    return {"changed": False, "previewed": False, "exceeded": [], "msg": why}
 
 
 def run(module):
@@ -290,15 +318,21 @@ def run(module):
         if module.params["only_changed"] and options.baseline:
             text = text_of("candidate", options.candidate)
             if present.is_same(options.candidate, text if isinstance(text, str) else text.decode("utf-8", "replace"), options.baseline):
-                return {
-                    "changed": False,
-                    "previewed": False,
-                    "exceeded": [],
-                    "msg": "The image and the configuration are the present ones: there is nothing to preview.",
-                }
+                return no_preview("The image and the configuration are the present ones: there is nothing to preview.")
     elif module.params["only_changed"]:
         raise InputError("only_changed is true: set baseline.secondary_scheduler, with which the candidate is compared.")
-    result = dict(preview(options, inputs.snapshot(), inputs.run_command, inputs.progress), previewed=True)
+    place = module.params["job"]
+    if not place or options.candidate.get("binary"):
+        result = preview(options, inputs.snapshot(), inputs.run_command, inputs.progress)
+    elif module.check_mode:
+        return no_preview(
+            "In check mode no Job is created, so there was no preview. Set candidate.binary, in playbooks preview_binary, to preview."
+        )
+    else:
+        result = job.preview(
+            inputs.client, options, inputs.snapshot(), job.Place(place["namespace"], place["image"] or ""), inputs.progress
+        )
+    result["previewed"] = True
     if result["exceeded"]:
         del result["msg"]
         raise ClusterError("Beyond the limits: {}".format(" ".join(result["exceeded"])), **result)
@@ -306,7 +340,7 @@ def run(module):
 
 
 def main():
-    own = dict(COMMON, **OPTIONS, only_changed=dict(type="bool", default=False))
+    own = dict(COMMON, **OPTIONS, only_changed=dict(type="bool", default=False), job=dict(type="dict", options=JOB))
     cluster_module(run, argument_spec=argument_spec(**own), supports_check_mode=True)
 
 

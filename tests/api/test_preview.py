@@ -22,6 +22,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.preview import explain, run, scheduler, server
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import parse
+from support.access import service_account
 from support.direct_module import COLLECTIONS, run_directly
 from support.examples import PLUGINS, run_examples
 from support.pages import Page, assert_whole
@@ -687,6 +688,10 @@ def test_gate(binary, play, kubectl, secondary_scheduler_kind, namespace, placed
         shown = run.task("Report the effect on the pods").result["results"][0]["msg"]
         return run, shown if isinstance(shown, str) else "\n".join(shown)
 
+    # A Job would be a write.
+    checked, shown = configure(CONFIG, check=True, preview_binary="", preview_job_namespace=namespace)
+    assert shown.startswith("In check mode no Job is created, so there was no preview. Set candidate.binary, in playbooks preview_binary")
+    assert audit.writes(dry_run=False) == []
     checked, shown = configure(CONFIG, check=True)
     assert "replace: 1 pods: 1 same" in shown
     assert checked.task("Apply schedulers").changed
@@ -703,8 +708,23 @@ def test_gate(binary, play, kubectl, secondary_scheduler_kind, namespace, placed
     assert audit.writes(dry_run=True) == []
     # Without a program the effect is unknown; with `report` the play goes on.
     without, shown = configure(NOWHERE, preview="report", preview_binary="")
-    assert "In playbooks, set preview_auth_file or preview_binary." in shown
+    assert "In playbooks, set preview_auth_file, preview_binary or preview_job_namespace." in shown
     assert without.task("Apply schedulers").changed
+
+
+def test_a_job_that_may_not_be_created(kubectl, namespace, tmp_path):
+    """It is not reported as left over."""
+    file = tmp_path / "list.json"
+    file.write_bytes(listed(*THREE, pod("p", on="a")))
+    given = {
+        "snapshot": str(file),
+        "candidate": {"image": "registry.example.com/kube-scheduler:v1.34.4", "config": CONFIG},
+        "job": {"namespace": namespace, "image": "registry.example.com/operator:1"},
+    }
+    with service_account(kubectl, namespace) as robot:
+        refused = run_directly("scheduler_preview", succeed=False, **given, **robot).message
+    assert 'cannot create resource "jobs"' in refused
+    assert "left over" not in refused
 
 
 def test_the_value_of_preview(play):

@@ -68,7 +68,7 @@ class Selection(NamedTuple):
 
 def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand, progress: Progress) -> dict[str, Any]:
     """The result of the module. Raises ClusterError."""
-    _check(options, snapshot)
+    check(options, snapshot)
     with ExitStack() as stack:
         new = stack.enter_context(prepared("candidate", options.candidate, run_command))
         old, shared, broken = None, False, ""
@@ -188,7 +188,7 @@ def copy_of(template: Mapping[str, Any], name: str) -> Object:
         raise InputError("template: must be a Pod with metadata and spec, such as a template of a Deployment with its spec.") from None
 
 
-def _check(options: Options, snapshot: Snapshot) -> None:
+def check(options: Options, snapshot: Snapshot) -> None:
     if options.mode not in MODES:
         raise InputError(f"mode: {options.mode} is not known: choose from {', '.join(MODES)}.")
     if (options.mode == HEADROOM) != bool(options.template):
@@ -221,7 +221,7 @@ def prepared(name: str, given: Side, run_command: binary.RunCommand) -> Iterator
             except ClusterError as error:
                 raise ClusterError(
                     f"{error.message} Or set {name}.binary to the path of a kube-scheduler on this host, such as a copy of /bin/kube-scheduler "
-                    "from the image. In playbooks, set preview_auth_file or preview_binary."
+                    "from the image, or set job. In playbooks, set preview_auth_file, preview_binary or preview_job_namespace."
                 ) from None
             os.chmod(path, 0o700)
         more = (given.get("flags") or (), given.get("feature_gates"), given.get("as_scheduler"), bool(given.get("allow_extenders")))

@@ -14,28 +14,19 @@ import base64
 import hashlib
 import json
 import re
-import time
 import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, klog, timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import klog, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import scrub
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import job_pods
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.signals import ended_by_signals, uninterrupted
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Answer
 
 LABEL = "osso.scheduler/image-answer"
-# What the kubelet says when it will not run a container, however long one waits.
-HOPELESS = {
-    "ImagePullBackOff": "cannot be pulled",
-    "InvalidImageName": "cannot be pulled",
-    "ErrImageNeverPull": "cannot be pulled",
-    "CreateContainerError": "cannot be started",
-    "CreateContainerConfigError": "cannot be started",
-    "RunContainerError": "cannot be started",
-}
 # Seconds between two checks for an answer that no event reports
 _FIRST_LOOK, _LAST_LOOK = 2, 10
 # How refusals begin or what they hold up to Kubernetes 1.22, where they are printed bare.
@@ -121,7 +112,7 @@ def _start(client: Client, question: Question, name: str) -> int:
 
 def _end(client: Client, question: Question, name: str, failure: ClusterError | None) -> None:
     """Delete what was made. Raises ClusterError, without the secrets of the question, for a failure and for what could not be deleted."""
-    leftover = _remove(client, question.namespace, name, failure)
+    leftover = job_pods.remove(client, ("Job", "Secret"), name, question.namespace, failure)
     if failure or leftover:
         message = " ".join(filter(None, [failure.message if failure else "", leftover]))
         raise ClusterError(scrub(message, question.secrets))
@@ -146,7 +137,7 @@ def ask(client: Client, question: Question) -> Answer:
     return answer
 
 
-def job(question: Question, name: str, openshift: bool) -> dict[str, Any]:
+def job(question: Question, name: str, security: dict[str, Any]) -> dict[str, Any]:
     """The Job. Its pod is like the scheduler's: same program, flags, mounts and restrictions."""
     flags = [
         "--config=/etc/kubernetes/config.yaml",
@@ -156,9 +147,6 @@ def job(question: Question, name: str, openshift: bool) -> dict[str, Any]:
         "-v=0",
         "--write-config-to={}".format("/tmp/completed.yaml" if question.secrets else "/dev/stdout"),
     ]
-    security = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-    if not openshift:
-        security["runAsUser"] = 65532  # OpenShift chooses one itself
     labels = {"app.kubernetes.io/managed-by": "osso.scheduler", LABEL: name}
     spec = {
         "restartPolicy": "Never",
@@ -170,14 +158,10 @@ def job(question: Question, name: str, openshift: bool) -> dict[str, Any]:
             {
                 "name": "kube-scheduler",
                 "image": question.image,
-                "command": ["/bin/kube-scheduler"],
+                "command": [job_pods.PROGRAM],
                 "args": flags,
                 "resources": {"requests": {"cpu": "15m", "memory": "50Mi"}},
-                "securityContext": {
-                    "allowPrivilegeEscalation": False,
-                    "readOnlyRootFilesystem": True,
-                    "capabilities": {"drop": ["ALL"]},
-                },
+                "securityContext": job_pods.CONTAINER_SECURITY,
                 "volumeMounts": [
                     {"name": "config", "mountPath": "/etc/kubernetes", "readOnly": True},
                     {"name": "tmp", "mountPath": "/tmp"},
@@ -232,32 +216,19 @@ def _refusal(log: str) -> str:
 
 def _run(client: Client, question: Question, name: str) -> Answer:
     _create(client, question, name)
-    pod, ended = _wait(client, question, name)
+    pod, ended, trouble = job_pods.wait_for_end(client, question.namespace, f"{LABEL}={name}", "kube-scheduler", question.timeout)
+    if pod is None or ended is None:
+        raise _silent(client, question, name, trouble)
     return _read(client, question, pod, ended)
 
 
 def _create(client: Client, question: Question, name: str) -> None:
     """Create the Job, and the Secret with the configuration."""
-    manifest = job(question, name, _openshift(client))
+    manifest = job(question, name, job_pods.pod_security(client))
     data = question.text.encode() if isinstance(question.text, str) else question.text
     created = client.create(client.resource("batch/v1", "Job"), manifest)
     # The pod waits for its Secret, which belongs to the Job and goes with it.
-    client.create(
-        client.resource("v1", "Secret"),
-        {
-            "apiVersion": "v1",
-            "kind": "Secret",
-            "metadata": {
-                "name": name,
-                "namespace": question.namespace,
-                "labels": manifest["metadata"]["labels"],
-                "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": created["metadata"]["uid"]}],
-            },
-            "immutable": True,
-            "type": "Opaque",
-            "data": {"config.yaml": base64.b64encode(data).decode()},
-        },
-    )
+    client.create(client.resource("v1", "Secret"), job_pods.owned_secret(created, name, {"config.yaml": base64.b64encode(data).decode()}))
 
 
 def _read(client: Client, question: Question, pod: dict[str, Any], ended: dict[str, Any]) -> Answer:
@@ -272,84 +243,10 @@ def _state(client: Client, question: Question, name: str) -> tuple[dict[str, Any
     """The pod, its container's end if it has one, and what keeps it from starting. Raises ClusterError where no waiting helps."""
     pods = client.list(client.resource("v1", "Pod"), question.namespace, label_selector=f"{LABEL}={name}")
     for pod in pods:
-        return (pod, *_look(question.image, pod))
+        return (pod, *job_pods.state(pod, "kube-scheduler"))
     return None, None, ""
 
 
 def _silent(client: Client, question: Question, name: str, trouble: str) -> ClusterError:
-    reason = trouble or _events(client, question.namespace, name) or "it has not ended"
+    reason = trouble or job_pods.events(client, question.namespace, name) or "it has not ended"
     return ClusterError(f"The image {question.image} gave no answer within {question.timeout} s (ask_timeout): {reason}.")
-
-
-def _wait(client: Client, question: Question, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The pod and its container's end."""
-    deadline = time.monotonic() + question.timeout
-    pods = client.resource("v1", "Pod")
-    trouble = ""
-    while time.monotonic() < deadline:
-        changes = client.watch(pods, question.namespace, label_selector=f"{LABEL}={name}", timeout=deadline - time.monotonic())
-        try:
-            for kind, pod in changes:
-                if kind == "DELETED":
-                    raise ClusterError(f"The pod {pod['metadata']['name']} was deleted before it could answer.")
-                ended, trouble = _look(question.image, pod)
-                if ended:
-                    return pod, ended
-                if time.monotonic() >= deadline:
-                    break
-        except ApiError as error:
-            if error.status != 410:
-                raise
-        finally:
-            changes.close()
-    raise _silent(client, question, name, trouble)
-
-
-def _look(image: str, pod: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """The container's end if it has one, and what keeps it from starting."""
-    status = pod.get("status") or {}
-    for container in status.get("containerStatuses") or []:
-        state = container.get("state") or {}
-        ended, waiting = state.get("terminated"), state.get("waiting") or {}
-        if ended and ended.get("reason") in ("StartError", "ContainerCannotRun"):
-            raise ClusterError(f"The image {image} has no usable /bin/kube-scheduler: {ended.get('message', '').strip()}")
-        if ended:
-            return ended, ""
-        reason, message = waiting.get("reason", ""), waiting.get("message", "")
-        if reason in HOPELESS:
-            raise ClusterError(f"The image {image} {HOPELESS[reason]}: {reason}: {message or 'no further details'}")
-        if reason not in ("", "ContainerCreating", "PodInitializing"):
-            return None, f"{reason}: {message}"
-    scheduled = conditions.find(pod, "PodScheduled")
-    if scheduled.get("status") == "False":
-        return None, f"its pod is not placed: {scheduled.get('message', '')}"
-    if status.get("phase") == "Failed":
-        raise ClusterError(f"The pod for the image {image} failed: {status.get('reason', '')} {status.get('message', '')}".rstrip())
-    return None, ""
-
-
-def _events(client: Client, namespace: str, name: str) -> str:
-    """Why the Job has no pod, as its events say."""
-    try:
-        events = client.list(client.resource("v1", "Event"), namespace, field_selector=f"involvedObject.name={name},type=Warning")
-    except ApiError:
-        return ""
-    return "; ".join(dict.fromkeys(event.get("message", "") for event in events))
-
-
-def _openshift(client: Client) -> bool:
-    from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey
-
-    return Survey(client, []).openshift()
-
-
-def _remove(client: Client, namespace: str, name: str, failure: ClusterError | None) -> str:
-    """Delete Job, pod and Secret. Returns a sentence for the user if that did not succeed."""
-    if isinstance(failure, ApiError) and failure.method == "POST" and failure.path.endswith("/jobs") and 400 <= failure.status < 500:
-        return ""  # never created
-    try:
-        for api_version, kind in (("batch/v1", "Job"), ("v1", "Secret")):
-            client.delete(client.resource(api_version, kind), name, namespace)
-    except ApiError as error:
-        return f"The Job {name} may be left over ({error.message}); delete it: kubectl -n {namespace} delete job,secret {name}"
-    return ""

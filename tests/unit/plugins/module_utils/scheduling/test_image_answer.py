@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import job_pods
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.image_answer import Answer, Question, interpret, job
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey
 
 CONFIG = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 WARNING = "W1120 21:32:19.427903       1 client_config.go:667] Neither --kubeconfig nor --master was specified.\n"
@@ -49,7 +51,7 @@ def test_no_verdict(exit_code, log, said):
 
 
 def container(**question):
-    spec = job(Question("image:1", CONFIG, **question), "osso-ask-1", openshift=False)["spec"]["template"]["spec"]
+    spec = job(Question("image:1", CONFIG, **question), "osso-ask-1", {})["spec"]["template"]["spec"]
     return spec["containers"][0]
 
 
@@ -65,12 +67,13 @@ def test_configuration_with_a_credential_gets_into_no_log():
 
 
 def test_configuration_is_not_in_the_job():
-    assert "open-sesame" not in str(job(Question("image:1", "token: open-sesame", secrets=("open-sesame",)), "osso-ask-1", False))
+    assert "open-sesame" not in str(job(Question("image:1", "token: open-sesame", secrets=("open-sesame",)), "osso-ask-1", {}))
 
 
-def test_user_is_openshifts_to_choose():
+def test_user_is_openshifts_to_choose(monkeypatch):
     for openshift in (True, False):
-        security = job(Question("image:1", CONFIG), "osso-ask-1", openshift)["spec"]["template"]["spec"]["securityContext"]
+        monkeypatch.setattr(Survey, "openshift", lambda survey, is_so=openshift: is_so)
+        security = job_pods.pod_security(None)
         assert security["runAsNonRoot"] is True
         assert ("runAsUser" in security) is not openshift
 

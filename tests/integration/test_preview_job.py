@@ -1,0 +1,114 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""scheduler_preview as a Job: the programs of the images, in a pod without rights. What needs no node: tests/api/test_preview.py."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.preview import job
+from support.access import service_account
+from support.direct_module import COLLECTIONS, run_directly
+from support.preview import CONFIG, SECRET, listed, node, pod
+from support.scheduler import IMAGE, eventually
+
+OWN = [
+    {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["create", "delete"]},
+    {"apiGroups": [""], "resources": ["secrets"], "verbs": ["create"]},
+    {"apiGroups": [""], "resources": ["pods"], "verbs": ["list", "watch"]},
+    {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]},
+]
+OPERATOR = Path(os.environ["OPERATOR_IMAGE_FILE"]).read_text().strip()
+
+
+@pytest.fixture
+def left_over(kubectl, namespace):
+    """What previews have created and still exists. The namespace enforces Pod Security `restricted`."""
+    kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
+    selector = "--selector=osso.scheduler/preview"
+    return lambda: kubectl("get", "jobs,secrets,pods", f"--namespace={namespace}", selector, "--output=name").stdout.split()
+
+
+@pytest.fixture
+def given(kubeconfig, namespace, tmp_path):
+    file = tmp_path / "list.json"
+    file.write_bytes(listed(node("a"), node("b"), node("c"), *(pod(f"p{number}", on="abc"[number % 3]) for number in range(6))))
+    return {
+        "kubeconfig": str(kubeconfig),
+        "snapshot": str(file),
+        "mode": "replace",
+        "candidate": {"image": IMAGE, "config": CONFIG},
+        "baseline": {"config": CONFIG},
+        "job": {"namespace": namespace, "image": OPERATOR},
+    }
+
+
+def test_a_preview_in_a_job(given, left_over, kubectl, namespace, audit, monkeypatch):
+    """With the permissions of the documentation alone, and a question in several Secrets. It writes only the Job's own objects."""
+    monkeypatch.setattr(job, "_PART", 400)
+    with service_account(kubectl, namespace, *OWN) as robot, audit:
+        done = run_directly("scheduler_preview", **{**given, **robot})
+    assert done.result["previewed"]
+    assert {row["status"] for row in done.result["pods"]} <= {"same", "tie"}
+    assert done.result["summary"]["pods"] == 6
+    assert done.result["kubernetes_version"] == "1.34"
+    written = [(request.verb, request.resource) for request in audit.writes(user="robot")]
+    assert (written[0], written[-1]) == (("create", "jobs"), ("delete", "jobs"))
+    assert len(written) > 4
+    assert set(written[1:-1]) == {("create", "secrets")}
+    assert SECRET not in done.output
+    eventually(lambda: not left_over())
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"candidate": {"image": "registry.k8s.io/pause:3.10", "config": CONFIG}}, "pause:3.10 has no usable /bin/kube-scheduler"),
+        ({"image": IMAGE}, f"The image {IMAGE} cannot be started: "),
+        ({"candidate": {"image": IMAGE, "config": {**CONFIG, "profiles": [{"schedulerNam": "x"}]}}}, "candidate: this is no usable "),
+    ],
+    ids=["no scheduler", "no collection", "rejected configuration"],
+)
+def test_a_job_that_cannot_preview(given, left_over, namespace, change, why):
+    """One error, and nothing remains."""
+    if "image" in change:
+        change = {"job": {"namespace": namespace, **change}}
+    assert why in run_directly("scheduler_preview", succeed=False, **{**given, **change}).message
+    eventually(lambda: not left_over())
+
+
+@pytest.mark.long
+def test_the_playbook_uses_a_job(given, left_over, play, namespace):
+    job_of = {"preview_job_namespace": namespace, "preview_job_image": OPERATOR}
+    about = {"preview_image": IMAGE, "preview_preset": "packing", "preview_snapshot": given["snapshot"]}
+    run = play("osso.scheduler.preview", variables={**about, **job_of})
+    assert any(line.startswith("replace: 6 pods: ") for line in run.task("Report where the pods would be").result["msg"])
+    assert run.changed == []
+    eventually(lambda: not left_over())
+
+
+@pytest.mark.long
+def test_a_killed_module_leaves_nothing(given, left_over):
+    """The Job ends by itself, and is then deleted with its pod and its Secrets."""
+    code = "import sys; sys.argv[1:] = []; from ansible_collections.osso.scheduler.plugins.modules.scheduler_preview import main; main()"
+    started = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(COLLECTIONS)},
+    )
+    started.stdin.write(json.dumps({"ANSIBLE_MODULE_ARGS": given}).encode())
+    started.stdin.close()
+    eventually(lambda: any(name.startswith("secret/") for name in left_over()))
+    started.send_signal(signal.SIGKILL)
+    started.wait()
+    assert left_over()
+    eventually(lambda: not left_over(), within=400)
