@@ -61,7 +61,9 @@ options:
             type: list
             elements: str
       pods:
-        description: Restricts the pool to some pods of the namespaces.
+        description:
+          - Restricts the pool to some pods of the namespaces.
+          - Two pools can have a namespace in common only if they require different values of one label here.
         type: dict
         suboptions:
           match_labels:

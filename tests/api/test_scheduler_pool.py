@@ -301,6 +301,14 @@ def test_daemon_sets_that_the_taint_keeps_out(pools, kubectl, namespace, nodes):
     assert any(f"keeps new pods of the DaemonSets {namespace}/out" in warning for warning in result["warnings"])
 
 
+def test_a_node_is_left_for_other_pods(pools, kubectl, namespace, nodes):
+    every = [one["metadata"]["name"] for one in kubectl.json("get", "nodes")["items"]]
+    for names, is_warned in ((every, True), ([nodes[1]], False)):
+        result = pools(pool(namespace, nodes={"names": names}, exclusive=True), check=True)
+        assert not result["failed"], result
+        assert any("Every node has a taint" in warning for warning in result.get("warnings", [])) is is_warned, names
+
+
 def test_all_contradictions_at_once_and_no_write(pools, kubectl, namespace, nodes, audit):
     item = {"scheduler_name": "nobody", "namespaces": {"names": [namespace, HOME]}, "nodes": {"names": [nodes[0], "missing"]}}
     kubectl("label", "node", nodes[0], f"{KEY}=somebody")

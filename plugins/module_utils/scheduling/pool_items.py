@@ -40,6 +40,7 @@ DEFAULTS: dict[str, Any] = {
 _KINDS: dict[type, str] = {str: "a text", bool: "true or false", int: "a number", dict: "a mapping", list: "a list"}
 _SELECTOR: dict[str, type] = {"match_labels": dict, "names": list}
 _LABELS = {"namespaces": "team: research", "pods": "app: batch", "nodes": "pool: batch"}
+_SEPARATE = "set in their pods.match_labels different values of one label"
 _NAMES: dict[str, Callable[[str], list[str]]] = {"namespaces": dns1123_label, "nodes": dns1123_subdomain}
 
 
@@ -53,12 +54,11 @@ def complete(given: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if wrong:
         return {"items": [], "errors": wrong}
     items = [_completed(item, f"{VARIABLE}[{number}]") for number, item in enumerate(given)]
-    errors = [error for item in items for error in _errors(item)]
+    errors = [error for raw, item in zip(given, items) for error in [*_errors(item), *_empty_selectors(raw, item)]]
     errors += _shared(items, "scheduler_name", lambda item: [item["scheduler_name"]], "give each scheduler one pool")
     present = [item for item in items if item["state"] == "present"]
     errors += _shared(present, "nodes", _nodes, "give each pool its own nodes")
-    everything = [item for item in present if not _labels(item, "pods")]
-    errors += _shared(everything, "namespaces", _namespaces, "route each namespace to one scheduler, or select pods by labels")
+    errors += _shared_by_namespaces(present)
     return {"items": items, "errors": errors}
 
 
@@ -67,18 +67,27 @@ def shared_namespaces(items: Sequence[Mapping[str, Any]], namespaces: Sequence[M
     found = []
     for namespace in namespaces:
         name, labels = namespace["metadata"]["name"], namespace["metadata"].get("labels") or {}
-        pools = [item for item in items if not _labels(item, "pods") and not is_system(name) and _selects(item, name, labels)]
-        if len(pools) > 1:
+        pools = _overlapping([item for item in items if not is_system(name) and _selects(item, name, labels)])
+        if pools:
             which = " and ".join(f"{item['where']} ({item['scheduler_name']})" for item in pools)
-            found.append(
-                f"The namespace {name} is in {which}: change their namespaces, so that it is in one pool, or select pods by labels."
-            )
+            found.append(f"The namespace {name} is in {which}: change their namespaces, so that it is in one pool, or {_SEPARATE}.")
     return found
 
 
 def is_system(namespace: str) -> bool:
     """Whether pods of a namespace are never routed, because the cluster itself runs there."""
     return namespace.startswith(SYSTEM_PREFIXES) or namespace in SYSTEM_NAMESPACES
+
+
+def _overlapping(items: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Pools of one namespace that can have a pod in common with another of them."""
+    return [item for item in items if any(one is not item and not _separate(one, item) for one in items)]
+
+
+def _separate(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether no pod is in both: they require different values of one label."""
+    labels = other["pods"]["match_labels"]
+    return any(labels.get(label, value) != value for label, value in one["pods"]["match_labels"].items())
 
 
 def _selects(item: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> bool:
@@ -177,6 +186,18 @@ def _selector_errors(item: Mapping[str, Any], key: str) -> list[str]:
     return found
 
 
+def _empty_selectors(given: Mapping[str, Any], item: Mapping[str, Any]) -> list[str]:
+    """Lists and labels that a template left empty: without them the pool would have all pods, or no nodes of its own. An empty mapping is no selector."""
+    if item["state"] == "absent":
+        return []
+    found = []
+    for key in ("pods", "nodes"):
+        empty = [f"{field}: {value!r}" for field, value in (given.get(key) or {}).items() if value is not None and not value]
+        if empty and not any(item[key].values()):
+            found.append(f"{item['where']}.{key} has {', '.join(empty)}: set match_labels, such as {{{_LABELS[key]}}}, or remove {key}.")
+    return found
+
+
 def _labels(item: Mapping[str, Any], key: str) -> list[str]:
     """Its labels as one text; no labels: an empty list."""
     text = ", ".join(f"{label}={value}" for label, value in sorted(item[key]["match_labels"].items()))
@@ -189,6 +210,16 @@ def _nodes(item: Mapping[str, Any]) -> list[str]:
 
 def _namespaces(item: Mapping[str, Any]) -> list[str]:
     return [*item["namespaces"]["names"], *_labels(item, "namespaces")]
+
+
+def _shared_by_namespaces(items: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Namespaces and labels of namespaces that pools with common pods have in common."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for item in items:
+        for value in dict.fromkeys(_namespaces(item)):
+            groups.setdefault(value, []).append(item)
+    places = ((f"{item['where']}.namespaces", value) for value, group in groups.items() for item in _overlapping(group))
+    return listed_twice(places, f"route each namespace to one scheduler, or {_SEPARATE}")
 
 
 def _shared(items: Sequence[Mapping[str, Any]], field: str, values: Callable[[Mapping[str, Any]], Iterable[str]], remedy: str) -> list[str]:

@@ -103,6 +103,18 @@ def patch(node: Object, wanted: Marks, pools: Collection[str]) -> tuple[list[Obj
     return operations, ""
 
 
+def open_to_all(nodes: Sequence[Object], wanted: Mapping[str, Marks], pools: Collection[str]) -> list[str]:
+    """The nodes that take pods without tolerations once the marks of ``pools`` are as ``wanted``. Taints that Kubernetes sets for a while do not count."""
+    found = []
+    for node in nodes:
+        name = node["metadata"]["name"]
+        others = [taint for taint in _taints(node) if not (_is_ours(taint) and taint.get("value") in pools)]
+        closed = [taint for taint in others if taint["effect"] != "PreferNoSchedule" and not taint["key"].startswith("node.kubernetes.io/")]
+        if not closed and wanted.get(name, Marks()).taint is None:
+            found.append(name)
+    return found
+
+
 def kept_out(daemon_sets: Sequence[Object], nodes: Sequence[Object], pool: str) -> list[str]:
     """DaemonSets, as NAMESPACE/NAME, that select some of the nodes of an exclusive pool and do not tolerate its taint."""
     labels = [node["metadata"].get("labels") or {} for node in nodes]

@@ -65,6 +65,12 @@ class Pools:
             raise InputError("\n".join([*errors, "Nothing was written."]))
         described = [] if self._settings.prepare else self._present
         results = [self._result(item, [nodes[name] for name in members[item["scheduler_name"]]]) for item in described]
+        exclusive = any(item["exclusive"] for item in described)
+        if exclusive and not pool_nodes.open_to_all(list(nodes.values()), wanted, self._names):
+            self._warn(
+                "Every node has a taint, so new pods without tolerations stay pending, such as those of the schedulers, of their operator, and of the "
+                "cluster's DNS. Leave a node out of the exclusive pools."
+            )
         dry = {name: self._patch_node(name, nodes[name], operations, wanted, dry_run=True) for name, operations in patches.items()}
         self._policies(api_version, excluded)
         for name, operations in patches.items():

@@ -36,7 +36,20 @@ def item(**fields):
     ("given", "errors"),
     [
         ([GOOD], []),
-        ([NAMED, {**NAMED, "scheduler_name": "other", "pods": {"match_labels": {"a": "b"}}}], []),
+        ([{**NAMED, "pods": {"match_labels": {"a": "b", "c": "d"}}},
+          {**NAMED, "scheduler_name": "other", "pods": {"match_labels": {"a": "e"}}}], []),
+        # A pod without a label, or with both labels, would be in both pools.
+        ([NAMED, {**NAMED, "scheduler_name": "other", "pods": {"match_labels": {"a": "b"}}}],
+         [f"scheduler_pools[0].namespaces, scheduler_pools[1].namespaces: {name} is listed 2 times: route each namespace to one scheduler, or "
+          "set in their pods.match_labels different values of one label." for name in "ba"]),
+        ([{**GOOD, "pods": {"match_labels": {"a": "b"}}}, {**GOOD, "scheduler_name": "other", "pods": {"match_labels": {"c": "d"}}},
+          {**GOOD, "scheduler_name": "third", "pods": {"match_labels": {"a": "x", "c": "y"}}}],
+         ["scheduler_pools[0].namespaces, scheduler_pools[1].namespaces: team=research is listed 2 times"]),
+        # A template that results in nothing must not extend the pool to all pods or all nodes; the survey has an empty mapping for no answer.
+        ([{**GOOD, "pods": {"match_labels": {}}, "nodes": {"names": [], "match_labels": None}}],
+         ["scheduler_pools[0].pods has match_labels: {}: set match_labels, such as {app: batch}, or remove pods.",
+          "scheduler_pools[0].nodes has names: []: set match_labels, such as {pool: batch}, or remove nodes."]),
+        ([{**GOOD, "pods": {}, "nodes": {"names": ["n"], "match_labels": {}}}], []),
         ([{"scheduler_name": "batch", "state": "absent", "share": 99}], []),
         ([{**GOOD, "nodes": {"match_labels": {"pool": 1}}, "exclusive": True, "pods": None}], []),
         ([{**GOOD, "scheduler_name": "default-scheduler"}], ["scheduler_pools[0].scheduler_name is default-scheduler, which pods have"]),
@@ -92,14 +105,18 @@ def test_a_namespace_of_two_pools():
         return {"metadata": {"name": name, "labels": labels}}
 
     research, prod = item(), item(scheduler_name="prod", namespaces={"match_labels": {"env": "prod"}})
-    some = item(scheduler_name="some", pods={"match_labels": {"a": "b"}})
+    some = item(scheduler_name="some", namespaces={"names": ["z"]}, pods={"match_labels": {"a": "b"}})
+    others_of_z = item(scheduler_name="others", namespaces={"match_labels": {"team": "z"}}, pods={"match_labels": {"a": "c"}})
     named = complete(NAMED)["items"][0]
-    both = namespace("both", team="research", env="prod")
+    both, z = namespace("both", team="research", env="prod"), namespace("z", team="z")
     others = [namespace("x", team="research"), namespace("kube-x", team="research", env="prod"), {"metadata": {"name": "y"}}]
     (error,) = pool_items.shared_namespaces([research, prod, some], [both, *others])
     assert error.startswith("The namespace both is in scheduler_pools[0] (batch) and scheduler_pools[0] (prod): change their namespaces")
     assert len(pool_items.shared_namespaces([prod, named], [namespace("a", env="prod")])) == 1
-    assert pool_items.shared_namespaces([research, some, named], [*others, namespace("a")]) == []
+    assert pool_items.shared_namespaces([research, some, named, others_of_z], [*others, namespace("a"), z]) == []
+    tagged = {**others_of_z, "pods": {"match_labels": {"tag": "c"}}}
+    (error,) = pool_items.shared_namespaces([some, tagged], [z])
+    assert error.endswith("so that it is in one pool, or set in their pods.match_labels different values of one label.")
 
 
 @pytest.mark.parametrize("fields", [GOOD, NAMED, {**NAMED, "pods": {"match_labels": {"a": "b"}}}])
@@ -321,6 +338,23 @@ def test_a_node_of_another_pool():
     operations, problem = pool_nodes.patch(node("n", taints=[taint("other")]), Marks(None, "batch"), ["batch"])
     assert operations == []
     assert problem.startswith("The node n is in the pool other by its label or taint")
+
+
+@pytest.mark.parametrize(
+    ("present", "wanted", "is_open"),
+    [
+        (node("n"), Marks("batch", "batch"), False),
+        (node("n"), Marks("batch"), True),
+        # This run removes the taint.
+        (node("n", "batch", [taint("batch")]), Marks(), True),
+        (node("n", "other", [taint("other")]), Marks(), False),
+        (node("n", taints=[OTHER]), Marks(), False),
+        (node("n", taints=[taint("batch", "NoExecute")]), Marks(), False),
+        (node("n", taints=[{"key": "gpu", "effect": "PreferNoSchedule"}, {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]), Marks(), True),
+    ],
+)  # fmt: skip
+def test_nodes_that_take_pods_without_tolerations(present, wanted, is_open):
+    assert pool_nodes.open_to_all([present], {"n": wanted}, ["batch"]) == (["n"] if is_open else [])
 
 
 @pytest.mark.parametrize(
