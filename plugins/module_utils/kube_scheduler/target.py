@@ -75,8 +75,10 @@ def parse_release(text: str) -> int:
     else:
         raise UnknownTarget(f"{text} is no release: write for example 1.31 or openshift-4.18")
     if not OLDEST <= minor <= NEWEST:
+        later = minor > NEWEST or is_later_openshift(text)
         raise UnknownTarget(
             f"{text} is not known here: Kubernetes 1.{OLDEST} to 1.{NEWEST} are, as are {_PREFIX}{min(OPENSHIFT)} to {_PREFIX}{max(OPENSHIFT)}"
+            + (f"; upgrade osso.scheduler, or use 1.{NEWEST}, the newest release that this one knows" if later else "")
         )
     return minor
 

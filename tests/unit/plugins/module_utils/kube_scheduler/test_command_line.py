@@ -20,6 +20,7 @@ import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler import objects
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.command_line import main
+from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.releases import NEWEST
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import names
 
 PROFILE = "profiles:\n- schedulerName: a\n  plugins:\n    score:\n      enabled:\n      - name: {0}\n"
@@ -157,6 +158,8 @@ def test_without_a_release_it_says_what_is_not_checked(command):
     ("arguments", "said"),
     [
         (["--kubernetes=1.99"], "1.99 is not known here"),
+        (["--kubernetes=1.99"], f"upgrade osso.scheduler, or use 1.{NEWEST}, the newest release that this one knows"),
+        (["--convert=openshift-9.0"], f"upgrade osso.scheduler, or use 1.{NEWEST}, the newest release that this one knows"),
         (["--kubernetes=1." + 5000 * "9"], "is no release: write for example 1.31"),
         (["--kubernetes=openshift-5." + 5000 * "9"], "is no release: write for example 1.31"),
         (["--kubernetes=openshift-4.7"], "openshift-4.7 is not known here: Kubernetes 1.21 to"),
