@@ -6,13 +6,22 @@
 
 from __future__ import annotations
 
-from ansible_collections.osso.scheduler.plugins.module_utils.fleet import rows
+from ansible.errors import AnsibleFilterError
+from ansible_collections.osso.scheduler.plugins.module_utils.fleet import batches, rows
 from ansible_collections.osso.scheduler.plugins.module_utils.fleet.summary import summary
+
+
+def fleet_batches(serial):
+    try:
+        return batches.batches(serial)
+    except ValueError as error:
+        raise AnsibleFilterError(str(error)) from error
 
 
 class FilterModule:
     def filters(self):
         return {
+            "fleet_batches": fleet_batches,
             "fleet_row": rows.row,
             "fleet_rows": rows.rows,
             "fleet_stage": rows.stage,

@@ -146,6 +146,12 @@ def test_a_canary_that_ansible_would_pass_over_is_refused(installed, fleet, acce
     assert [len(cluster.requests(before[name])) for name, cluster in fleet.items()] == [0 if refused else 1] * 3
 
 
+def test_a_size_of_batches_that_is_none_is_one_error(accesses, tmp_path):
+    run = site(inventory(tmp_path / "inventory.json", accesses), variables={"fleet_serial": "abc"}, succeed=False)
+    assert "fleet_serial is 'abc': give a number of clusters of 1 or more" in run.output()
+    assert "this is probably a bug" not in run.output()
+
+
 @pytest.mark.parametrize("playbook", ["site", "remove"])
 def test_one_cluster_under_two_names_is_rejected_before_the_canary_is_changed(installed, fleet, accesses, playbook, tmp_path):
     """Also where the second name is in a later batch and says it another way. The scheduler and its removal would be a write."""
