@@ -71,7 +71,8 @@ options:
       - The documentation of the collection, C(docs/debugging.md), has tasks for static pods and for processes of a host.
     type: path
   timeout:
-    description: Seconds to wait for the end of the ephemeral container, and again for the dump in the log.
+    description: >-
+      Seconds to wait for the end of the ephemeral container, and again for the dump in the log. An image that cannot be pulled ends the wait at once.
     type: int
     default: 60
   compare:

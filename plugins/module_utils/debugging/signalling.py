@@ -21,6 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import stre
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.image_answer import HOPELESS
 
 EXEC, EPHEMERAL, HOST = "exec", "ephemeral_container", "host"
 # A command in a container that is there takes no time; a node under load does.
@@ -116,12 +117,13 @@ def _await_end(client: Client, target: Target, name: str, image: str, timeout: f
         if ended:
             said = client.text(pods.path(target.namespace, target.name, "log"), {"container": name}).strip()
             raise ClusterError(f"In the ephemeral container {name}: {said or ended.get('message') or ended.get('reason')}. {_remedy()}")
-        if time.monotonic() > deadline:
-            waiting = state.get("waiting") or {}
+        waiting = state.get("waiting") or {}
+        cannot = HOPELESS.get(waiting.get("reason", ""))
+        if cannot or time.monotonic() > deadline:
             why = ": ".join(filter(None, [waiting.get("reason"), waiting.get("message")])) or "it has not started"
             raise ClusterError(
-                f"The ephemeral container {name} of the pod {target} did not run within {timeout:.0f} s: {why}. Give an image with a shell "
-                f"that the node {target.node} can pull as debug_image (now {image})."
+                f"The ephemeral container {name} of the pod {target} {cannot or f'did not run within {timeout:.0f} s'}: {why}. Give an image with a "
+                f"shell that the node {target.node} can pull as debug_image (now {image})."
             )
         time.sleep(_POLL_SECONDS)
 

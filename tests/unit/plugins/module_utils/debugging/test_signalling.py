@@ -116,3 +116,33 @@ def test_an_ephemeral_container_is_as_restricted_as_the_scheduler():
 
 def test_it_may_signal_others_where_nobody_knows_the_schedulers_user():
     assert security()["capabilities"] == {"drop": ["ALL"], "add": ["KILL"]}
+
+
+class Waiting:
+    """A client that shows one ephemeral container, which waits for this reason."""
+
+    def __init__(self, reason):
+        self.state = {"waiting": {"reason": reason, "message": "the kubelet's words"}}
+
+    def resource(self, version, kind):
+        return kind
+
+    def get(self, resource, name, namespace):
+        return {"status": {"ephemeralContainerStatuses": [{"name": "one", "state": self.state}]}}
+
+
+@pytest.mark.parametrize(
+    ("reason", "says"),
+    [("ImagePullBackOff", "cannot be pulled"), ("InvalidImageName", "cannot be pulled"), ("CreateContainerError", "cannot be started")],
+)
+def test_an_ephemeral_container_that_cannot_start_ends_the_wait(monkeypatch, reason, says):
+    monkeypatch.setattr(signalling.time, "sleep", lambda seconds: pytest.fail("it waits"))
+    with pytest.raises(ClusterError) as raised:
+        signalling._await_end(Waiting(reason), target(), "one", "registry.invalid/no/such:image", 60)
+    assert f"{says}: {reason}: the kubelet's words" in raised.value.message
+    assert "as debug_image (now registry.invalid/no/such:image)" in raised.value.message
+
+
+def test_one_that_is_being_created_is_waited_for():
+    with pytest.raises(ClusterError, match="did not run within 0 s: ContainerCreating"):
+        signalling._await_end(Waiting("ContainerCreating"), target(), "one", "busybox", 0)
