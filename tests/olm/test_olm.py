@@ -12,8 +12,9 @@ from support.scheduler import eventually
 
 pytestmark = pytest.mark.long
 
-ONE, TWO = Bundle("thing", "1.0.0"), Bundle("thing", "1.1.0")
-THING = Package("thing", {"stable": [ONE, TWO], "candidate": [ONE]})
+ONE, TWO = Bundle("lonely", "1.0.0"), Bundle("lonely", "1.1.0")
+# Packages of other tests have other names: OLM recreates the Operator object of one that it is just removing.
+THING = Package("lonely", {"stable": [ONE, TWO], "candidate": [ONE]})
 
 
 @pytest.fixture
@@ -30,20 +31,20 @@ def left(kubectl, namespace) -> list[str]:
     found = kubectl("get", names, f"--namespace={namespace}", "--output=name").stdout.split()
     for kind in ("customresourcedefinitions", "operators.operators.coreos.com", "clusterroles"):
         names = kubectl("get", kind, "--output=name").stdout.split()
-        found += [name for name in names if "thing" in name or namespace in name]
+        found += [name for name in names if "lonely" in name or namespace in name]
     return found
 
 
 def test_a_catalog_lists_its_packages(olm, namespace, catalog):
     """PackageManifests tell the channels and their versions."""
-    status = olm.packages(namespace, catalog)["thing"]
+    status = olm.packages(namespace, catalog)["lonely"]
     assert status["defaultChannel"] == "stable"
     assert {channel["name"]: channel["currentCSV"] for channel in status["channels"]} == {"stable": TWO.name, "candidate": ONE.name}
 
 
 def test_an_operator_comes_along_its_channel_and_goes(olm, kubectl, namespace, catalog):
     """From the oldest version to the newest, each with an approval; afterwards nothing is left, of what is shown to be there before."""
-    olm.subscribe("thing", namespace, startingCSV=ONE.name, installPlanApproval="Manual")
+    olm.subscribe("lonely", namespace, startingCSV=ONE.name, installPlanApproval="Manual")
 
     def plan(csv):
         plans = kubectl.list("installplan", namespace)
@@ -59,7 +60,7 @@ def test_an_operator_comes_along_its_channel_and_goes(olm, kubectl, namespace, c
     found = left(kubectl, namespace)
     assert any(name.startswith("clusterserviceversion") for name in found)
     assert f"customresourcedefinition.apiextensions.k8s.io/{ONE.definition}" in found
-    assert f"operator.operators.coreos.com/thing.{namespace}" in found
+    assert f"operator.operators.coreos.com/lonely.{namespace}" in found
 
     olm.clear(namespace)
     eventually(lambda: not left(kubectl, namespace))

@@ -95,7 +95,7 @@ def judge(seen: Seen, goal: Goal) -> Verdict:
     well = csv if csv and status(csv, "phase") == "Succeeded" and "deletionTimestamp" not in csv["metadata"] else None
     if well and goal.reached(installed):
         why = _deployments(seen, well, goal.config)
-        return Verdict(PENDING, why) if why else Verdict(READY)
+        return Verdict(PENDING, why + _way_back(seen, well)) if why else Verdict(READY)
     busy = any(_true(conditions(subscription), kind) for kind in ("ResolutionFailed", "BundleUnpackFailed", "BundleUnpacking"))
     if well and not busy and goal.short(installed) and status(subscription, "state") == "AtLatestKnown":
         why = _deployments(seen, well, goal.config)
@@ -207,11 +207,20 @@ def _csv(seen: Seen, csv: Object) -> Verdict:
         text += "; " + _REMEDIES[reason]
     if phase in ("Installing", "Failed"):
         slow = _deployments(seen, csv, {})
-        text += "; " + slow if slow else ""
-        before = spec(csv, "replaces")
-        if slow and before in seen.csvs:
-            text += f". OLM does not return to {before}: to install it again, {_REINSTALL} with starting_csv: {before} and upgrade: none"
+        text += "; " + slow + _way_back(seen, csv) if slow else ""
     return Verdict(FAILED if phase == "Failed" else PENDING, text)
+
+
+def _way_back(seen: Seen, csv: Object) -> str:
+    """How to return to the version that this CSV replaced, if its Deployments are not available and the old one was installed; else nothing.
+
+    OLM deletes the old CSV as soon as the new Deployments are available, if only for a second before they crash; its InstallPlan stays.
+    """
+    before = spec(csv, "replaces")
+    was_installed = before in seen.csvs or any(before in csvs_of(plan) and status(plan, "phase") == "Complete" for plan in seen.plans)
+    if not was_installed or not _deployments(seen, csv, {}):
+        return ""
+    return f". OLM does not return to {before}: to install it again, {_REINSTALL} with starting_csv: {before} and upgrade: none"
 
 
 def _requirements(csv: Object) -> list[str]:

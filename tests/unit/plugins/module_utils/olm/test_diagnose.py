@@ -84,6 +84,19 @@ def test_installed_but_its_deployment_is_not_as_it_should_be(changed, says):
     assert (state, why) == ("pending", says)
 
 
+@pytest.mark.parametrize("phase", ["Installing", "Failed", "Succeeded"])
+def test_the_way_back_is_named_after_olm_has_deleted_the_old_version(phase):
+    """It does so when the new version is available, if only for a second: the InstallPlan shows that the old one was installed."""
+    crashing = csv(phase)
+    crashing["spec"]["replaces"] = "demo.v0.9.0"
+    before = plan("Complete")
+    before["spec"]["clusterServiceVersionNames"] = ["demo.v0.9.0"]
+    unavailable = {"demo": deployment(available=0)}
+    remedy = "install it again with starting_csv: demo.v0.9.0 and upgrade: none"
+    assert remedy in verdict(subscription(**INSTALLED), before, plan("Complete"), csv=crashing, deployments=unavailable).why
+    assert remedy not in verdict(subscription(**INSTALLED), plan("Complete"), csv=crashing, deployments=unavailable).why
+
+
 def test_a_csv_that_is_being_deleted_is_not_installed():
     going = csv("Succeeded")
     going["metadata"]["deletionTimestamp"] = "2026-11-22T00:00:00Z"
