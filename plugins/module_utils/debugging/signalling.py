@@ -21,7 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import stre
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import Target
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.image_answer import HOPELESS
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.job_pods import HOPELESS
 
 EXEC, EPHEMERAL, HOST = "exec", "ephemeral_container", "host"
 # A command in a container that is there takes no time; a node under load does.
