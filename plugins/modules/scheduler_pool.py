@@ -121,6 +121,13 @@ options:
     type: list
     elements: str
     default: []
+  replaced:
+    description:
+      - Schedulers that the play deploys or removes later, such as V(SecondaryScheduler openshift-secondary-scheduler-operator/cluster) or
+        V(Deployment batch/batch). Their names are those in O(configurations), whatever the cluster runs now.
+    type: list
+    elements: str
+    default: []
   prepare:
     description:
       - Only makes the changes that precede the deployment of the schedulers. Removes the pools with O(pools[].state=absent), and labels the nodes
@@ -229,7 +236,9 @@ _RETURNED = ("changed", "objects", "counts", "requests", "diff")
 
 def run(module):
     params = module.params
-    settings = Settings(module.check_mode, params["namespaces"], params["configurations"], params["force_conflicts"], params["prepare"])
+    settings = Settings(
+        module.check_mode, params["namespaces"], params["configurations"], params["replaced"], params["force_conflicts"], params["prepare"]
+    )
     # The invocation is part of the result, and a configuration can contain credentials.
     params["configurations"] = []
     given = pool_items.complete(params["pools"])
@@ -273,6 +282,7 @@ def main():
             ),
             namespaces=dict(type="list", elements="str", default=[]),
             configurations=dict(type="list", elements="str", default=[]),
+            replaced=dict(type="list", elements="str", default=[]),
             prepare=dict(type="bool", default=False),
             force_conflicts=dict(type="bool", default=True),
         ),

@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.variables.custom_scheduler import documented_config
 from support.operator_in_process import crashing, ready
 from support.scheduler import IMAGE, eventually
+from support.site import NAMESPACE as OPERATOR
 from support.site import site
 
 MODULE = "scheduler_pool"
@@ -340,6 +341,18 @@ def test_a_namespace_of_an_earlier_pool(pools, kubectl, namespace, audit):
     assert not pools({"scheduler_name": NAME, "namespaces": {"match_labels": {"team": "overlap"}}})["failed"]
 
 
+@pytest.mark.parametrize("change", [{"state": "absent"}, {"config": {**configuration(), "profiles": [{"schedulerName": "renamed"}]}}])
+def test_a_scheduler_that_the_same_run_removes_or_renames(play, namespace, audit, change):
+    scheduler = {"name": NAME, "namespace": HOME, "image": IMAGE, **change}
+    variables = {"custom_schedulers": [scheduler], "scheduler_pools": [pool(namespace)]}
+    with audit:
+        failed = play("osso.scheduler.custom_scheduler", variables=variables, succeed=False)
+    assert audit.writes() == []
+    assert (
+        f"scheduler_name is {NAME}, but this run removes Deployment {HOME}/{NAME}, or gives it another" in failed.failures[0].result["msg"]
+    )
+
+
 def test_a_scheduler_that_leaves_its_nodes(pools, kubectl, namespace, nodes):
     configure(kubectl)
     try:
@@ -378,6 +391,8 @@ def test_site_routes_to_a_scheduler_that_it_deploys(audit, namespace):
         "MutatingAdmissionPolicy",
         "MutatingAdmissionPolicyBinding",
     }
+    checked = run.task("Validate the pools").result["invocation"]["module_args"]
+    assert checked["replaced"] == [f"SecondaryScheduler {OPERATOR}/new"]
     config_map = next(one for one in run.task("Apply schedulers").result["diff"] if "ConfigMap" in one["after_header"])
     assert "addedAffinity" in config_map["after"]
 

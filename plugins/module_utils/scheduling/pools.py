@@ -35,6 +35,7 @@ class Settings(NamedTuple):
     check: bool = False
     namespaces: Sequence[str] = ()
     configurations: Sequence[str] = ()
+    replaced: Sequence[str] = ()
     force_conflicts: bool = False
     prepare: bool = False
 
@@ -105,7 +106,13 @@ class Pools:
         for item in self._present:
             name, where = item["scheduler_name"], item["where"]
             own = [one for one in available if name in one["scheduler_names"]]
-            if not own and name not in planned:
+            staying = [one for one in own if _key(one) not in self._settings.replaced]
+            if own and not staying and name not in planned:
+                errors.append(
+                    f"{where}.scheduler_name is {name}, but this run removes {_key(own[0])}, or gives it another schedulerName, so routed pods would stay "
+                    "pending. Remove the pool in the same run (state: absent), or keep the scheduler and its schedulerName."
+                )
+            elif not own and name not in planned:
                 others = sorted({other for one in available for other in one["scheduler_names"]})
                 errors.append(
                     f"{where}.scheduler_name is {name}, but no available scheduler has this name, so routed pods would stay pending. Available: "
@@ -122,7 +129,7 @@ class Pools:
             if not pool_policies.node_labels(item):
                 continue
             if name not in planned:
-                errors += [self._leaves_its_nodes(item, one, survey.configuration(one)) for one in own]
+                errors += [self._leaves_its_nodes(item, one, survey.configuration(one)) for one in staying]
             elif not pool_policies.keeps_to_nodes(planned[name], item):
                 errors.append(pool_policies.missing_lines(item, f"the scheduler {name}"))
         return sorted(homes), [error for error in errors if error]
@@ -144,7 +151,7 @@ class Pools:
         if found:
             self._deployments[item["scheduler_name"]] = dict(zip(("namespace", "name"), found[0]))
         elif own:
-            kinds = ", ".join(f"{one['kind']} {one['namespace']}/{one['name']}" for one in own)
+            kinds = ", ".join(map(_key, own))
             return [
                 f"{item['where']}.when_unavailable is default, which requires a Deployment of the scheduler, but it is {kinds}: set wait."
             ]
@@ -152,7 +159,7 @@ class Pools:
 
     def _leaves_its_nodes(self, item: Item, scheduler: Mapping[str, Any], config: str | None) -> str:
         """Why a scheduler of the pool places pods on other nodes, too; empty if it does not, or if this is unknown, which is a warning."""
-        which = f"{scheduler['kind']} {scheduler['namespace']}/{scheduler['name']}"
+        which = _key(scheduler)
         if config is None:
             self._warn(
                 f"{item['where']}.nodes: the configuration of {which} cannot be read, so it is unknown whether it keeps to the nodes of the "
@@ -208,3 +215,8 @@ class Pools:
                 if not operations:
                     return changed
         raise AssertionError(name)
+
+
+def _key(scheduler: Mapping[str, Any]) -> str:
+    """How `Settings.replaced` names a scheduler of `Survey.schedulers`."""
+    return f"{scheduler['kind']} {scheduler['namespace']}/{scheduler['name']}"
