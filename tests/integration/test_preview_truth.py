@@ -8,26 +8,47 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from support.preview_truth import Cluster, Score, preset, profile
-from support.scheduler import program_with_plugins
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import take
+from support.preview import CONFIG
+from support.preview_truth import PODS, Cluster, Score, preset, profile
+from support.scheduler import eventually, program_with_plugins
+
+
+@pytest.fixture
+def cluster(kubeconfig, tmp_path):
+    made = Cluster(Client.connect({"kubeconfig": str(kubeconfig)}, print), kubeconfig, tmp_path)
+    yield made
+    made.remove()
+
+
+def test_the_same_configuration_moves_no_pod_of_the_cluster(cluster, own_cluster):
+    """The configuration of the default scheduler on both sides, with pods that it has placed."""
+    names = {f"p{number:02}" for number in range(8)}
+    for number, name in enumerate(sorted(names)):
+        cluster.create(cluster.pod(name, cpu=f"{10 + number}m", image="registry.k8s.io/pause:3.10", schedulerName="default-scheduler"))
+    eventually(lambda: all(one["spec"].get("nodeName") for one in cluster.client.list(PODS, cluster.namespace)))
+    snapshot = take(cluster.client)
+    side = {"binary": str(own_cluster / "bin/kube-scheduler"), "config": CONFIG}
+    for mode in ("replace", "drain"):
+        result = preview(Options(side, mode, side, namespaces=[cluster.namespace]), snapshot, None, lambda text: None)
+        found = {row["name"]: row["status"] for row in result["pods"]}
+        assert set(found) == names
+        assert set(found.values()) <= {"same", "tie"}
 
 
 @pytest.mark.long
-def test_a_preview_comes_true_on_real_nodes(kubeconfig, own_cluster, tmp_path, record_property):
-    cluster = Cluster(Client.connect({"kubeconfig": str(kubeconfig)}, print), kubeconfig, tmp_path)
+def test_a_preview_comes_true_on_real_nodes(cluster, own_cluster, record_property):
     side = {"binary": str(program_with_plugins(own_cluster)), "plugins": "scheduler-plugins"}
     score = Score()
-    try:
-        for what, config in {"default": profile(), "packing": preset("packing"), "no_scoring": preset("no_scoring")}.items():
-            # The last one fits nowhere.
-            sizes = [(f"{20 + 7 * number}m", f"{30 + 11 * number}Mi") for number in range(12)] + [("1000", "1Gi")]
-            pods = [
-                cluster.pod(f"p{number:02}", cpu=cpu, memory=memory, image="registry.k8s.io/pause:3.10")
-                for number, (cpu, memory) in enumerate(sizes)
-            ]
-            cluster.compare(score, what, side, config, pods)
-    finally:
-        cluster.remove()
+    for what, config in {"default": profile(), "packing": preset("packing"), "no_scoring": preset("no_scoring")}.items():
+        # The last one fits nowhere.
+        sizes = [(f"{20 + 7 * number}m", f"{30 + 11 * number}Mi") for number in range(12)] + [("1000", "1Gi")]
+        pods = [
+            cluster.pod(f"p{number:02}", cpu=cpu, memory=memory, image="registry.k8s.io/pause:3.10")
+            for number, (cpu, memory) in enumerate(sizes)
+        ]
+        cluster.compare(score, what, side, config, pods)
     score.note(record_property)
     assert score.wrong == []
     assert (len(score.sizes), score.refused) == (36, 3)

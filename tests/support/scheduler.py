@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import content_hash
@@ -34,7 +35,14 @@ def eventually(check, within=WITHIN):
 def program_with_plugins(cluster: Path) -> Path:
     """A kube-scheduler with the plugins of scheduler-plugins: a program of its own where the cluster is of another release than theirs."""
     program = cluster / "bin/scheduler-plugins"
-    return program if program.exists() else cluster / "bin/kube-scheduler"
+    if not program.exists():
+        return cluster / "bin/kube-scheduler"
+    # It acts by its name.
+    named = cluster / "with-plugins/kube-scheduler"
+    named.parent.mkdir(exist_ok=True)
+    with suppress(FileExistsError):
+        named.symlink_to(program.resolve())
+    return named
 
 
 def oracle_programs() -> list[Program]:
