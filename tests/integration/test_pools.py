@@ -31,12 +31,13 @@ def node(kubectl):
 def test_pods_of_a_namespace_on_nodes_of_their_own(kubectl, module_result, play, namespace, node):
     name = f"pool-{namespace}"
     scheduler = {"name": name, "namespace": name, "create_namespace": True, "image": IMAGE}
-    item = {"scheduler_name": name, "namespaces": {"names": [namespace]}, "nodes": {"names": [node]}, "exclusive": True}
+    item = {"scheduler_name": name, "namespaces": {"names": [namespace]}, "nodes": {"names": [node]}, "exclusive": True, "reserved": True}
 
     def deploy(**fields):
         variables = {
             "custom_schedulers": [{**scheduler, **fields}],
             "scheduler_pools": [{**item, **fields}],
+            "custom_scheduler_probe": "always",
             "custom_scheduler_probe_image": PAUSE,
         }
         return play("osso.scheduler.custom_scheduler", variables=variables)
@@ -44,6 +45,7 @@ def test_pods_of_a_namespace_on_nodes_of_their_own(kubectl, module_result, play,
     try:
         # One run labels the node before the scheduler is verified with a pod, and routes pods afterwards.
         deploy()
+        # Its probe is not one of the pods that `reserved` rejects.
         assert deploy().changed == []
         trial = pod(namespace, "trial")
 

@@ -97,7 +97,8 @@ def reservation(item: Mapping[str, Any], excluded: Sequence[str]) -> list[Object
             "validations": [
                 {
                     "expression": _selected_namespace(item),
-                    "message": f"schedulerName {item['scheduler_name']} is reserved for the namespaces of its pool. Remove schedulerName from the pod.",
+                    "message": f"schedulerName {item['scheduler_name']} is reserved for the namespaces of its pool. Create the pod in one of these "
+                    "namespaces, or remove schedulerName from it.",
                 }
             ],
         },
