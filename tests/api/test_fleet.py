@@ -15,7 +15,6 @@ from support.bare_cluster import bare_clusters
 from support.fleet import VARIABLES, forbidden, inventory, site, table
 from support.site import NAMESPACE
 
-SHOWN = "1.34 osso 1.0.0 secondary-scheduler"
 NAMES = ["berlin", "lisbon", "oslo"]
 RESOURCE = f"/apis/operator.openshift.io/v1/namespaces/{NAMESPACE}/secondaryschedulers/cluster"
 
@@ -24,6 +23,12 @@ RESOURCE = f"/apis/operator.openshift.io/v1/namespaces/{NAMESPACE}/secondarysche
 def fleet(tmp_path_factory):
     with bare_clusters(tmp_path_factory.mktemp("fleet"), NAMES) as clusters:
         yield clusters
+
+
+@pytest.fixture(scope="module")
+def release(fleet) -> str:
+    version = json.loads(fleet["berlin"].get("/version"))
+    return f"{version['major']}.{version['minor']}"
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +64,8 @@ def positions(fleet):
     return {name: cluster.position() for name, cluster in fleet.items()}
 
 
-def test_first_run_brings_all_of_them_the_canary_first(installed, fleet):
-    assert table(installed) == dict.fromkeys(NAMES, f"{SHOWN} operator, schedulers")
+def test_first_run_brings_all_of_them_the_canary_first(installed, fleet, release):
+    assert table(installed) == dict.fromkeys(NAMES, f"{release} osso 1.0.0 secondary-scheduler operator, schedulers")
     (_berlin, *others) = [task.host for task in installed.tasks if task.task.endswith("Apply schedulers")]
     assert (_berlin, sorted(others)) == ("berlin", ["lisbon", "oslo"])
     for cluster in fleet.values():
@@ -68,12 +73,12 @@ def test_first_run_brings_all_of_them_the_canary_first(installed, fleet):
     assert handed_on(installed) == ("osso_site", dict.fromkeys(NAMES, ("done", ["operator", "schedulers"])))
 
 
-def test_second_run_changes_nothing_sends_no_write_and_tells_no_secret(installed, fleet, accesses, tmp_path):
+def test_second_run_changes_nothing_sends_no_write_and_tells_no_secret(installed, fleet, release, accesses, tmp_path):
     before = positions(fleet)
     folder = tmp_path / "of/this job"
     run = site(inventory(tmp_path / "inventory.json", accesses), variables={"fleet_dest": str(folder)})
     assert run.changed == []
-    assert table(run) == dict.fromkeys(NAMES, f"{SHOWN} nothing")
+    assert table(run) == dict.fromkeys(NAMES, f"{release} osso 1.0.0 secondary-scheduler nothing")
     for name, cluster in fleet.items():
         assert cluster.requests(before[name]), "this would not see a write"
         assert cluster.writes(before[name]) == []
@@ -87,11 +92,11 @@ def test_second_run_changes_nothing_sends_no_write_and_tells_no_secret(installed
     assert all(cluster.token not in written for cluster in fleet.values())
 
 
-def test_check_of_a_change_tells_it_for_each_cluster_and_writes_nothing(installed, fleet, accesses, tmp_path):
+def test_check_of_a_change_tells_it_for_each_cluster_and_writes_nothing(installed, fleet, release, accesses, tmp_path):
     scheduler = {**VARIABLES["secondary_schedulers"][0], "log_level": "Debug"}
     before = positions(fleet)
     run = site(inventory(tmp_path / "inventory.json", accesses), check=True, variables={"secondary_schedulers": [scheduler]})
-    assert table(run) == dict.fromkeys(NAMES, f"{SHOWN} schedulers")
+    assert table(run) == dict.fromkeys(NAMES, f"{release} osso 1.0.0 secondary-scheduler schedulers")
     assert [cluster.writes(before[name]) for name, cluster in fleet.items()] == [[]] * 3
     assert list(tmp_path.iterdir()) == [tmp_path / "inventory.json"]
 
@@ -101,12 +106,12 @@ def dead(access):
     return {**access, "host": "https://127.0.0.1:9", "retry_seconds": 1}
 
 
-def test_one_dead_and_one_forbidden_cluster_do_not_stop_the_third(installed, fleet, accesses, tmp_path):
+def test_one_dead_and_one_forbidden_cluster_do_not_stop_the_third(installed, fleet, release, accesses, tmp_path):
     broken = {"berlin": forbidden(fleet["berlin"]), "lisbon": dead(accesses["lisbon"]), "oslo": accesses["oslo"]}
     run = site(inventory(tmp_path / "inventory.json", broken), variables={"fleet_dest": str(tmp_path)}, succeed=False)
     assert run.rc == 2
     lines = table(run)
-    assert lines["oslo"] == f"{SHOWN} nothing"
+    assert lines["oslo"] == f"{release} osso 1.0.0 secondary-scheduler nothing"
     assert "failed: " in lines["berlin"]
     assert "cannot " in lines["berlin"]
     assert "failed: Fail if the cluster is unknown: the API server https://127.0.0.1:9 cannot be reached" in lines["lisbon"]
@@ -166,7 +171,7 @@ def test_one_cluster_under_two_names_is_rejected_before_the_canary_is_changed(in
     assert all(cluster.requests(before[name]) for name, cluster in fleet.items()), "this would not see a write"
 
 
-def test_an_access_that_cannot_be_used_fails_alone(installed, fleet, accesses, tmp_path):
+def test_an_access_that_cannot_be_used_fails_alone(installed, fleet, release, accesses, tmp_path):
     """A context that does not exist, and a kubeconfig without a server, for which the client would go to localhost."""
     path = fleet["lisbon"].kubeconfig(tmp_path / "lisbon.kubeconfig", "admin")
     content = json.loads(path.read_text())
@@ -176,7 +181,7 @@ def test_an_access_that_cannot_be_used_fails_alone(installed, fleet, accesses, t
     lines = table(site(inventory(tmp_path / "inventory.json", broken), succeed=False))
     assert "No usable credentials for a cluster: Invalid kube-config file. Expected object with name amdin" in lines["berlin"]
     assert "the kubeconfig's cluster has no server" in lines["lisbon"]
-    assert lines["oslo"] == f"{SHOWN} nothing"
+    assert lines["oslo"] == f"{release} osso 1.0.0 secondary-scheduler nothing"
 
 
 def test_a_batch_that_fails_as_a_whole_is_not_the_end(installed, fleet, accesses, tmp_path):
@@ -189,12 +194,12 @@ def test_a_batch_that_fails_as_a_whole_is_not_the_end(installed, fleet, accesses
     assert reported_as_failed(run) == ["lisbon"], "also in the batches after it"
 
 
-def test_a_folder_of_kubeconfigs_is_an_inventory(installed, root, fleet, tmp_path):
+def test_a_folder_of_kubeconfigs_is_an_inventory(installed, root, fleet, release, tmp_path):
     for name, cluster in fleet.items():
         path = cluster.kubeconfig(tmp_path / f"{name}.kubeconfig", "admin", current=False)
         path.write_text(json.dumps({**json.loads(path.read_text()), "current-context": "admin"}))
     run = site(root / "docs/inventories/kubeconfigs.sh", check=True, env={"KUBECONFIGS": os.fspath(tmp_path)})
-    assert table(run) == dict.fromkeys(NAMES, f"{SHOWN} nothing")
+    assert table(run) == dict.fromkeys(NAMES, f"{release} osso 1.0.0 secondary-scheduler nothing")
 
 
 def test_without_clusters_nothing_else_is_taken_for_one(tmp_path):
@@ -204,25 +209,25 @@ def test_without_clusters_nothing_else_is_taken_for_one(tmp_path):
     assert "no hosts matched" in run.stdout
 
 
-def test_check_of_a_removal_tells_it_for_each_cluster_and_writes_nothing(installed, fleet, accesses, tmp_path):
+def test_check_of_a_removal_tells_it_for_each_cluster_and_writes_nothing(installed, fleet, release, accesses, tmp_path):
     before = positions(fleet)
     run = site(inventory(tmp_path / "inventory.json", accesses), playbook="remove", check=True)
-    assert table(run) == dict.fromkeys(NAMES, "1.34 - - operator, schedulers")
+    assert table(run) == dict.fromkeys(NAMES, f"{release} - - operator, schedulers")
     assert [cluster.writes(before[name]) for name, cluster in fleet.items()] == [[]] * 3
 
 
-def test_a_dead_cluster_does_not_stop_the_removal_from_the_others(installed, fleet, accesses, tmp_path):
+def test_a_dead_cluster_does_not_stop_the_removal_from_the_others(installed, fleet, release, accesses, tmp_path):
     """The last one: it takes away what the others need."""
     path = inventory(tmp_path / "inventory.json", {**accesses, "lisbon": dead(accesses["lisbon"])})
     with fleet["berlin"].deletions_end(), fleet["oslo"].deletions_end():
         run = site(path, playbook="remove", variables={"fleet_serial": [1, "100%"], "fleet_dest": str(tmp_path)}, succeed=False)
     assert run.rc == 2
     lines = table(run)
-    assert lines["berlin"] == lines["oslo"] == "1.34 - - operator, schedulers"
+    assert lines["berlin"] == lines["oslo"] == f"{release} - - operator, schedulers"
     assert lines["lisbon"].startswith("- - - nothing failed: ")
     found = {one["cluster"]: (one["outcome"], one["changed"]) for one in json.loads((tmp_path / "fleet.json").read_text())["clusters"]}
     assert found == {"berlin": ("done", ["operator", "schedulers"]), "lisbon": ("failed", []), "oslo": ("done", ["operator", "schedulers"])}
     for name in ("berlin", "oslo"):
         assert f'"name":"{NAMESPACE}"'.encode() not in fleet[name].get("/api/v1/namespaces")
     assert b'"kind":"SecondaryScheduler"' in fleet["lisbon"].get(RESOURCE)
-    assert table(site(path, playbook="remove", succeed=False))["oslo"] == "1.34 - - nothing"
+    assert table(site(path, playbook="remove", succeed=False))["oslo"] == f"{release} - - nothing"

@@ -21,6 +21,12 @@ MODULE = "kube_scheduler_config"
 V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n"
 
 
+@pytest.fixture
+def own_image(kubectl) -> str:
+    """A kube-scheduler of the API server's release."""
+    return f"registry.k8s.io/kube-scheduler:v1.{kubectl.json('version')['serverVersion']['minor']}.0"
+
+
 def left_over(kubectl, namespace) -> list[str]:
     """What a question has made in the namespace and is still there; pods go with their Job, a moment later."""
     selector = "--selector=osso.scheduler/image-answer"
@@ -34,13 +40,13 @@ def test_release_of_the_cluster_counts_without_any_other(kubeconfig, kubectl):
     assert result["valid"] is True
 
 
-def test_skew_between_image_and_cluster(kubeconfig, namespace, kubectl):
+def test_skew_between_image_and_cluster(kubeconfig, own_image):
     old = "registry.k8s.io/kube-scheduler:v1.28.0"
     run = run_directly(MODULE, content=V1, image=old, compare_cluster=True, kubeconfig=str(kubeconfig))
     assert [finding["code"] for finding in run.result["findings"]] == ["version-skew"]
     assert any("releases older than the cluster's v1." in warning for warning in run.warnings)
     assert run_directly(MODULE, content=V1, image=old, kubeconfig="/does/not/exist").result["findings"] == []
-    assert run_directly(MODULE, content=V1, image=IMAGE, compare_cluster=True, kubeconfig=str(kubeconfig)).result["findings"] == []
+    assert run_directly(MODULE, content=V1, image=own_image, compare_cluster=True, kubeconfig=str(kubeconfig)).result["findings"] == []
 
 
 def test_what_the_cluster_lacks_for_devices(kubeconfig, kubectl):
@@ -86,10 +92,10 @@ def test_an_api_server_without_gangs_is_named(kubeconfig, kubectl):
     assert codes(**gate) == [], "nothing was compared"
 
 
-def test_config_map(kubeconfig, kubectl, namespace):
+def test_config_map(kubeconfig, kubectl, namespace, own_image):
     about = {"name": "config", "namespace": namespace, "labels": {"a": "b"}}
     kubectl.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": about, "data": {"config.yaml": V1, "broken": V1 + "x: 1\n"}})
-    options = {"image": IMAGE, "kubeconfig": str(kubeconfig)}
+    options = {"image": own_image, "kubeconfig": str(kubeconfig)}
     where = {"name": "config", "namespace": namespace}
     result = run_directly(MODULE, config_map=where, **options).result
     assert (result["valid"], result["found"], result["labels"], result["text"]) == (True, True, {"a": "b"}, V1)
