@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -27,10 +28,10 @@ from .check import check
 from .flags import of_operator
 from .formats import FORMATS, TOOL, Checked
 from .images import check_image, identify
-from .objects import Configuration, Scheduler, configurations
+from .objects import CONFIG_KEY, Configuration, Scheduler, configurations
 from .outline import API_GROUP
 from .plugins import make_target
-from .result import ERROR, Result
+from .result import ADVICE, ERROR, WARNING, Finding, Result
 from .tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
 from .target import IN_TREE, SCHEDULER_PLUGINS, UnknownTarget, is_later_openshift
 from .text import from_structure
@@ -176,7 +177,32 @@ def _judge(name: str, options: argparse.Namespace) -> list[Judged]:
         _note(f"{name}: no ConfigMap or Secret has a KubeSchedulerConfiguration", options)
     if _has_output(options):
         found = [_only(found, name)]
-    return [_judge_one(name, one, options) for one in found]
+    return _with_shared_names(found, [_judge_one(name, one, options) for one in found])
+
+
+def _with_shared_names(found: list[Configuration], judged: list[Judged]) -> list[Judged]:
+    """The same, with a warning for each schedulerName that several SecondarySchedulers of the file use."""
+    users: dict[str, dict[str, None]] = {}
+    for one, about in zip(found, judged):
+        if one.scheduler and one.key == CONFIG_KEY:
+            for name in about.report["scheduler_names"]:
+                users.setdefault(name, {}).update(dict.fromkeys((*one.scheduler.others, one.scheduler.object)))
+    shared = {name: " and ".join(objects) for name, objects in users.items() if len(objects) > 1}
+    return [_warned(one, about, shared) if one.scheduler and one.key == CONFIG_KEY else about for one, about in zip(found, judged)]
+
+
+def _warned(found: Configuration, judged: Judged, shared: Mapping[str, str]) -> Judged:
+    """The same, with a warning for each of its schedulerNames among ``shared``, which has the users of each."""
+    hint = "give each its own schedulerName, because schedulers of one name place the same pods and do not see each other's decisions"
+    added = [
+        found.located(
+            Finding(WARNING, "shared-name", f"schedulerName {name} is used by {shared[name]}", path="profiles", hint=hint, stage=ADVICE)
+        )
+        for name in judged.report["scheduler_names"]
+        if name in shared
+    ]
+    checked = judged.checked._replace(findings=(*judged.checked.findings, *added))
+    return judged._replace(checked=checked, report={**judged.report, "findings": [finding.as_dict() for finding in checked.findings]})
 
 
 def _only(found: list[Configuration], name: str) -> Configuration:

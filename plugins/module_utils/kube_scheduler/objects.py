@@ -42,12 +42,16 @@ _LITERAL = re.compile(r"(?:[&!]\S*[ \t]+)*\|([-+0-9]*)[ \t]*(?:#.*)?$")
 
 
 class Scheduler(NamedTuple):
-    """Properties of a SecondaryScheduler for the kube-scheduler that reads its configuration. kubernetes, plugins: from its annotations."""
+    """Properties of a SecondaryScheduler for the kube-scheduler that reads its configuration. kubernetes, plugins: from its annotations.
+
+    others: the other SecondarySchedulers that read the same ConfigMap.
+    """
 
     object: str
     image: str
     kubernetes: str
     plugins: str
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -218,7 +222,7 @@ def _of_list(node: Node | None, line: int, document: str, depth: int) -> Iterato
 
 
 def _resolved(found: list[_Object]) -> Iterator[Configuration]:
-    schedulers = {}
+    schedulers: dict[tuple[str, str], Scheduler] = {}
     for one in found:
         if one.problem is not None:
             yield Configuration(str(one), findings=(one.problem,))
@@ -226,10 +230,11 @@ def _resolved(found: list[_Object]) -> Iterator[Configuration]:
             problems = tuple(_scheduler_problems(one, found))
             if problems:
                 yield Configuration(str(one), findings=problems)
-            annotated = [one.text("metadata", "annotations", name) for name in (KUBERNETES_VERSION, PLUGINS)]
-            schedulers[one.namespace, one.text("spec", "schedulerConfig")] = Scheduler(
-                str(one), one.text("spec", "schedulerImage"), *annotated
-            )
+            kubernetes, plugins = (one.text("metadata", "annotations", name) for name in (KUBERNETES_VERSION, PLUGINS))
+            key = (one.namespace, one.text("spec", "schedulerConfig"))
+            before = schedulers.get(key)
+            others = (*before.others, before.object) if before else ()
+            schedulers[key] = Scheduler(str(one), one.text("spec", "schedulerImage"), kubernetes, plugins, others)
     for one in found:
         if one.kind in _HOLDERS and one.problem is None:
             scheduler = schedulers.get((one.namespace, one.name)) if one.kind == "ConfigMap" else None

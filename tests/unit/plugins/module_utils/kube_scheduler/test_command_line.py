@@ -207,6 +207,22 @@ def test_stream_of_objects_names_object_key_and_place(command):
     assert stream.splitlines()[20][18:] == "NodeResourceFit"
 
 
+@pytest.mark.parametrize("configs", [("one", "two"), ("one", "one")], ids=["two ConfigMaps", "one ConfigMap"])
+def test_two_secondary_schedulers_of_one_name_are_named(command, configs):
+    first, second = (secondary_scheduler(config) for config in configs)
+    second = second.replace("name: cluster,", "name: other,")
+    maps = [config_map(GOOD, name) for name in dict.fromkeys(configs)]
+    status, out, _err = command("---\n".join([*maps, first, second]))
+    lines = [line for line in out.splitlines() if "is used by" in line]
+    assert status == 0
+    assert len(lines) == len(maps)
+    for line in lines:
+        assert "warning: ConfigMap team/" in line
+        assert "is used by SecondaryScheduler team/cluster and SecondaryScheduler team/other (give each its own schedulerName" in line
+    alone = config_map(GOOD) + "---\n" + config_map(GOOD, "two") + "---\n" + first
+    assert "is used by" not in command(alone)[1]
+
+
 def test_the_image_of_a_secondary_scheduler_decides(command):
     one = config_map(TRIMARAN) + "---\n"
     assert command(one + secondary_scheduler())[0] == 1
