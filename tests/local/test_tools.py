@@ -119,6 +119,11 @@ def checkout(tmp_path, root):
     return tmp_path
 
 
+def test_generated_pages_and_schemas_are_up_to_date(root):
+    done = run(sys.executable, root / "tests/tools/reference-page", "check", PYTHONPATH=str(root / ".cache/collections"))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_docs_keep_links_between_pages_and_lead_others_to_the_repository(root, checkout, tmp_path):
     site = tmp_path / "source"
     load(root / "tests/tools/docs").stage(checkout, site, "https://example.org/r")

@@ -7,11 +7,7 @@
 from __future__ import annotations
 
 import copy
-import os
 import random
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
@@ -32,7 +28,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.type
 )
 from jsonschema import Draft7Validator
 
-REPOSITORY = Path(__file__).resolve().parents[5]
 TARGETS = [("1.22", SCHEDULER_PLUGINS), ("1.25", IN_TREE), ("1.28", SCHEDULER_PLUGINS), ("1.34", SCHEDULER_PLUGINS), ("1.36", IN_TREE)]
 
 OF_NAMES = ("unknown-plugin", "wrong-extension-point", "removed-plugin")
@@ -192,11 +187,3 @@ def test_schema_knows_the_plugins_of_a_point():
     assert "NodeName" in str([each.message for each in error.context] or error.message)
     document["profiles"][0]["plugins"]["score"]["enabled"][0]["name"] = "ImageLocality"
     assert Draft7Validator(schema(target)).is_valid(document)
-
-
-def test_what_is_generated_is_up_to_date():
-    environment = dict(os.environ, PYTHONPATH=str(REPOSITORY / ".cache/collections"))
-    done = subprocess.run(
-        [sys.executable, REPOSITORY / "tests/tools/reference-page", "check"], env=environment, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")

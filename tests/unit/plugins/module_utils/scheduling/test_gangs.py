@@ -10,7 +10,6 @@ import copy
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.filter.scheduler import in_tree_gangs
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.presets import configuration
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.gangs import (
@@ -87,10 +86,6 @@ def test_a_label_that_a_selector_requires_stays(selector):
     made = convert({"kind": "Deployment", "spec": {"selector": selector, "template": labelled()}})
     assert made["spec"]["template"] == labelled(schedulingGroup={"podGroupName": "model"})
     assert convert(made) == made
-
-
-def test_empty_documents_are_left_out():
-    assert in_tree_gangs(yaml.safe_load_all("---\n---\nkind: ConfigMap\n---\n")) == [{"kind": "ConfigMap"}]
 
 
 @pytest.mark.parametrize(
