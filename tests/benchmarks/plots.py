@@ -16,11 +16,14 @@ PACKAGES = ROOT / ".cache/plots"
 REQUIREMENTS = ROOT / "requirements/plots.txt"
 
 
-def lines(path: Path, title: str, x_title: str, y_title: str, groups: dict[str, tuple[str, list]]) -> None:
-    """Draw lines; a group is a colour and the points [(x, y), ...] of each of its lines."""
+def lines(path: Path, title: str, x_title: str, y_title: str, groups: dict[str, tuple[str, list]], percent: bool = True) -> None:
+    """Draw lines; a group is a colour and the points [(x, y), ...] of each of its lines. percent: y is 0 to 100."""
     colours = [colour for colour, _lines in groups.values()]
     chart = _pygal().XY(
-        **_look(title, colours, x_title=x_title, y_title=y_title), show_dots=False, range=(0, 100), allow_interruptions=True
+        **_look(title, colours, x_title=x_title, y_title=y_title),
+        show_dots=False,
+        **({"range": (0, 100)} if percent else {"include_x_axis": True}),
+        allow_interruptions=True,
     )
     for name, (_colour, members) in groups.items():
         # All lines of a colour are one series, with gaps, and have one entry in the legend.

@@ -14,8 +14,11 @@ from pathlib import Path
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.explain import Options as Question
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.explain import explain
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, make_scene, prepared, preview, select
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import perform, score
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import key_of
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import Snapshot, parse
+from benchmarks import plots
 from support.preview import CONFIG, listed, node, pod
 
 TITLE = "Previews"
@@ -54,3 +57,39 @@ def test_previews_and_explanations(timed, figures):
         snapshot = cluster(500, 5000, pod("new", cpu=cpu))
         timed(f"explanation of a pod {which}, 500 nodes, 5000 pods", explain, Question({}, "new", "shop"), snapshot)
     figures("memory of the largest process that was started", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024, "MiB")
+
+
+GROWTH = (50, 100, 200, 500, 1000, 2000, 5000)
+CHOSEN = 100
+
+
+def test_growth_with_the_nodes(figures):
+    """The same 100 pods among more and more nodes, each with ten pods; at the end the plot of docs/preview.md."""
+    side = {"binary": str(Path(os.environ["CLUSTER_DIR"], "bin/kube-scheduler")), "config": CONFIG}
+    points: dict[str, list[tuple[int, float]]] = {
+        "places of 100 pods": [],
+        "scores of 100 pods": [],
+        "explanation of a pod": [],
+    }
+    for nodes in GROWTH:
+        snapshot = cluster(nodes, 10 * nodes, pod("new"))
+        options = Options(side, "replace")
+        offered = select(options, snapshot).offered[:CHOSEN]
+        scene = make_scene(options, snapshot, offered)
+        with prepared("candidate", side, None) as candidate:
+            found = perform(candidate, scene, 1800, lambda text: None)
+            assert len(found.placements) == CHOSEN
+            scored = score(candidate, scene, {key_of(one): set() for one in offered}, found.history, 1800, lambda text: None)
+        started = time.monotonic()
+        explain(Question(side, "new", "shop"), snapshot, None, lambda text: None)
+        for (what, those), seconds in zip(points.items(), (found.seconds, scored.seconds, time.monotonic() - started), strict=True):
+            those.append((nodes, round(seconds, 1)))
+            figures(f"{what}, {nodes} nodes with {10 * nodes} pods", seconds, "s")
+    plots.lines(
+        Path(__file__).parents[2] / "docs/preview-growth.svg",
+        "Duration of a preview by the size of the cluster",
+        "nodes",
+        "seconds",
+        {what: (colour, [those]) for (what, those), colour in zip(points.items(), ("#1f77b4", "#d62728", "#2ca02c"), strict=True)},
+        percent=False,
+    )
