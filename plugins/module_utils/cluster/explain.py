@@ -46,9 +46,11 @@ def _explained(error: ApiError) -> str:
             "{0}: {1}".format(cause["field"], cause.get("message", "")) if cause.get("field") else cause.get("message", "")
             for cause in causes
         )
-        return (
-            f"{said}. Delete the binding, then repeat: it is created with the role of the manifest." if "change roleRef" in said else said
+        # Kubernetes 1.37 has other words: "field is immutable" instead of "cannot change roleRef".
+        is_role = "change roleRef" in said or any(
+            cause.get("field") == "roleRef" and "immutable" in cause.get("message", "") for cause in causes
         )
+        return f"{said}. Delete the binding, then repeat: it is created with the role of the manifest." if is_role else said
     if error.status == 404 and error.details.get("kind") == "namespaces":
         return "namespace {0} does not exist; put its Namespace into the manifests or create it first".format(error.details.get("name"))
     if error.status == 401:

@@ -52,6 +52,14 @@ def test_invalid_fields_are_listed():
     assert "spec.a: must be positive; spec.b: Required value" in said
 
 
+def test_the_role_of_a_binding_cannot_be_changed():
+    """In the words of Kubernetes 1.34 and of 1.37."""
+    for words in ("cannot change roleRef", "field is immutable"):
+        said = text(422, "Invalid", "...", causes=[{"field": "roleRef", "message": f"Invalid value: {{}}: {words}"}])
+        assert "Delete the binding, then repeat" in said
+    assert "binding" not in text(422, "Invalid", "...", causes=[{"field": "spec.scope", "message": "Invalid value: field is immutable"}])
+
+
 def test_a_missing_namespace():
     assert "namespace b does not exist; put its Namespace into the manifests" in text(
         404, "NotFound", 'namespaces "b" not found', name="b", kind="namespaces"
