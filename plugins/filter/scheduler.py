@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ansible.errors import AnsibleFilterError
 from ansible_collections.osso.scheduler.plugins.module_utils.operand import hand_over
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.table import table
@@ -22,8 +24,10 @@ def secondary_schedulers(given):
 
 
 def in_tree_gangs(manifests):
+    # One manifest instead of a list of them is refused by what it is made of.
+    several = manifests if isinstance(manifests, Iterable) else [manifests]
     try:
-        return [gangs.convert(manifest) for manifest in manifests if manifest is not None]
+        return [gangs.convert(manifest) for manifest in several if manifest is not None]
     except gangs.CannotConvert as error:
         raise AnsibleFilterError(str(error)) from error
 

@@ -16,6 +16,7 @@ def test_empty_documents_are_left_out():
     assert in_tree_gangs(yaml.safe_load_all("---\n---\nkind: ConfigMap\n---\n")) == [{"kind": "ConfigMap"}]
 
 
-def test_what_is_no_manifest_is_an_error_of_the_filter():
-    with pytest.raises(AnsibleFilterError, match="'kind: Pod' is no manifest"):
-        in_tree_gangs(["kind: Pod"])
+@pytest.mark.parametrize(("manifests", "wrong"), [(["kind: Pod"], "'kind: Pod'"), ({"kind": "Pod"}, "'kind'"), (3, "'3'")])
+def test_what_is_no_manifest_is_an_error_of_the_filter(manifests, wrong):
+    with pytest.raises(AnsibleFilterError, match=f"{wrong} is no manifest: give a list of mappings"):
+        in_tree_gangs(manifests)
