@@ -22,7 +22,7 @@ DONE, FAILED, NOT_BEGUN = OUTCOMES = ("done", "failed", "not begun")
 # Enough for every sentence of a module, too little for an object in a message.
 LONGEST_REASON = 500
 # Each part of the installation, and the variable that shows whether it changed
-_PARTS = {"operator": "operator", "metrics": "metrics", "schedulers": "schedulers_changed"}
+_PARTS = {"operator": "operator", "metrics": "metrics", "schedulers": "schedulers_changed", "pools": "pools_changed"}
 
 
 def row(
@@ -36,7 +36,7 @@ def row(
     """The row of a cluster.
 
     ``known``: ``job``, of which it is a row, ``id``, ``version``, ``variant``, ``csv``, ``image``, ``schedulers``, and whether a run changed them:
-    ``operator``, ``metrics``, ``schedulers_changed``. ``task`` is the name of the task that failed, ``result`` its result, ``hidden`` whether that
+    ``operator``, ``metrics``, ``schedulers_changed``, ``pools_changed``. ``task`` is the name of the task that failed, ``result`` its result, ``hidden`` whether that
     must not be shown. ``access`` is ``cluster_access``, whose credentials no row shows.
     """
     secrets = secret_texts(access or {})

@@ -198,6 +198,7 @@ OF = "Scheduler batch (openshift-secondary-scheduler-operator/cluster) is"
         ),
         ({"job": "site.yml"}, {"check": True}, "Nothing would change."),
         ({"job": "remove.yml", "operator": True, "schedulers_changed": True}, {"items": []}, "Removed: operator, schedulers."),
+        ({"job": "remove.yml", "operator": True, "pools_changed": True}, {"items": []}, "Removed: operator, pools."),
         ({"job": "remove.yml"}, {"items": []}, "Nothing was installed."),
     ],
 )
