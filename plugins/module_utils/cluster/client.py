@@ -428,8 +428,12 @@ def _authenticate(options: Mapping[str, Any]) -> Any:
     try:
         try:
             # The steps of get_api_client up to where it makes its dynamic client, whose discovery costs two requests
-            configuration = core._create_configuration(core._create_auth_spec(None, **given))
+            chosen = core._create_auth_spec(None, **given)
+            configuration = core._create_configuration(chosen)
             configuration.retries = False
+            if chosen.get("host"):
+                # Before each request it would set back what a kubeconfig with a token says, its server among it.
+                configuration.refresh_api_key_hook = None
             urlsplit(configuration.host)  # raises ValueError, as the next line does for a proxy
             api_client = kubernetes.client.ApiClient(configuration)
             for header, value in core._create_headers(None, **given).items():

@@ -313,6 +313,13 @@ class TestAuthentication:
         connect(None, api_key=None, kubeconfig=str(path), context="x").get(CONFIG_MAP, "a", "b")
         assert server.seen[0].headers["Authorization"] == "Bearer of-kubeconfig"
 
+    def test_a_host_is_not_set_back_to_that_of_a_kubeconfig_with_a_token(self, server, tmp_path):
+        path = tmp_path / "kubeconfig"
+        path.write_text(json.dumps(self.kubeconfig("https://other.example.com:6443", token="of-kubeconfig")))
+        server.answers = [(200, OBJECT)]
+        connect(server.url, api_key=None, kubeconfig=str(path)).get(CONFIG_MAP, "a", "b")
+        assert server.seen[0].headers["Authorization"] == "Bearer of-kubeconfig"
+
     def test_impersonation(self, server):
         server.answers = [(200, OBJECT)]
         connect(server.url, impersonate_user="somebody", impersonate_groups=["one", "two"]).get(CONFIG_MAP, "a", "b")
