@@ -36,8 +36,8 @@ def row(
     """The row of a cluster.
 
     ``known``: ``job``, of which it is a row, ``id``, ``version``, ``variant``, ``csv``, ``image``, ``schedulers``, and whether a run changed them:
-    ``operator``, ``metrics``, ``schedulers_changed``, ``pools_changed``. ``task`` is the name of the task that failed, ``result`` its result, ``hidden`` whether that
-    must not be shown. ``access`` is ``cluster_access``, whose credentials no row shows.
+    ``operator``, ``metrics``, ``schedulers_changed``, ``pools_changed``. ``task`` is the name of the task that failed, ``result`` its result, ``hidden``
+    whether that must not be shown. ``access`` is ``cluster_access``, whose credentials no row shows.
     """
     secrets = secret_texts(access or {})
     made = {
