@@ -143,18 +143,7 @@ def manifest(name: str, place: Place, images: dict[str, str], secrets: list[str]
         "containers": [*schedulers, sandbox],
         "volumes": [{"name": "question", "projected": {"sources": parts}}, {"name": "tmp", "emptyDir": {}}],
     }
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name, "namespace": place.namespace, "labels": labels},
-        "spec": {
-            "backoffLimit": 0,
-            # Should this process be killed before it can clean up
-            "activeDeadlineSeconds": seconds,
-            "ttlSecondsAfterFinished": 60,
-            "template": {"metadata": {"labels": labels}, "spec": spec},
-        },
-    }
+    return job_pods.job(name, place.namespace, labels, seconds, spec)
 
 
 def _run(

@@ -170,18 +170,7 @@ def job(question: Question, name: str, security: dict[str, Any]) -> dict[str, An
         ],
         "volumes": [{"name": "config", "secret": {"secretName": name}}, {"name": "tmp", "emptyDir": {"medium": "Memory"}}],
     }
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name, "namespace": question.namespace, "labels": labels},
-        "spec": {
-            "backoffLimit": 0,
-            # Should we be killed before we can clean up
-            "activeDeadlineSeconds": question.timeout + 30,
-            "ttlSecondsAfterFinished": 60,
-            "template": {"metadata": {"labels": labels}, "spec": spec},
-        },
-    }
+    return job_pods.job(name, question.namespace, labels, question.timeout + 30, spec)
 
 
 def interpret(image: str, exit_code: int, log: str) -> Answer:

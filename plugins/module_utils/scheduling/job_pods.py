@@ -38,6 +38,21 @@ def pod_security(client: Client) -> dict[str, Any]:
     return security if Survey(client, []).openshift() else {**security, "runAsUser": USER}
 
 
+def job(name: str, namespace: str, labels: dict[str, str], seconds: int, spec: dict[str, Any]) -> dict[str, Any]:
+    """A Job that runs one pod once. seconds: its deadline, should this process be killed before it can clean up. spec: of the pod."""
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": namespace, "labels": labels},
+        "spec": {
+            "backoffLimit": 0,
+            "activeDeadlineSeconds": seconds,
+            "ttlSecondsAfterFinished": 60,
+            "template": {"metadata": {"labels": labels}, "spec": spec},
+        },
+    }
+
+
 def owned_secret(job: dict[str, Any], name: str, data: dict[str, str]) -> dict[str, Any]:
     """A Secret that is deleted with the Job that exists. data: encoded."""
     metadata = job["metadata"]
