@@ -316,7 +316,9 @@ def test_another_installation_of_the_package(olm, catalog, fresh, namespace, kub
     other = manage(namespace, package="leader", name="mine", succeed=False)
     assert f"Subscription mine in namespace {namespace} is for package thing, not leader" in other.message
     refused = manage(here, succeed=False)
-    assert f"package thing is installed in namespace {namespace} already (Subscription mine, OperatorGroup mine for all" in refused.message
+    assert (
+        f"package thing is subscribed to in namespace {namespace} already (Subscription mine, OperatorGroup mine for all" in refused.message
+    )
     kubectl("delete", "subscriptions.operators.coreos.com", "mine", f"--namespace={namespace}")
     stuck = manage(here, succeed=False)
     assert f"ClusterServiceVersion thing.v1.2.0 is here only as a copy of the one in namespace {namespace}" in stuck.message

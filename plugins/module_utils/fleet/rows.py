@@ -118,7 +118,7 @@ def _cells(one: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _operator(known: Mapping[str, Any]) -> str:
-    """Its variant, and the version in its name or image."""
+    """Its variant, and the version in its name or image; with the phase of a ClusterServiceVersion that did not succeed."""
     if not known.get("variant"):
         return ""
     image = known.get("image") or ""
@@ -127,7 +127,11 @@ def _operator(known: Mapping[str, Any]) -> str:
         tag = tag[:19]  # sha256: and twelve digits
     else:
         tag = image.rpartition("/")[2].partition(":")[2]
-    return " ".join(filter(None, [known["variant"], known.get("csv") or tag]))
+    csv = known.get("csv") or {}
+    version = csv.get("name") or tag
+    if csv.get("name") and csv.get("phase") != "Succeeded":
+        version += f" ({csv.get('phase') or 'not installed'})"
+    return " ".join(filter(None, [known["variant"], version]))
 
 
 def _reason(result: Mapping[str, Any], hidden: bool) -> str:

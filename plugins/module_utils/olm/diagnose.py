@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Callable, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import one_line
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import catalog as catalogs
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import conditions, name_of, spec, status
@@ -78,6 +79,24 @@ class Verdict(NamedTuple):
     why: str = ""
 
 
+def uninstalled(name: str, csv: Object | None) -> str:
+    """Why the CSV ``name``, which a Subscription names as installed, is not; "" if it is."""
+    what = f"ClusterServiceVersion {name}"
+    if csv is None:
+        return f"{what} does not exist"
+    copied_from = (csv["metadata"].get("labels") or {}).get("olm.copiedFrom")
+    if copied_from:
+        return f"{what} is here only as a copy of the one in namespace {copied_from} ({status(csv, 'message', 'Copied')})"
+    if "deletionTimestamp" in csv["metadata"]:
+        return f"{what} is being deleted"
+    return "" if status(csv, "phase") == "Succeeded" else f"{what} is {_told_phase(csv)}"
+
+
+def _told_phase(csv: Object) -> str:
+    phase, reason, message = (status(csv, field, "") for field in ("phase", "reason", "message"))
+    return (phase or "new") + (f" ({reason}): {one_line(message)}" if reason or message else "")
+
+
 def judge(seen: Seen, goal: Goal) -> Verdict:
     """The `Verdict` on a Subscription."""
     subscription = seen.subscription
@@ -85,14 +104,11 @@ def judge(seen: Seen, goal: Goal) -> Verdict:
         return Verdict(PENDING, "the Subscription does not exist")
     installed = status(subscription, "installedCSV")
     csv = seen.csvs.get(installed)
-    copied_from = ((csv or {}).get("metadata", {}).get("labels") or {}).get("olm.copiedFrom")
-    if copied_from:
-        return Verdict(
-            FAILED,
-            f"Subscription {name_of(subscription)}: ClusterServiceVersion {installed} is here only as a copy of the one in namespace "
-            f"{copied_from} ({status(csv, 'message', 'Copied')}); remove the operator there, or watch no namespace that it watches",
-        )
-    well = csv if csv and status(csv, "phase") == "Succeeded" and "deletionTimestamp" not in csv["metadata"] else None
+    lacking = uninstalled(installed, csv)
+    if csv and "olm.copiedFrom" in (csv["metadata"].get("labels") or {}):
+        remedy = "remove the operator there, or watch no namespace that it watches"
+        return Verdict(FAILED, f"{_subscription(seen)}: {lacking}; {remedy}")
+    well = csv if csv and not lacking else None
     if well and goal.reached(installed):
         why = _deployments(seen, well, goal.config)
         return Verdict(PENDING, why + _way_back(seen, well)) if why else Verdict(READY)
@@ -120,7 +136,7 @@ def _stuck(seen: Seen, goal: Goal) -> Verdict:
         remedy = _plan_remedy(plan)
         way_out = f"{remedy}. OLM tries for about a minute. {_FAILED_PLAN}" if remedy else ""
         return Verdict(FAILED if remedy else PENDING, f"InstallPlan {name_of(plan)} is Installing: {_plan_failure(plan)}{way_out}")
-    if csv is not None and status(csv, "phase") != "Succeeded":
+    if csv is not None and uninstalled(name, csv):
         return _csv(seen, csv)
     if unresolved is not None:
         return unresolved
@@ -196,10 +212,8 @@ def _subscription(seen: Seen) -> str:
 
 def _csv(seen: Seen, csv: Object) -> Verdict:
     """A CSV that is not well."""
-    phase, reason, message = (status(csv, field, "") for field in ("phase", "reason", "message"))
-    text = "ClusterServiceVersion {0} is {1}".format(name_of(csv), phase or "new")
-    if reason or message:
-        text += f" ({reason}): {message.strip()}"
+    phase, reason = status(csv, "phase"), status(csv, "reason")
+    text = uninstalled(name_of(csv), csv)
     missing = _requirements(csv) if reason in ("RequirementsNotMet", "RequirementsUnknown") or phase == "Pending" else []
     if missing:
         text += "; " + "; ".join(missing)

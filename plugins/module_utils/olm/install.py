@@ -87,7 +87,7 @@ class Install:
         self._resources = resources(self._client)
         found, self._options = survey(self._client, self._resources, self._options)
         options = self._options
-        self._seen = Seen(found.subscription, found.plans, {name_of(one): one for one in found.csvs}, {}, found.catalog)
+        self._see(Seen(found.subscription, found.plans, {name_of(one): one for one in found.csvs}, {}, found.catalog))
         if not options.source:
             raise InputError(self._no_source())
         refuse_namesakes(found, options)
@@ -270,7 +270,7 @@ class Install:
     def _predict(self, found: Survey, base: list[Object]) -> None:
         """Check mode: nothing is waited for, and a catalog that this run would make or change cannot be asked."""
         options = self._options
-        if diagnose.is_deleted(self._seen) and not self._installed(found.subscription):
+        if diagnose.is_deleted(self._seen):
             raise ClusterError(judge(self._seen, self._goal()).why + ".")
         same = not options.catalog or (found.catalog and spec(found.catalog, "image") == options.catalog["image"])
         if not same:
@@ -296,6 +296,8 @@ class Install:
         if found.subscription is not None and options.state != PREPARED:
             self._approve()
             self._note_waiting()
+            if self._uninstalled() and not (self._pending and self._asks()):
+                self._warn(self._message())
 
     def _take(self, offer: Offer) -> None:
         problem = catalogs.problem(offer, self._options)
@@ -391,12 +393,14 @@ class Install:
         since, before, looked = time.monotonic(), None, 0.0
         with Watcher(self._client, selections) as watcher:
             while True:
-                self._seen = Seen(
-                    watcher.objects(SUBSCRIPTION).get(options.name),
-                    list(watcher.objects(PLAN).values()),
-                    watcher.objects(CSV),
-                    watcher.objects("Deployment"),
-                    watcher.objects(CATALOG).get(where.name),
+                self._see(
+                    Seen(
+                        watcher.objects(SUBSCRIPTION).get(options.name),
+                        list(watcher.objects(PLAN).values()),
+                        watcher.objects(CSV),
+                        watcher.objects("Deployment"),
+                        watcher.objects(CATALOG).get(where.name),
+                    )
                 )
                 self._learn()
                 if options.state == PREPARED and self._is_prepared():
@@ -412,6 +416,8 @@ class Install:
                 if not options.wait and options.state != PREPARED:
                     if spec(self._seen.subscription, "installPlanApproval") == "Manual" and not self._approved and not self._asks():
                         self._warn("wait is false, and there is no InstallPlan to approve yet. Run it again, or OLM waits forever.")
+                    if verdict.state == diagnose.FAILED and self._uninstalled():
+                        self._warn(self._message())
                     return
                 broken = False
                 if verdict.state == diagnose.PENDING and time.monotonic() - looked >= _POD_SECONDS:
@@ -426,12 +432,18 @@ class Install:
         pods = [one["spec"]["template"]["spec"] for one in self._seen.deployments.values()]
         return not self._is_news() or all("readinessProbe" in container for pod in pods for container in pod.get("containers", []))
 
+    def _see(self, seen: Seen) -> None:
+        """Remember the objects, with the CSV that the Subscription names as installed: a list without copies, or a watch, may lack it."""
+        name = status(seen.subscription, "installedCSV")
+        if name and name not in seen.csvs:
+            csv = self._client.get(self._resources[CSV], name, self._options.namespace)
+            seen = seen._replace(csvs={**seen.csvs, name: csv}) if csv else seen
+        self._seen = seen
+
     def _installed(self, subscription: Object | None) -> str | None:
         """The CSV that is installed: the status of a Subscription may name one that was deleted."""
         name: str | None = status(subscription, "installedCSV")
-        if not name or name in self._seen.csvs:
-            return name
-        return name if self._client.get(self._resources[CSV], name, self._options.namespace) else None
+        return name if name in self._seen.csvs else None
 
     def _note_waiting(self) -> None:
         """Remember an InstallPlan with a newer version that waits for the user's approval; with a warning, unless ``approve`` names the installed one."""
@@ -628,13 +640,23 @@ class Install:
         seen, options = self._seen, self._options
         if self._ready:
             return self._ready
-        installed = status(seen.subscription, "installedCSV")
-        text = f"{installed} is installed in namespace {options.namespace}." if installed else f"{options.package} is not installed yet."
+        installed, lacking = status(seen.subscription, "installedCSV"), self._uninstalled()
+        if lacking:
+            text = f"{options.package} is not installed in namespace {options.namespace} yet: {lacking.rstrip('.')}."
+        else:
+            text = (
+                f"{installed} is installed in namespace {options.namespace}." if installed else f"{options.package} is not installed yet."
+            )
         if self._pending:
             text += f" {self._pending}: approve it with approve: {self._pending_version()}."
         elif self._short:
             text += f" {self._short}."
         return text
+
+    def _uninstalled(self) -> str:
+        """Why the CSV that the Subscription names as installed is not; "" if it is, or the Subscription names none."""
+        installed = status(self._seen.subscription, "installedCSV")
+        return diagnose.uninstalled(installed, self._seen.csvs.get(installed)) if installed else ""
 
     def _pending_version(self) -> str | None:
         name = status(self._seen.subscription, "currentCSV")

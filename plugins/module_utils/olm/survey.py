@@ -117,7 +117,7 @@ def refuse_rivals(client: Client, resources: Mapping[str, Resource], found: Surv
             if group.intersect(group.targets(one), options.targets):
                 theirs, ours = group.told(group.targets(one)), group.told(options.targets)
                 raise InputError(
-                    f"package {options.package} is installed in namespace {there} already (Subscription {name_of(other)}, OperatorGroup "
+                    f"package {options.package} is subscribed to in namespace {there} already (Subscription {name_of(other)}, OperatorGroup "
                     f"{name_of(one)} for {theirs}), and here it would be for {ours}: two installations must not watch the same namespace. "
                     "Remove that one, or set watch_namespaces apart."
                 )

@@ -57,9 +57,11 @@ def test_a_row_says_what_is_there_and_what_changed():
         ({"variant": "osso", "image": "a:5000/b"}, "osso"),
         ({"variant": "osso", "image": "a:5000/b@sha256:0123456789abcdef0123"}, "osso sha256:0123456789ab"),
         (
-            {"variant": "upstream", "csv": "secondaryscheduleroperator.v1.5.0", "image": "a/b:1"},
+            {"variant": "upstream", "csv": {"name": "secondaryscheduleroperator.v1.5.0", "phase": "Succeeded"}, "image": "a/b:1"},
             "upstream secondaryscheduleroperator.v1.5.0",
         ),
+        ({"variant": "osso", "csv": {"name": "osso.v1.0.0", "phase": "Failed"}}, "osso osso.v1.0.0 (Failed)"),
+        ({"variant": "osso", "csv": {"name": "osso.v1.0.0", "phase": None}}, "osso osso.v1.0.0 (not installed)"),
     ],
 )
 def test_an_operator_is_told_by_its_version(known, shown):

@@ -9,7 +9,14 @@ from __future__ import annotations
 import copy
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.diagnose import Goal, Seen, bundle_cannot_be_pulled, carries, judge
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.diagnose import (
+    Goal,
+    Seen,
+    bundle_cannot_be_pulled,
+    carries,
+    judge,
+    uninstalled,
+)
 
 NAME = "demo.v1.0.0"
 
@@ -97,10 +104,18 @@ def test_the_way_back_is_named_after_olm_has_deleted_the_old_version(phase):
     assert remedy not in verdict(subscription(**INSTALLED), plan("Complete"), csv=crashing, deployments=unavailable).why
 
 
+@pytest.mark.parametrize("phase", ["", "Pending", "InstallReady", "Installing", "Failed", "Replacing", "Deleting", "Unknown"])
+def test_a_csv_is_installed_when_it_has_succeeded_and_not_before(phase):
+    told = uninstalled(NAME, csv(phase, "Because", "of this"))
+    assert told == f"ClusterServiceVersion demo.v1.0.0 is {phase or 'new'} (Because): of this"
+    assert uninstalled(NAME, csv("Succeeded", "InstallSucceeded")) == ""
+
+
 def test_a_csv_that_is_being_deleted_is_not_installed():
     going = csv("Succeeded")
     going["metadata"]["deletionTimestamp"] = "2026-11-22T00:00:00Z"
-    assert verdict(subscription(**INSTALLED), plan("Complete"), csv=going).state == "pending"
+    state, why = verdict(subscription(**INSTALLED), plan("Complete"), csv=going)
+    assert (state, why) == ("pending", "ClusterServiceVersion demo.v1.0.0 is being deleted")
 
 
 @pytest.mark.parametrize(

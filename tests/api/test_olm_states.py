@@ -1,0 +1,185 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What olm_operator reports of states that OLM leaves (F007), from its objects alone: kinds without a controller, statuses as OLM 0.45 writes them.
+
+tests/olm/test_stuck.py has the same module with a real OLM.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from support.direct_module import run_directly
+from support.kinds import established
+from support.scheduler import eventually
+
+GROUP, PACKAGES = "operators.coreos.com", "packages.operators.coreos.com"
+KINDS = {
+    "Subscription": f"{GROUP}/v1alpha1",
+    "ClusterServiceVersion": f"{GROUP}/v1alpha1",
+    "InstallPlan": f"{GROUP}/v1alpha1",
+    "CatalogSource": f"{GROUP}/v1alpha1",
+    "OperatorGroup": f"{GROUP}/v1",
+    "PackageManifest": f"{PACKAGES}/v1",
+}
+VERSIONS = ("1.0.0", "1.1.0", "1.2.0")
+LONG_AGO = "2020-01-01T00:00:00Z"
+
+
+def definition(kind):
+    group, _slash, version = KINDS[kind].partition("/")
+    plural = kind.lower() + "s"
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "listKind": kind + "List", "plural": plural, "singular": kind.lower()},
+            "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
+        },
+    }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def olm_kinds(kubectl):
+    """OLM's kinds. Other files expect a cluster without OLM: so not after this one."""
+    made = [definition(kind) for kind in KINDS]
+    names = [one["metadata"]["name"] for one in made]
+    kubectl.apply(*made)
+    established(kubectl, *names)
+    eventually(lambda: _served(kubectl) == {GROUP, PACKAGES}, within=30)
+    yield
+    kubectl("delete", "customresourcedefinition", *names, "--timeout=60s")
+    eventually(lambda: not _served(kubectl), within=60)
+
+
+def _served(kubectl) -> set:
+    """the API server lists OLM's API groups"""
+    return {line.partition("/")[0] for line in kubectl("api-versions").stdout.split()} & {GROUP, PACKAGES}
+
+
+@pytest.fixture
+def namespace(kubectl) -> str:
+    name = f"olm-{uuid.uuid4().hex[:8]}"
+    kubectl("create", "namespace", name)
+    yield name
+    kubectl("delete", "namespace", name, "--wait=false")
+
+
+def thing(kind, name, namespace, **content):
+    return {"apiVersion": KINDS[kind], "kind": kind, "metadata": {"name": name, "namespace": namespace}, **content}
+
+
+def csv(namespace, version="1.0.0", phase="Succeeded", reason="", message="", **spec):
+    status = {"phase": phase, "reason": reason, "message": message}
+    return thing("ClusterServiceVersion", f"demo.v{version}", namespace, spec={"version": version, **spec}, status=status)
+
+
+def plan(namespace, version, approved=False, phase="RequiresApproval"):
+    spec = {"approved": approved, "clusterServiceVersionNames": [f"demo.v{version}"], "approval": "Manual", "generation": 1}
+    return thing("InstallPlan", f"install-{version}", namespace, spec=spec, status={"phase": phase})
+
+
+def packages(namespace, *names):
+    """The PackageManifests of a catalog with these packages."""
+    entries = [{"name": f"demo.v{version}", "version": version} for version in reversed(VERSIONS)]
+    channel = {"name": "stable", "currentCSV": entries[0]["name"], "entries": entries}
+    found = [
+        thing(
+            "PackageManifest",
+            name,
+            namespace,
+            status={
+                "packageName": name,
+                "catalogSource": "cat",
+                "catalogSourceNamespace": namespace,
+                "defaultChannel": "stable",
+                "channels": [channel],
+            },
+        )
+        for name in names
+    ]
+    for one in found:
+        one["metadata"]["labels"] = {"catalog": "cat", "catalog-namespace": namespace}
+    return found
+
+
+def catalog(namespace):
+    connection = {"lastObservedState": "READY", "lastConnect": LONG_AGO}
+    return thing("CatalogSource", "cat", namespace, spec={"sourceType": "grpc", "image": "a/b:c"}, status={"connectionState": connection})
+
+
+def subscription(namespace, approval="Automatic", **status):
+    wanted = {"name": "demo", "source": "cat", "sourceNamespace": namespace, "channel": "stable", "installPlanApproval": approval}
+    return thing("Subscription", "demo", namespace, spec=wanted, status=status)
+
+
+def group(namespace, name="group"):
+    return thing("OperatorGroup", name, namespace, spec={"targetNamespaces": [namespace]})
+
+
+def installed(namespace, *more, head="1.0.0", approval="Automatic", **status):
+    """The objects of an installation of 1.0.0, without the CSV."""
+    name = "demo.v1.0.0"
+    told = {"installedCSV": name, "currentCSV": name, "state": "AtLatestKnown", **status}
+    return [group(namespace), catalog(namespace), *packages(namespace, "demo"), subscription(namespace, approval, **told), *more]
+
+
+def manage(namespace, **options):
+    return run_directly("olm_operator", **{"package": "demo", "namespace": namespace, "source": "cat", "wait_timeout": 60, **options})
+
+
+@pytest.mark.parametrize(
+    ("phase", "reason", "message"),
+    [("", "", ""), ("Failed", "ComponentUnhealthy", "installing: waiting for deployment demo to become ready")],
+)
+def test_a_csv_that_did_not_succeed_is_not_called_installed(kubectl, namespace, phase, reason, message):
+    kubectl.apply(*installed(namespace, csv(namespace, phase=phase, reason=reason, message=message)))
+    for options in ({"check": True}, {"wait": False}):
+        run = manage(namespace, **options)
+        assert f"demo is not installed in namespace {namespace} yet: ClusterServiceVersion demo.v1.0.0 is {phase or 'new'}" in run.message
+        assert f"({reason}): {message}." in run.message or not phase
+        assert "demo.v1.0.0 is installed" not in run.message + "".join(run.warnings)
+        assert (run.message in run.warnings) is bool(options.get("check") or phase)
+
+
+def test_a_csv_that_succeeded_is_called_installed_without_a_warning(kubectl, namespace):
+    kubectl.apply(*installed(namespace, csv(namespace)))
+    for options in ({"check": True}, {"wait": False}):
+        run = manage(namespace, **options)
+        assert run.message == f"demo.v1.0.0 is installed in namespace {namespace}."
+        assert run.warnings == []
+
+
+def test_a_csv_that_is_being_deleted_is_not_called_installed(kubectl, namespace):
+    going = csv(namespace)
+    going["metadata"]["finalizers"] = ["example.com/held"]
+    kubectl.apply(*installed(namespace, going))
+    kubectl("delete", "clusterserviceversion", "demo.v1.0.0", f"--namespace={namespace}", "--wait=false")
+    try:
+        for options in ({"check": True}, {"wait": False}):
+            run = manage(namespace, **options)
+            assert "ClusterServiceVersion demo.v1.0.0 is being deleted" in run.message
+            assert "is installed" not in run.message + "".join(run.warnings)
+    finally:
+        patch = '{"metadata": {"finalizers": null}}'
+        kubectl("patch", "clusterserviceversion", "demo.v1.0.0", f"--namespace={namespace}", "--type=merge", f"--patch={patch}")
+
+
+def test_a_csv_that_is_only_a_copy_or_missing_is_not_called_installed(kubectl, namespace):
+    kubectl.apply(*installed(namespace))
+    run = manage(namespace, wait=False)
+    assert "ClusterServiceVersion demo.v1.0.0 does not exist" in run.message
+    copied = csv(namespace, reason="Copied")
+    copied["metadata"]["labels"] = {"olm.copiedFrom": "elsewhere"}
+    kubectl.apply(copied)
+    for options in ({"check": True}, {"wait": False}):
+        run = manage(namespace, **options)
+        assert "ClusterServiceVersion demo.v1.0.0 is here only as a copy of the one in namespace elsewhere" in run.message
+        assert "is installed" not in run.message + "".join(run.warnings)
