@@ -95,6 +95,8 @@ options:
       - The module passes the redacted copy of the cluster and the configuration in Secrets that belong to the Job. The pod has no token. If the
         module is killed, the Job ends by itself, and is deleted with its Secrets and its pod a minute later.
       - Requires the permissions to create and delete Jobs, to create Secrets, to list and watch pods, and to get C(pods/log) in O(job.namespace).
+        To list events is optional; the module reports with it why the Job has no pod.
+      - Each container has requests and limits. The limit of memory of the sandbox is 512 MiB and 1 MiB more for 10 objects of the snapshot.
       - In check mode no Job is created, and there is no preview.
     type: dict
     suboptions:
@@ -330,7 +332,7 @@ def run(module):
         )
     else:
         result = job.preview(
-            inputs.client, options, inputs.snapshot(), job.Place(place["namespace"], place["image"] or ""), inputs.progress
+            inputs.client, options, inputs.snapshot(), job.Place(place["namespace"], place["image"] or ""), inputs.progress, module.warn
         )
     result["previewed"] = True
     if result["exceeded"]:

@@ -109,7 +109,8 @@ def test_config_map(kubeconfig, kubectl, namespace, own_image):
 
 def test_missing_namespace(kubeconfig):
     options = {"image": IMAGE, "ask_image": True, "ask_namespace": "does-not-exist", "kubeconfig": str(kubeconfig)}
-    assert 'namespaces "does-not-exist" not found' in run_directly(MODULE, content=V1, succeed=False, **options).message
+    message = run_directly(MODULE, content=V1, succeed=False, **options).message
+    assert message.startswith("ask_namespace: the namespace does-not-exist does not exist")
 
 
 def test_check_mode_creates_nothing(kubeconfig, audit, namespace):

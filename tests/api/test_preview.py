@@ -411,6 +411,7 @@ def test_bad_input_is_one_error_and_leaves_nothing(binary, skopeo, tmp_path, mon
     given = {"snapshot": str(tmp_path / "cluster.json.gz"), "mode": "drain", "candidate": candidate}
     done = run_directly("scheduler_preview", succeed=False, **given)
     assert why in done.message
+    assert "candidate.binary: " not in done.message
     assert "Traceback" not in done.output
     assert list(temporary.iterdir()) == []
     assert not processes_of(str(temporary))

@@ -11,6 +11,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -52,7 +54,11 @@ def given(kubeconfig, namespace, tmp_path):
 
 
 def test_a_preview_in_a_job(given, left_over, kubectl, namespace, audit, monkeypatch):
-    """With the permissions of the documentation alone, and a question in several Secrets. It writes only the Job's own objects."""
+    """With the permissions of the documentation alone, and a question in several Secrets. It writes only the Job's own objects.
+
+    The namespace has a ResourceQuota on limits.
+    """
+    kubectl("create", "quota", "limits", f"--namespace={namespace}", "--hard=limits.cpu=8,limits.memory=4Gi")
     monkeypatch.setattr(job, "_PART", 400)
     with service_account(kubectl, namespace, *OWN) as robot, audit:
         done = run_directly("scheduler_preview", **{**given, **robot})
@@ -83,6 +89,40 @@ def test_a_job_that_cannot_preview(given, left_over, namespace, change, why):
         change = {"job": {"namespace": namespace, **change}}
     assert why in run_directly("scheduler_preview", succeed=False, **{**given, **change}).message
     eventually(lambda: not left_over())
+
+
+@pytest.mark.long
+def test_a_namespace_that_rejects_the_pod(given, left_over, kubectl, namespace):
+    limits = [{"type": "Container", "max": {"memory": "100Mi"}}]
+    kubectl.apply({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l", "namespace": namespace}, "spec": {"limits": limits}})
+    started = time.monotonic()
+    done = run_directly("scheduler_preview", succeed=False, **given)
+    assert time.monotonic() - started < 60
+    assert done.message.count("maximum memory usage per Container is 100Mi") == 1 + done.message.count(", maximum memory")
+    assert "Use a namespace whose ResourceQuota, LimitRange and policies allow this pod" in done.message
+    eventually(lambda: not left_over())
+
+
+@pytest.mark.long
+def test_a_namespace_that_is_deleted_meanwhile(given, left_over, kubectl, namespace):
+    """Its image cannot be pulled for a while, so that the preview waits."""
+    given["job"]["image"] = "registry.example.com/no-such-image:1"
+    with ThreadPoolExecutor() as executor:
+        preview = executor.submit(run_directly, "scheduler_preview", succeed=False, **given)
+        eventually(lambda: any(name.startswith("pod/") for name in left_over()))
+        kubectl("delete", "namespace", namespace, "--wait=false")
+        assert preview.result().message.startswith(f"job.namespace: the namespace {namespace} ")
+
+
+@pytest.mark.long
+def test_a_user_who_may_not_delete_the_job(given, left_over, kubectl, namespace):
+    """The result is returned with a warning, and the Job is deleted without the user."""
+    rules = [{**OWN[0], "verbs": ["create"]}, *OWN[1:]]
+    with service_account(kubectl, namespace, *rules) as robot:
+        done = run_directly("scheduler_preview", **{**given, **robot})
+    assert done.result["previewed"]
+    assert any(f"kubectl -n {namespace} delete job osso-preview-" in warning for warning in done.warnings)
+    eventually(lambda: not left_over(), within=120)
 
 
 @pytest.mark.long

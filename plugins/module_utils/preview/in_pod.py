@@ -101,8 +101,13 @@ def _programs(given: Mapping[str, Any]) -> Iterator[Options]:
             # A program can act by its name.
             binary = (getattr(options, side) or {}).get("binary")
             if binary:
+                _show(f"copies the program of {side}.image")
                 os.mkdir(os.path.join(folder, side))
-                found[side] = {**getattr(options, side), "binary": _copied(side, os.path.join(folder, side, os.path.basename(binary)))}
+                found[side] = {
+                    **getattr(options, side),
+                    "binary": _copied(side, os.path.join(folder, side, os.path.basename(binary))),
+                    "extracted": True,
+                }
         yield options._replace(**found)
 
 

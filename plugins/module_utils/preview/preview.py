@@ -77,7 +77,11 @@ def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
             shared = not options.baseline.get("binary") and bool(
                 options.candidate.get("binary") or options.baseline.get("image") in (None, options.candidate.get("image"))
             )
-            about = {"binary": new.binary, "release": new.kubernetes, "plugins": new.plugins, "image": None} if shared else {}
+            about = (
+                {"binary": new.binary, "release": new.kubernetes, "plugins": new.plugins, "image": None, "program": new.program}
+                if shared
+                else {}
+            )
             try:
                 old = stack.enter_context(prepared("baseline", {**options.baseline, **about}, run_command))
             except ClusterError as error:
@@ -224,7 +228,15 @@ def prepared(name: str, given: Side, run_command: binary.RunCommand) -> Iterator
                     "from the image, or set job. In playbooks, set preview_auth_file, preview_binary or preview_job_namespace."
                 ) from None
             os.chmod(path, 0o700)
-        more = (given.get("flags") or (), given.get("feature_gates"), given.get("as_scheduler"), bool(given.get("allow_extenders")))
+        extracted = image and (given.get("extracted") or not given.get("binary"))
+        program = given.get("program") or (f"{name}.image: {image}" if extracted else f"{name}.binary: {path}")
+        more = (
+            given.get("flags") or (),
+            given.get("feature_gates"),
+            given.get("as_scheduler"),
+            bool(given.get("allow_extenders")),
+            program,
+        )
         yield candidate(name, path, present.filled(text) if isinstance(text, str) else text, release, plugins, *more)
 
 

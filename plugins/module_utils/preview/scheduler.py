@@ -14,13 +14,14 @@ import ctypes
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
 
@@ -39,6 +40,8 @@ START_SECONDS = 60
 _END_SECONDS = 5
 _STEP = 0.2
 _LAST_LINES = 200
+_VERSION_BYTES = 10_000
+_LINE_BYTES = 1_000_000
 # Messages of pkg/scheduler/schedule_one.go and eventhandlers.go, the same from 1.25 to 1.37
 _SCORE, _ATTEMPT = "Calculated node's final score for pod", "Attempting to schedule pod"
 _PLUGIN_SCORE = "Plugin scored node for pod"
@@ -78,8 +81,10 @@ _NEUTRAL = "VolumeBinding"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A kube-scheduler with a configuration that it accepts. config: completed. flags: those that change where pods are placed. unscored: profiles
-    without a plugin that scores nodes.
+    """A kube-scheduler with a configuration that it accepts.
+
+    config: completed. flags: those that change where pods are placed. unscored: profiles without a plugin that scores nodes. program: the option
+    with the program and its value, for messages.
     """
 
     name: str
@@ -92,6 +97,7 @@ class Candidate:
     reads_load: tuple[str, ...] = ()
     plugins: Any = None
     unscored: tuple[str, ...] = ()
+    program: str = ""
 
     def has_profile_for(self, scheduler_name: str) -> bool:
         return bool(self.as_scheduler) or len(self.scheduler_names) == 1 or scheduler_name in self.scheduler_names
@@ -117,10 +123,15 @@ def candidate(
     feature_gates: Mapping[str, bool] | None = None,
     as_scheduler: str | None = None,
     allow_extenders: bool = False,
+    program: str = "",
 ) -> Candidate:
-    """The candidate that options describe; ``name`` is for messages. Raises InputError with all findings if its scheduler rejects it."""
+    """The candidate that options describe; ``name`` and ``program`` are for messages. Raises InputError with all findings if its scheduler rejects it.
+
+    program: the option with the program and its value; by default those of ``binary``.
+    """
     binary = os.path.abspath(binary)
-    own, own_plugins = version_of(binary, name) if not (release and plugins) else ("", None)
+    program = program or f"{name}.binary: {binary}"
+    own, own_plugins = version_of(binary, name, program) if not (release and plugins) else ("", None)
     arguments = (*given_flags, *(f"--feature-gates={gate}={str(bool(on)).lower()}" for gate, on in (feature_gates or {}).items()))
     target = validation.resolve_target(None, release or own, plugins or own_plugins, arguments, lambda: own)
     result = validation.validate(text, target, arguments)
@@ -151,27 +162,48 @@ def candidate(
         tuple(result.asks_prometheus),
         target.plugins,
         tuple(name for name in result.scheduler_names if not result.effective[name].get("score")),
+        program,
     )
 
 
-def version_of(binary: str, name: str) -> tuple[str, str | None]:
+def version_of(binary: str, name: str, program: str) -> tuple[str, str | None]:
     """The release of a kube-scheduler, such as ``1.34``, and its plugins if the release shows them. Raises InputError."""
     try:
-        done = subprocess.run(
-            [binary, "--version"], capture_output=True, text=True, errors="replace", timeout=START_SECONDS, env={}, check=False
-        )
+        output = _output([binary, "--version"])
     except subprocess.TimeoutExpired:
-        raise InputError(f"{name}.binary: {binary} --version did not end within {START_SECONDS} s. Is it a kube-scheduler?") from None
+        raise InputError(f"{program} --version did not end within {START_SECONDS} s. Is it a kube-scheduler?") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise InputError(f"{name}.binary: {binary} could not be started: {why}. It must be a kube-scheduler for this host.") from None
-    match = _VERSION.search(done.stdout)
+        raise InputError(f"{program} could not be started: {why}. It must be a kube-scheduler for this host.") from None
+    match = _VERSION.search(output)
     if not match:
-        raise InputError(
-            f"{name}.binary: {binary} --version does not print the release of a kube-scheduler: set {name}.release and {name}.plugins."
-        )
+        raise InputError(f"{program} --version does not print the release of a kube-scheduler: set {name}.release and {name}.plugins.")
     # Images of scheduler-plugins v0.34.7 print that version.
     return f"1.{match['minor']}", SCHEDULER_PLUGINS if match["major"] == "0" else None
+
+
+def _output(command: list[str]) -> str:
+    """The first bytes that a program writes. Raises OSError, ValueError, and TimeoutExpired."""
+    until = time.monotonic() + START_SECONDS
+    output = b""
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={}, start_new_session=True
+    ) as started:
+        if started.stdout is None:
+            raise AssertionError("stdout")
+        try:
+            while len(output) < _VERSION_BYTES:
+                if not select.select([started.stdout], [], [], max(0.0, until - time.monotonic()))[0]:
+                    raise subprocess.TimeoutExpired(command, START_SECONDS)
+                read = os.read(started.stdout.fileno(), _VERSION_BYTES)
+                if not read:
+                    break
+                output += read
+        finally:
+            # What it started, too
+            with suppress(ProcessLookupError):
+                os.killpg(started.pid, signal.SIGKILL)
+    return output[:_VERSION_BYTES].decode("utf-8", "replace")
 
 
 def sandbox_config(config: Mapping[str, Any], kubeconfig: str, load_watcher: str = "", unscored: Collection[str] = ()) -> dict[str, Any]:
@@ -340,13 +372,13 @@ class Process:
         log = "".join(self._last)
         found = klog.last_error(log)
         words = (found[1] if found else log.strip().rpartition("\n")[2])[:2000]
-        text = f"{self._candidate.name}: the kube-scheduler {self._candidate.binary} {what}. Its last error: {words or 'none'}"
+        text = f"{self._candidate.name}: the kube-scheduler ({self._candidate.program}) {what}. Its last error: {words or 'none'}"
         return ClusterError(scrub(text, secret_texts(self._candidate.config)))
 
     def _read(self, stream: IO[bytes]) -> None:
-        for line in stream:
+        for line in iter(lambda: stream.readline(_LINE_BYTES), b""):
             if not self.log.read(line):
-                self._last.append(line.decode("utf-8", "replace"))
+                self._last.append(line[:_VERSION_BYTES].decode("utf-8", "replace"))
 
 
 @contextmanager
@@ -399,7 +431,7 @@ def _start(candidate: Candidate, sandbox: Sandbox, logged: str) -> subprocess.Po
             preexec_fn=_ends_with_parent(),
         )
     except OSError as error:
-        raise InputError(f"{candidate.name}.binary: {candidate.binary} could not be started: {error.strerror}.") from None
+        raise InputError(f"{candidate.program} could not be started: {error.strerror}.") from None
     finally:
         os.close(kubeconfig)
         os.close(config)

@@ -150,6 +150,8 @@ def examine(options: Options, connect: Callable[[], Client], warn: Callable[[str
         answer = _ask(options, cluster, validated)
         validated = validation.with_answer(validated, answer)
         result["image_answer"] = {"valid": answer.valid, "error": answer.error}
+        if answer.warning:
+            warn(answer.warning)
     elif options.ask_image:
         warn("ask_image: check mode creates no Job, so the image did not validate it.")
     result.update(

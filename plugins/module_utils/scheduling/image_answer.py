@@ -86,12 +86,16 @@ def ask_without_waiting(client: Client, question: Question, now: str) -> Answer 
             answer = _read(client, question, pod, ended)
         else:
             age = timestamps.seconds_between(started["metadata"]["creationTimestamp"], now)
+            if pod is None and age > _FIRST_LOOK and job_pods.is_final(trouble):
+                raise ClusterError(job_pods.without_pod(question.namespace, name, trouble))
             if age < question.timeout:
                 return min(max(int(age), _FIRST_LOOK), _LAST_LOOK)
-            raise _silent(client, question, name, trouble)
+            raise _silent(question, trouble)
     except ClusterError as error:
         failure = error
-    _end(client, question, name, failure)
+    leftover = _end(client, question, name, failure)
+    if leftover:  # It would be the answer to the next question, too.
+        raise ClusterError(leftover)
     # Without an answer there is a failure
     if answer is None:
         raise AssertionError("answer")
@@ -110,12 +114,16 @@ def _start(client: Client, question: Question, name: str) -> int:
     return _FIRST_LOOK
 
 
-def _end(client: Client, question: Question, name: str, failure: ClusterError | None) -> None:
-    """Delete what was made. Raises ClusterError, without the secrets of the question, for a failure and for what could not be deleted."""
+def _end(client: Client, question: Question, name: str, failure: ClusterError | None, option: str = "") -> str:
+    """Delete what was made. Returns a sentence for the user if that did not succeed. Raises ClusterError, without the secrets of the question, for a failure.
+
+    option: with which the user sets the namespace.
+    """
     leftover = job_pods.remove(client, ("Job", "Secret"), name, question.namespace, failure)
-    if failure or leftover:
-        message = " ".join(filter(None, [failure.message if failure else "", leftover]))
-        raise ClusterError(scrub(message, question.secrets))
+    if not failure:
+        return scrub(leftover, question.secrets)
+    about = job_pods.unusable_namespace(client, question.namespace, option, failure) if option else ""
+    raise ClusterError(scrub(" ".join(filter(None, [about or failure.message, leftover])), question.secrets))
 
 
 def ask(client: Client, question: Question) -> Answer:
@@ -123,6 +131,7 @@ def ask(client: Client, question: Question) -> Answer:
     name = f"osso-ask-{uuid.uuid4().hex[:10]}"
     failure: ClusterError | None = None
     answer: Answer | None = None
+    leftover = ""
     with uninterrupted():
         try:
             with ended_by_signals("The question to the image"):
@@ -130,11 +139,11 @@ def ask(client: Client, question: Question) -> Answer:
         except ClusterError as error:
             failure = error
         finally:
-            _end(client, question, name, failure)
+            leftover = _end(client, question, name, failure, "ask_namespace")
     # Without an answer there is a failure
     if answer is None:
         raise AssertionError("answer")
-    return answer
+    return answer._replace(warning=leftover)
 
 
 def job(question: Question, name: str, security: dict[str, Any]) -> dict[str, Any]:
@@ -160,7 +169,7 @@ def job(question: Question, name: str, security: dict[str, Any]) -> dict[str, An
                 "image": question.image,
                 "command": [job_pods.PROGRAM],
                 "args": flags,
-                "resources": {"requests": {"cpu": "15m", "memory": "50Mi"}},
+                "resources": job_pods.PROGRAM_RESOURCES,
                 "securityContext": job_pods.CONTAINER_SECURITY,
                 "volumeMounts": [
                     {"name": "config", "mountPath": "/etc/kubernetes", "readOnly": True},
@@ -205,9 +214,9 @@ def _refusal(log: str) -> str:
 
 def _run(client: Client, question: Question, name: str) -> Answer:
     _create(client, question, name)
-    pod, ended, trouble = job_pods.wait_for_end(client, question.namespace, f"{LABEL}={name}", "kube-scheduler", question.timeout)
+    pod, ended, trouble = job_pods.wait_for_end(client, question.namespace, LABEL, name, "kube-scheduler", question.timeout)
     if pod is None or ended is None:
-        raise _silent(client, question, name, trouble)
+        raise _silent(question, trouble)
     return _read(client, question, pod, ended)
 
 
@@ -233,9 +242,9 @@ def _state(client: Client, question: Question, name: str) -> tuple[dict[str, Any
     pods = client.list(client.resource("v1", "Pod"), question.namespace, label_selector=f"{LABEL}={name}")
     for pod in pods:
         return (pod, *job_pods.state(pod, "kube-scheduler"))
-    return None, None, ""
+    return None, None, job_pods.events(client, question.namespace, name)
 
 
-def _silent(client: Client, question: Question, name: str, trouble: str) -> ClusterError:
-    reason = trouble or job_pods.events(client, question.namespace, name) or "it has not ended"
+def _silent(question: Question, trouble: str) -> ClusterError:
+    reason = trouble or "it has not ended"
     return ClusterError(f"The image {question.image} gave no answer within {question.timeout} s (ask_timeout): {reason}.")

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,6 +27,11 @@ HOPELESS = {
 }
 USER = 65532
 KILLED = 137
+# With limits, because a ResourceQuota on limits rejects pods without them
+PROGRAM_RESOURCES = {"requests": {"cpu": "15m", "memory": "50Mi"}, "limits": {"cpu": "500m", "memory": "200Mi"}}
+_NO_POD_SECONDS, _NO_POD_LOOK = 60, 2
+# Rejections in a namespace that was just created; the last one is OpenShift's.
+_NEW_NAMESPACE = ("error looking up service account", "status unknown for quota", "unable to find annotation")
 CONTAINER_SECURITY = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
 
 
@@ -64,21 +70,25 @@ def owned_secret(job: dict[str, Any], name: str, data: dict[str, str]) -> dict[s
 def wait_for_end(
     client: Client,
     namespace: str,
-    selector: str,
+    label: str,
+    name: str,
     container: str,
     seconds: float,
     between: Callable[[dict[str, Any] | None, str], None] | None = None,
     every: float = float("inf"),
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None, str]:
-    """The pod, the end of its container, and what keeps it from starting: the last two as `state` has them.
+    """The pod of a Job, the end of its container, and what keeps it from starting: the last two as `state` has them.
 
-    between: is called with the pod and its trouble ``every`` so many seconds. Raises ClusterError where no waiting helps.
+    label: of the pod, whose value is the name of the Job. between: is called with the pod and its trouble ``every`` so many seconds, and more often
+    without a pod. Raises ClusterError where no waiting helps.
     """
-    deadline = time.monotonic() + seconds
+    started = time.monotonic()
+    deadline = started + seconds
     pods = client.resource("v1", "Pod")
     found, trouble = None, ""
     while time.monotonic() < deadline:
-        changes = client.watch(pods, namespace, label_selector=selector, timeout=min(every, deadline - time.monotonic()))
+        interval = min(every if found else _NO_POD_LOOK, deadline - time.monotonic())
+        changes = client.watch(pods, namespace, label_selector=f"{label}={name}", timeout=interval)
         try:
             for kind, pod in changes:
                 if kind == "DELETED":
@@ -94,18 +104,55 @@ def wait_for_end(
                 raise
         finally:
             changes.close()
+        if not found:
+            before, trouble = trouble, events(client, namespace, name)
+            # A rejection can also end by itself, so it counts if it lasts.
+            if (is_final(before) and is_final(trouble)) or time.monotonic() - started > _NO_POD_SECONDS:
+                raise ClusterError(without_pod(namespace, name, trouble))
         if between:
             between(found, trouble)
     return found, None, trouble
 
 
+def is_final(trouble: str) -> bool:
+    """Whether admission rejects the pod, which waiting does not change."""
+    rejected = trouble.startswith("Error creating: ") and (" is forbidden: " in trouble or "denied the request" in trouble)
+    return rejected and not any(words in trouble for words in _NEW_NAMESPACE)
+
+
+def without_pod(namespace: str, name: str, trouble: str) -> str:
+    """The message about a Job without a pod, with the remedy. trouble: as `events` has it."""
+    remedy = "Use a namespace whose ResourceQuota, LimitRange and policies allow this pod, or change them." if is_final(trouble) else ""
+    return f"The Job {namespace}/{name} has no pod: {trouble or 'it has no events'}. {remedy}".rstrip()
+
+
 def events(client: Client, namespace: str, name: str) -> str:
-    """Why a Job has no pod, as its events say."""
+    """Why a Job has no pod: the messages of its events, each once."""
     try:
         found = client.list(client.resource("v1", "Event"), namespace, field_selector=f"involvedObject.name={name},type=Warning")
+    except ApiError as error:
+        show = f"kubectl -n {namespace} get events --field-selector involvedObject.name={name}"
+        return f"its events, which have the reason, cannot be read ({error.message}); with the permission to list events: {show}"
+    # Each attempt is about a pod with another name.
+    messages = (re.sub(rf"{re.escape(name)}-[a-z0-9]{{5}}\b", name, str(event.get("message") or "")).strip().rstrip(".") for event in found)
+    return "; ".join(dict.fromkeys(filter(None, messages)))
+
+
+def unusable_namespace(client: Client, namespace: str, option: str, failure: ClusterError) -> str:
+    """The message about a namespace that does not exist or is being deleted, if that explains a failure; otherwise empty."""
+    message = failure.message
+    missing, ends = f'namespaces "{namespace}" not found' in message, "because it is being terminated" in message
+    try:
+        found = client.get(client.resource("v1", "Namespace"), namespace)
     except ApiError:
-        return ""
-    return "; ".join(dict.fromkeys(event.get("message", "") for event in found))
+        pass  # without this permission, the API server's message decides
+    else:
+        missing, ends = found is None, bool(found and found["metadata"].get("deletionTimestamp"))
+    if missing:
+        return f"{option}: the namespace {namespace} does not exist. Create it, or set another namespace."
+    if ends:
+        return f"{option}: the namespace {namespace} is being deleted. Set another namespace, or wait until it is deleted and create it."
+    return ""
 
 
 def state(pod: dict[str, Any], container: str) -> tuple[dict[str, Any] | None, str]:
@@ -148,5 +195,8 @@ def remove(client: Client, kinds: Sequence[str], name: str, namespace: str, fail
             client.delete(client.resource("batch/v1" if kind == "Job" else "v1", kind), name, namespace)
     except ApiError as error:
         those = ",".join(kinds).lower()
-        return f"The Job {name} may be left over ({error.message}); delete it: kubectl -n {namespace} delete {those} {name}"
+        return (
+            f"The Job {name} may be left over ({error.message}); delete it: kubectl -n {namespace} delete {those} {name}. "
+            "Otherwise Kubernetes deletes it, its pod and its Secrets a minute after its end."
+        )
     return ""

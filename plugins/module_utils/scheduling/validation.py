@@ -72,11 +72,12 @@ def unknown_target(why: str) -> Target:
 
 class Answer(NamedTuple):
     """What an image itself answered. valid: whether it accepts the configuration; error: its message if not; config: completed, as YAML text,
-    or None."""
+    or None; warning: what could not be deleted."""
 
     valid: bool
     error: str = ""
     config: str | None = None
+    warning: str = ""
 
 
 @dataclass(frozen=True)
