@@ -299,7 +299,8 @@ catalog:
 upgrade:
   description:
     - The version that the channel offers, if it is newer than the installed one, else null.
-    - With O(approval=Manual), the version of the InstallPlan that waits, which O(approve) can name.
+    - With O(approval=Manual), the version of the InstallPlan that waits, which O(approve) can name. If there is no such plan yet, the newer version of the
+      channel if it has only one, else null.
   returned: always, unless the options or the connection cannot be used
   type: str
   sample: 1.1.0

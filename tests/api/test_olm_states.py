@@ -9,9 +9,11 @@ tests/olm/test_stuck.py has the same module with a real OLM.
 
 from __future__ import annotations
 
+import time
 import uuid
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
 from support.direct_module import run_directly
 from support.kinds import established
 from support.scheduler import eventually
@@ -183,3 +185,54 @@ def test_a_csv_that_is_only_a_copy_or_missing_is_not_called_installed(kubectl, n
         run = manage(namespace, **options)
         assert "ClusterServiceVersion demo.v1.0.0 is here only as a copy of the one in namespace elsewhere" in run.message
         assert "is installed" not in run.message + "".join(run.warnings)
+
+
+def test_an_operator_between_two_crashes_is_not_installed(kubectl, namespace):
+    labels = {"app": "demo"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "operator", "image": "a/b:c"}]}}
+    deployment = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
+    there = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "demo", "namespace": namespace}, "spec": deployment}
+    install = {"strategy": "deployment", "spec": {"deployments": [{"name": "demo", "spec": deployment}]}}
+    kubectl.apply(*installed(namespace, csv(namespace, install=install), there))
+    (pod,) = eventually(lambda: kubectl.list("pod", namespace))
+
+    def started(when):
+        container = {"name": "operator", "image": "a/b:c", "imageID": "", "restartCount": 2, "ready": True, "started": True}
+        container["state"] = {"running": {"startedAt": when}}
+        container["lastState"] = {"terminated": {"exitCode": 3, "reason": "Error", "startedAt": when, "finishedAt": when}}
+        conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": when}]
+        told = {"phase": "Running", "conditions": conditions, "containerStatuses": [container]}
+        kubectl.report("pod", pod["metadata"]["name"], told, namespace)
+        eventually(lambda: kubectl.get("deployment", "demo", namespace)["status"].get("availableReplicas"))
+
+    started(timestamps.now())
+    # Whether it is the version that was asked for, or the newest that OLM can install
+    for upgrade in ("none", "channel"):
+        failed = manage(namespace, upgrade=upgrade, force=True, wait_timeout=2, succeed=False)
+        assert "container operator was restarted 2 times, the last time less than 60 s ago" in failed.message
+        assert "exit code 3" in failed.message
+    started(LONG_AGO)
+    assert manage(namespace, upgrade="none", force=True).message == f"demo.v1.0.0 is installed in namespace {namespace}."
+
+
+def test_the_next_version_is_not_known_before_its_plan_is_written(kubectl, namespace):
+    """OLM upgrades step by step, and a PackageManifest does not list which version replaces which."""
+    kubectl.apply(*installed(namespace, csv(namespace), approval="Manual"))
+    for options in ({"check": True}, {}):
+        run = manage(namespace, approval="Manual", **options)
+        assert run.result["upgrade"] is None
+        assert "Channel stable offers 1.1.0, 1.2.0, and OLM upgrades step by step: run again when OLM has written" in run.message
+    kubectl.apply(*installed(namespace, csv(namespace, "1.1.0"), approval="Manual", installedCSV="demo.v1.1.0", currentCSV="demo.v1.1.0"))
+    assert manage(namespace, approval="Manual").result["upgrade"] == "1.2.0"
+
+
+def test_an_earlier_version_that_has_to_be_approved_first(kubectl, namespace):
+    waiting = {"currentCSV": "demo.v1.1.0", "state": "UpgradePending", "installPlanRef": {"name": "install-1.1.0"}}
+    kubectl.apply(*installed(namespace, csv(namespace), plan(namespace, "1.1.0"), approval="Manual", **waiting))
+    assert manage(namespace, approval="Manual").result["upgrade"] == "1.1.0"
+    for options in ({"check": True}, {}):
+        started = time.monotonic()
+        failed = manage(namespace, approval="Manual", approve="1.2.0", succeed=False, **options)
+        for part in ("InstallPlan install-1.1.0 waits", "set approve: 1.1.0 first, and approve: 1.2.0 when its InstallPlan waits."):
+            assert part in failed.message
+        assert time.monotonic() - started < 15, "it waited, although OLM writes no other plan"

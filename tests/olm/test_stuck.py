@@ -52,7 +52,8 @@ REASONS = {
     "unpullable": ["ClusterServiceVersion unpullable.v1.1.0 is ", "registry.invalid/does/not:exist", "Pull"],
 }
 THINGS = [Bundle("manual", version) for version in ("1.0.0", "1.1.0", "1.2.0")]
-FLASH = Bundle("flash", image=BUSYBOX, command=["sh", "-c", "sleep 1; exit 4"])
+# package -> seconds until it crashes: before OLM has noticed that it is available, and after
+FLASHES = {"flash": 1, "late": 8}
 
 
 def manage(namespace, package, **options):
@@ -63,7 +64,11 @@ def manage(namespace, package, **options):
 @pytest.fixture(scope="module")
 def catalog(olm, kubectl):
     packages = [Package(name, {"stable": [Bundle(name), bundle]}) for name, bundle in UPGRADES.items()]
-    packages += [Package("manual", {"stable": THINGS}), Package("flash", {"stable": [FLASH]})]
+    packages += [Package("manual", {"stable": THINGS})]
+    packages += [
+        Package(name, {"stable": [Bundle(name, image=BUSYBOX, command=["sh", "-c", f"sleep {seconds}; exit 4"])]})
+        for name, seconds in FLASHES.items()
+    ]
     packages += [Package(name, {"stable": [Bundle(name)]}) for name in ("plain", "other")]
     olm.serve(olm.catalog(*packages), NAMESPACE, SOURCE)
     yield
@@ -204,9 +209,13 @@ def test_a_catalog_that_cannot_be_pulled(olm, catalog, namespace, kubectl):
         assert done.result["csv"]["phase"] == "Succeeded", done.message
 
 
-def test_an_operator_that_crashes_after_a_second_is_not_installed(catalog, namespace):
-    failed = manage(namespace, "flash", succeed=False)
-    assert "exit code 4" in failed.message
+@pytest.mark.parametrize("package", FLASHES)
+def test_an_operator_that_crashes_soon_is_not_installed(catalog, namespace, package):
+    started = time.monotonic()
+    assert "exit code 4" in manage(namespace, package, succeed=False).message
+    assert time.monotonic() - started < TIMEOUT, "it waited for its timeout"
+    # Between two crashes, too
+    assert "exit code 4" in manage(namespace, package, wait_timeout=20, succeed=False).message
 
 
 def test_a_definition_that_existed_before_stays(catalog, namespace, kubectl):

@@ -16,6 +16,8 @@ import re
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -71,6 +73,7 @@ class Client:
         self._resources = dict(KNOWN)
         self._lock = threading.Lock()
         self.requests = {"read": 0, "write": 0, "dry_run": 0}
+        self._date = ""
 
     @classmethod
     def connect(cls, options: Mapping[str, Any], warn: Callable[[str], None]) -> Client:
@@ -97,6 +100,13 @@ class Client:
     def api_client(self) -> Any:
         """The ``kubernetes.client.ApiClient``, for what is no plain request."""
         return self._http.client
+
+    def server_time(self) -> datetime:
+        """The API server's time as of its last answer; this host's time if the answer had none."""
+        try:
+            return parsedate_to_datetime(self._date).astimezone(timezone.utc)
+        except (TypeError, ValueError):
+            return datetime.now(timezone.utc)
 
     def request(
         self,
@@ -370,6 +380,7 @@ class Client:
                 if not stream:
                     # Reads the body, which can fail like the request itself, and keeps it
                     response.read(cache_content=True)
+                self._date = response.headers.get("Date", "")
                 return response
             except ApiException as failure:
                 # Without a status it is the client's own word for a TLS failure.

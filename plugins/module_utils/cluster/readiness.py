@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, reconcile_period
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, reconcile_period, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.deployments import progress
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.klog import exit_reason
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import one_line, redacted
@@ -187,6 +188,48 @@ def cannot_start(pod: Object) -> bool:
         if container.get("restartCount", 0) >= CRASHES and not container.get("ready"):
             return True
     return False
+
+
+# So many seconds a container without a readiness probe, which counts as ready at once, must run, and one that was restarted
+STEADY_SECONDS, STEADY_AFTER_RESTART_SECONDS = 10, 60
+
+
+def unsteady(pod: Object, now: datetime) -> str:
+    """Why a pod that is ready may still be one that crashes repeatedly; "" if it is not. ``now`` is the API server's time."""
+    status = pod.get("status", {})
+    if "deletionTimestamp" in pod["metadata"] or status.get("phase") in ("Failed", "Succeeded"):
+        return ""
+    for container in status.get("containerStatuses", []):
+        what, restarts = "container {0}".format(container["name"]), container.get("restartCount", 0)
+        if "running" not in container.get("state", {}):
+            return f"{what} does not run"
+        times = "once" if restarts == 1 else f"{restarts} times"
+        started = container["state"]["running"].get("startedAt")
+        if restarts and _seconds(started, now) < STEADY_AFTER_RESTART_SECONDS:
+            return f"{what} was restarted {times}, the last time less than {STEADY_AFTER_RESTART_SECONDS} s ago"
+        if container["name"] in _unprobed(pod["spec"]) and _seconds(started, now) < STEADY_SECONDS:
+            return f"{what} has no readiness probe and was started less than {STEADY_SECONDS} s ago"
+    return ""
+
+
+def newly_available(deployment: Object, now: datetime) -> str:
+    """The same for a Deployment whose pods cannot be read."""
+    since = conditions.find(deployment, "Available").get("lastTransitionTime")
+    if not _unprobed(deployment["spec"]["template"]["spec"]) or _seconds(since, now) >= STEADY_SECONDS:
+        return ""
+    return f"it has no readiness probe and became available less than {STEADY_SECONDS} s ago"
+
+
+def _unprobed(spec: Object) -> list[str]:
+    return [container["name"] for container in spec["containers"] if "readinessProbe" not in container]
+
+
+def _seconds(moment: str | None, now: datetime) -> float:
+    """Between a moment and ``now``; the clock of a node may be ahead. Infinite where there is no moment."""
+    try:
+        return abs((now - timestamps.parse(moment)).total_seconds())
+    except ValueError:
+        return float("inf")
 
 
 def held_by(live: Object) -> str:

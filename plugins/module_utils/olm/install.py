@@ -55,8 +55,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.watching import
 
 _TICK_SECONDS = 1
 _POD_SECONDS = 5
-# An operator without a readiness probe counts as available at once; one that crashes does so within these seconds.
-_STEADY_SECONDS = 5
 # What OLM needs to delete what it made for a Subscription
 _WITHDRAWAL_SECONDS = 60
 
@@ -295,6 +293,8 @@ class Install:
         self._options = options
         if found.subscription is not None and options.state != PREPARED:
             self._approve()
+            if self._earlier() and not self._approved and not self._goal().reached(self._installed(found.subscription) or ""):
+                raise ClusterError(self._failure(judge(self._seen, self._goal())))
             self._note_waiting()
             if self._uninstalled() and not (self._pending and self._asks()):
                 self._warn(self._message())
@@ -363,7 +363,7 @@ class Install:
                 if options.catalog
                 else ". Correct the image of this CatalogSource, or name another one by source and source_namespace."
             )
-        return text
+        return text.rstrip(".") + "."
 
     def _given_up(self) -> str:
         return (
@@ -408,9 +408,12 @@ class Install:
                 if options.state != PREPARED:
                     self._approve()
                 verdict = judge(self._seen, goal)
+                unsteady = self._unsteady() if verdict.state in (diagnose.READY, diagnose.SHORT) and options.wait else ""
+                if unsteady:
+                    verdict = Verdict(diagnose.PENDING, unsteady)
                 if verdict.state != before:
                     since, before = time.monotonic(), verdict.state
-                if verdict.state == diagnose.READY and (self._is_steady() or time.monotonic() - since >= _STEADY_SECONDS):
+                if verdict.state == diagnose.READY:
                     self._note_waiting()
                     return
                 if not options.wait and options.state != PREPARED:
@@ -427,10 +430,18 @@ class Install:
                     return
                 watcher.wait(min(_TICK_SECONDS, self._deadline.remaining()))
 
-    def _is_steady(self) -> bool:
-        """Was nothing changed, or do readiness probes show that the operator's pods work?"""
-        pods = [one["spec"]["template"]["spec"] for one in self._seen.deployments.values()]
-        return not self._is_news() or all("readinessProbe" in container for pod in pods for container in pod.get("containers", []))
+    def _unsteady(self) -> str:
+        """Why an operator that is available may still crash; "" if this is not expected."""
+        try:
+            pods = self._operator_pods()
+            found = [("pod " + name_of(pod), readiness.unsteady(pod, self._client.server_time())) for pod in pods]
+        except ApiError as error:
+            if error.status != 403:
+                raise
+            mine = diagnose.deployments_of(self._seen.csvs.get(status(self._seen.subscription, "installedCSV")) or {})
+            live = [one for name, one in self._seen.deployments.items() if name in mine]
+            found = [("Deployment " + name_of(one), readiness.newly_available(one, self._client.server_time())) for one in live]
+        return next((f"{what}: {why}" for what, why in found if why), "")
 
     def _see(self, seen: Seen) -> None:
         """Remember the objects, with the CSV that the Subscription names as installed: a list without copies, or a watch, may lack it."""
@@ -483,7 +494,8 @@ class Install:
             return True
         if verdict.state == diagnose.PENDING:
             return False
-        at_once = (verdict.state == diagnose.APPROVAL and self._asks()) or (verdict.state == diagnose.SHORT and not self._is_news())
+        waits = verdict.state == diagnose.APPROVAL and (self._asks() or (bool(self._earlier()) and not self._is_news()))
+        at_once = waits or (verdict.state == diagnose.SHORT and not self._is_news())
         return at_once or seconds >= GRACE_SECONDS
 
     def _asks(self) -> bool:
@@ -510,8 +522,10 @@ class Install:
         if verdict.state == diagnose.APPROVAL:
             asked = f"approve is {options.approve}" if options.approve else f"version is {options.version or options.starting_csv}"
             why += f"; {asked}, which it does not install, so it was not approved"
+            if self._earlier():
+                why += f". OLM upgrades step by step: set approve: {self._earlier()} first, and approve: {options.approve} when its InstallPlan waits"
         pods, unread = self._pods()
-        return f"{self._given_up()}. {'; '.join([why, *readiness.pod_problems(pods), *unread])}"
+        return f"{self._given_up()}. {'; '.join([why, *readiness.pod_problems(pods), *unread])}".rstrip(".") + "."
 
     def _pods(self) -> tuple[list[Object], list[str]]:
         """The pods that a Subscription waits for: those which unpack bundles, and those of the operator; and why they could not be read."""
@@ -574,6 +588,15 @@ class Install:
         return there is not None and plan.precedes(wanted, there)
 
     # Approval
+
+    def _earlier(self) -> str | None:
+        """The version that waits for approval and is older than the one in ``approve``, so that it has to be approved before."""
+        referred, wanted = plan.current(self._seen.plans, self._seen.subscription), self._options.approve
+        if wanted is None or referred is None or not plan.waits_for_approval(referred):
+            return None
+        wanted = self._versions.version(wanted) or wanted
+        found = [self._versions.version(name) for name in plan.csvs_of(referred) if self._versions.is_ours(name)]
+        return next((one for one in found if one and plan.precedes(one, wanted)), None)
 
     def _agrees(self, name: str) -> bool:
         """Did the user request the CSV of this name in a plan that waits for approval?"""
@@ -651,6 +674,14 @@ class Install:
             text += f" {self._pending}: approve it with approve: {self._pending_version()}."
         elif self._short:
             text += f" {self._short}."
+        elif installed and options.approval == "Manual":
+            channel = catalogs.channel(self._offer, options, seen.subscription)
+            newer = outcome.offered(self._offer, channel, self._versions, installed)
+            if newer:
+                text += (
+                    f" Channel {channel} offers {', '.join(newer)}, and OLM upgrades step by step: run again when OLM has written the InstallPlan "
+                    "for the next version."
+                )
         return text
 
     def _uninstalled(self) -> str:

@@ -85,12 +85,25 @@ def _catalog(live: Object | None, options: Options, offer: Offer) -> dict[str, A
 
 
 def _upgrade(subscription: Object | None, offer: Offer, channel: str | None, versions: Versions, manual: bool) -> str | None:
-    """The version that is offered and not installed, or None. With ``manual`` approval it is the next one, which a user can approve."""
+    """The version that is offered and not installed, or None. With ``manual`` approval it is the next one, as far as it is known."""
     installed, current = status(subscription, "installedCSV"), status(subscription, "currentCSV")
     if not installed:
         return None
+    newer = offered(offer, channel, versions, installed)
+    there, planned = versions.version(installed) or "", versions.version(current) or ""
+    next_one = planned if plans.precedes(there, planned) else None
+    if manual:
+        # OLM upgrades step by step, and a catalog does not list which version replaces which.
+        return next_one or (newer[0] if len(newer) == 1 else None)
+    return newer[-1] if newer else next_one
+
+
+def offered(offer: Offer, channel: str | None, versions: Versions, installed: str) -> list[str]:
+    """The versions of the channel that are newer than the CSV ``installed``, up to the channel's head, the oldest first."""
     head = offer.package.heads.get(channel) if offer.package and channel else None
-    for name in (current, head) if manual else (head, current):
-        if name and name != installed and plans.precedes(versions.version(installed) or "", versions.version(name) or ""):
-            return versions.version(name)
-    return None
+    there, last = versions.version(installed), versions.version(head)
+    if offer.package is None or channel is None or there is None or last is None or not plans.precedes(there, last):
+        return []
+    known = {versions.version(name) for name, _version in offer.package.channels[channel]}
+    between = [one for one in known if one and plans.precedes(there, one) and plans.precedes(one, last)]
+    return [*sorted(between, key=plans.precedence), last]

@@ -76,10 +76,11 @@ def _package_property(text: str | None) -> tuple[str, str] | None:
 
 def precedes(version: str, other: str) -> bool:
     """Is ``version`` older than ``other``? By the rules of semver, builds left out."""
-    return _precedence(version) < _precedence(other)
+    return precedence(version) < precedence(other)
 
 
-def _precedence(version: str) -> tuple[list[int], bool, list[tuple[int, int, str]]]:
+def precedence(version: str) -> tuple[list[int], bool, list[tuple[int, int, str]]]:
+    """A key to sort versions by the rules of semver."""
     core, dash, pre = version.lstrip("v").partition("+")[0].partition("-")
     numbers = [int(part) if part.isdecimal() else 0 for part in core.split(".")]
     parts = [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in pre.split(".")] if dash else []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import time
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -17,7 +18,7 @@ from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import KNOWN
 from kubernetes.client import Configuration
-from support.api_server import HANG_UP, HANG_UP_IN_THE_ANSWER, ApiServer, connect, status
+from support.api_server import HANG_UP, HANG_UP_IN_THE_ANSWER, ApiServer, Handler, connect, status
 
 CONFIG_MAP = KNOWN["v1", "ConfigMap"]
 
@@ -357,3 +358,11 @@ class TestBrokenCredentials:
             connect(options.pop("host", server.url), **options)
         assert "t0ken" not in raised.value.message
         assert server.seen == []
+
+
+@pytest.mark.parametrize(("date", "year"), [("Tue, 24 Nov 2020 01:02:03 GMT", 2020), ("soon", datetime.now(UTC).year)])
+def test_the_time_is_that_of_the_server_if_it_answers_one(server, client, monkeypatch, date, year):
+    monkeypatch.setattr(Handler, "date_time_string", lambda self, timestamp=None: date)
+    server.answers = [(200, {})]
+    client.request("GET", "/api")
+    assert (client.server_time().year, client.server_time().tzinfo) == (year, UTC)

@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import readiness
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster import readiness, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.readiness import FAILED, PENDING, READY
 
 
@@ -145,6 +147,48 @@ def test_pods_say_why_they_do_not_run():
         "pod g: container main runs but is not ready",
         "pod i: Evicted: disk",
     ]
+
+
+NOW = datetime(2026, 11, 24, tzinfo=UTC)
+
+
+def ago(seconds):
+    return timestamps.write(NOW - timedelta(seconds=seconds))
+
+
+def ready_pod(seconds, restarts=0, probe=False, state=None, **metadata):
+    """Its container was started ``seconds`` ago."""
+    container = {"name": "c", "ready": True, "restartCount": restarts, "state": state or {"running": {"startedAt": ago(seconds)}}}
+    spec = {"containers": [{"name": "c", **({"readinessProbe": {}} if probe else {})}]}
+    return {**pod("a", containerStatuses=[container]), "spec": spec, "metadata": {"name": "a", **metadata}}
+
+
+@pytest.mark.parametrize(
+    ("live", "says"),
+    [
+        (ready_pod(8), "container c has no readiness probe and was started less than 10 s ago"),
+        (ready_pod(-8), "container c has no readiness probe and was started less than 10 s ago"),
+        (ready_pod(8, restarts=1), "container c was restarted once, the last time less than 60 s ago"),
+        (ready_pod(50, restarts=4), "container c was restarted 4 times, the last time less than 60 s ago"),
+        (ready_pod(50, restarts=4, probe=True), "container c was restarted 4 times, the last time less than 60 s ago"),
+        (ready_pod(50, probe=True, state={"terminated": {"exitCode": 1}}), "container c does not run"),
+        (ready_pod(10), ""),
+        (ready_pod(1, probe=True), ""),
+        (ready_pod(61, restarts=4), ""),
+        (ready_pod(3600, restarts=1), ""),
+        (ready_pod(8, deletionTimestamp=ago(1)), ""),
+        (ready_pod(8, state={"running": {"startedAt": None}}), ""),
+    ],
+)
+def test_a_pod_that_was_started_a_moment_ago_may_crash_again(live, says):
+    assert readiness.unsteady(live, NOW) == says
+
+
+@pytest.mark.parametrize(("seconds", "probe", "steady"), [(9, False, False), (10, False, True), (1, True, True)])
+def test_a_deployment_that_became_available_a_moment_ago(seconds, probe, steady):
+    template = {"spec": {"containers": [{"name": "c", **({"readinessProbe": {}} if probe else {})}]}}
+    live = obj("Deployment", {"template": template}, conditions=[one("Available", lastTransitionTime=ago(seconds))])
+    assert (readiness.newly_available(live, NOW) == "") is steady
 
 
 def test_what_holds_an_object():
