@@ -494,7 +494,7 @@ class Install:
             return True
         if verdict.state == diagnose.PENDING:
             return False
-        waits = verdict.state == diagnose.APPROVAL and (self._asks() or (bool(self._earlier()) and not self._is_news()))
+        waits = verdict.state == diagnose.APPROVAL and (self._asks() or (bool(self._earlier()) and not self._report.result()["changed"]))
         at_once = waits or (verdict.state == diagnose.SHORT and not self._is_news())
         return at_once or seconds >= GRACE_SECONDS
 
