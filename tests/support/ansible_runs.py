@@ -2,18 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Running Ansible as its users do: a process, real argument parsing, results read back per task."""
+"""Running Ansible as its users do: a process, real argument parsing, results read back per task. It has imported Ansible before; see warm_ansible."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-CALLBACKS = Path(__file__).parent / "callback"
+from support import warm_ansible
 
 
 @dataclass
@@ -78,21 +77,11 @@ def play(content, *, variables=None, check=False, diff=False, args=(), env=None,
             content.write_text(json.dumps(plays))
         environment = {
             **os.environ,
-            "ANSIBLE_CALLBACK_PLUGINS": str(CALLBACKS),
-            "ANSIBLE_CALLBACKS_ENABLED": "record",
-            "ANSIBLE_NOCOLOR": "true",
+            **warm_ansible.SETTINGS,
             "OSSO_TEST_RECORD": str(record),
             **(env or {}),
         }
-        done = subprocess.run(
-            [*command, os.fspath(content)],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        done = warm_ansible.run([*command, os.fspath(content)], env=environment, timeout=timeout)
         tasks = [TaskResult(**json.loads(line)) for line in record.read_text().splitlines()]
     run = Run(done.returncode, done.stdout, done.stderr, tasks)
     assert not succeed or run.rc == 0, run.output()

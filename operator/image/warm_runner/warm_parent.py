@@ -87,7 +87,11 @@ def load() -> dict[str, str]:
         runner = RunnerConfig(private_data_dir=folder, playbook="none", ident="none")
         runner.prepare_env()
     os.environ.update({name: value for name, value in runner.env.items() if name.startswith("ANSIBLE_")})
+    return load_ansible()
 
+
+def load_ansible() -> dict[str, str]:
+    """As `load`, without ansible-runner."""
     importlib.import_module("ansible.cli.playbook")
     from ansible import constants
     from ansible.plugins import callback as callbacks
@@ -241,6 +245,7 @@ def prepared(connection: socket.socket, settings: dict[str, dict[str, str]]) -> 
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    tempfile.tempdir = None  # $TMPDIR may be another
     sys.argv = [name, *arguments]
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)
@@ -261,16 +266,18 @@ def run_runner() -> object:
 
 
 def run_playbook() -> object:
-    """As `ansible-playbook`, with what Ansible's modules make for each process when they are imported: a temporary folder, and locks."""
+    """As `ansible-playbook`, with what is made for each process when modules are imported: the default kubeconfig, a temporary folder, locks."""
     from ansible import constants
     from ansible.cli.playbook import main as run
     from ansible.config.manager import cleanup_tmp_file
-    from ansible.executor import action_write_locks
+    from kubernetes.config import kube_config
 
+    kube_config.KUBE_CONFIG_DEFAULT_LOCATION = os.environ.get("KUBECONFIG", "~/.kube/config")
     atexit.unregister(cleanup_tmp_file)
-    constants.set_constant("DEFAULT_LOCAL_TMP", constants.config.get_config_value("DEFAULT_LOCAL_TMP"))
-    # They are shared by forks: a child that is killed while it holds one would stop all others.
-    importlib.reload(action_write_locks)
+    constants.set_constant("DEFAULT_LOCAL_TMP", constants.config.get_config_value("DEFAULT_LOCAL_TMP", variables=vars(constants)))
+    # Locks that forks share, until ansible-core 2.19: a child that is killed while it holds one would stop all others.
+    if locks := sys.modules.get("ansible.executor.action_write_locks"):
+        importlib.reload(locks)
     return run()
 
 
