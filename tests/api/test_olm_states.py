@@ -112,8 +112,8 @@ def packages(namespace, *names):
     return found
 
 
-def catalog(namespace):
-    connection = {"lastObservedState": "READY", "lastConnect": LONG_AGO}
+def catalog(namespace, connected=LONG_AGO):
+    connection = {"lastObservedState": "READY", "lastConnect": connected}
     return thing("CatalogSource", "cat", namespace, spec={"sourceType": "grpc", "image": "a/b:c"}, status={"connectionState": connection})
 
 
@@ -236,3 +236,25 @@ def test_an_earlier_version_that_has_to_be_approved_first(kubectl, namespace):
         for part in ("InstallPlan install-1.1.0 waits", "set approve: 1.1.0 first, and approve: 1.2.0 when its InstallPlan waits."):
             assert part in failed.message
         assert time.monotonic() - started < 15, "it waited, although OLM writes no other plan"
+
+
+def test_an_operator_whose_subscription_was_deleted_is_removed_first(kubectl, namespace):
+    """OLM connects no new Subscription with a CSV that is there, so nothing is written that could only fail."""
+    orphan = csv(namespace)
+    orphan["metadata"]["labels"] = {f"operators.coreos.com/demo.{namespace}": ""}
+    kubectl.apply(group(namespace), catalog(namespace), *packages(namespace, "demo"), orphan)
+    for options in ({"check": True}, {}, {"state": "prepared"}):
+        failed = manage(namespace, succeed=False, **options)
+        assert "ClusterServiceVersion demo.v1.0.0 of package demo is there: its Subscription was deleted" in failed.message
+        assert "remove the operator with state: absent" in failed.message
+        assert kubectl.list("subscriptions.operators.coreos.com", namespace) == []
+    manage(namespace, state="absent")
+    assert kubectl.list("clusterserviceversions.operators.coreos.com", namespace) == []
+
+
+def test_a_misspelt_package_of_a_new_catalog_is_reported_at_once(kubectl, namespace):
+    kubectl.apply(group(namespace), catalog(namespace, timestamps.now()), *packages(namespace, "demo"))
+    started = time.monotonic()
+    failed = manage(namespace, package="dmeo", succeed=False)
+    assert "did you mean demo?" in failed.message
+    assert time.monotonic() - started < 20, "it waited as long as a catalog counts as new"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions, readiness, timestamps
@@ -23,6 +24,8 @@ _MANIFESTS = ("packages.operators.coreos.com/v1", "PackageManifest")
 _POLL_SECONDS = 1
 # So long after a catalog was connected to, what it holds may not be listed yet.
 YOUNG_SECONDS = 60
+# A list of a young catalog that has not changed for so long is complete.
+_SETTLED_SECONDS = 5
 # So long after the image of a catalog changed, the lists may still be those of the image before.
 _STALE_SECONDS = YOUNG_SECONDS
 
@@ -143,13 +146,16 @@ class Reader:
         """
         patience = min(deadline.remaining(), _STALE_SECONDS if before else 0)
         until = time.monotonic() + patience
+        last, since = UNKNOWN, 0.0
         while True:
             offer = self.offer(options.package)
             if offer == UNKNOWN:
                 return offer
+            if offer != last:
+                last, since = offer, time.monotonic()
             stale = before is not None and offer.package == before.package and time.monotonic() < until
             lacking = problem(offer, options)
-            if not stale and (lacking is None or (offer.packages and not is_young(live))):
+            if not stale and (lacking is None or (offer.packages and (not is_young(live) or time.monotonic() - since >= _SETTLED_SECONDS))):
                 return offer
             if deadline.remaining() < _POLL_SECONDS:
                 return offer
@@ -182,12 +188,22 @@ def problem(offer: Offer, options: Options) -> str | None:
     package = offer.package
     if package is None:
         listed = ", ".join(offer.packages or ()) or "none"
-        return f"package is {options.package}, which {where} does not hold. Its packages: {listed}."
+        return f"package is {options.package}, which {where} does not hold{_near(options.package, offer.packages)} Its packages: {listed}."
     if options.channel and options.channel not in package.channels:
-        return "channel is {0}, which package {1} in {2} does not have. Its channels: {3} (default: {4}).".format(
-            options.channel, package.name, where, ", ".join(sorted(package.channels)), package.default_channel
+        return "channel is {0}, which package {1} in {2} does not have{5} Its channels: {3} (default: {4}).".format(
+            options.channel,
+            package.name,
+            where,
+            ", ".join(sorted(package.channels)),
+            package.default_channel,
+            _near(options.channel, package.channels),
         )
     return None
+
+
+def _near(name: str, known: Iterable[str] | None) -> str:
+    near = get_close_matches(name, list(known or ()), 1)
+    return f"; did you mean {near[0]}?" if near else "."
 
 
 def channel(offer: Offer, options: Options, live: Object | None) -> str | None:

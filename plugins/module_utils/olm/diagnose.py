@@ -14,8 +14,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster import read
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.redaction import one_line
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.olm import catalog as catalogs
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import conditions, name_of, spec, status
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.plan import csvs_of, current, waits_for_approval
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import REINSTALL, conditions, name_of, spec, status
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.plan import Versions, csvs_of, current, waits_for_approval
 
 # READY and FAILED as of `readiness`; APPROVAL waits for a person; SHORT is installed, but not the newest version.
 PENDING, READY, FAILED = readiness.PENDING, readiness.READY, readiness.FAILED
@@ -37,12 +37,12 @@ _PLAN_REMEDIES = {
     "field is immutable": "choose a version of the operator whose definition fits the existing one, or delete that, with all of its objects, first",
     "risk of data loss": "store the objects in a version that the new definition has, and remove the old one from status.storedVersions of the definition",
 }
-_REINSTALL = "remove the operator with state: absent, its custom resources stay, and install it again"
-_FAILED_PLAN = f"OLM does not execute a failed InstallPlan again: then {_REINSTALL}"
+_FAILED_PLAN = f"OLM does not execute a failed InstallPlan again: then {REINSTALL}"
 
 _REMEDIES = {
-    "TooManyOperatorGroups": "delete all OperatorGroups in the namespace but one. Where only one is left by now, OLM notices it when it checks again, which "
-    "can take 15 minutes, or at once when the ClusterServiceVersion gets any annotation",
+    "TooManyOperatorGroups": "delete all OperatorGroups in the namespace but one (kubectl delete operatorgroup NAME -n NAMESPACE). Where only one "
+    "is left by now, OLM notices it when it checks again, which can take 15 minutes, or at once when the ClusterServiceVersion gets any annotation "
+    "(kubectl annotate csv NAME -n NAMESPACE checked=now)",
     "NoOperatorGroup": "create an OperatorGroup in the namespace",
     "UnsupportedOperatorGroup": "the operator's install modes do not allow these namespaces; set other watch_namespaces",
     "InterOperatorGroupOwnerConflict": "an operator in another namespace that watches some of the same namespaces provides the same APIs; "
@@ -153,7 +153,7 @@ def _stuck(seen: Seen, goal: Goal) -> Verdict:
     if is_deleted(seen):
         return Verdict(
             FAILED,
-            f"{_subscription(seen)}: its ClusterServiceVersion {name} was deleted, and OLM does not create it again. To restore it, {_REINSTALL}",
+            f"{_subscription(seen)}: its ClusterServiceVersion {name} was deleted, and OLM does not create it again. To restore it, {REINSTALL}",
         )
     if status(seen.subscription, "state"):
         return Verdict(PENDING, f"{_subscription(seen)} is {status(seen.subscription, 'state')}; its CSV {name} does not exist")
@@ -178,8 +178,16 @@ def _unresolved(seen: Seen, found: Mapping[str, Object]) -> Verdict | None:
             if _follows_from_upgrade(seen, found) or found[kind].get("reason") in _TRIED_AGAIN:
                 return Verdict(PENDING, text)
             orphan = _orphan(found)
-            return Verdict(FAILED, text + (f"; delete ClusterServiceVersion {orphan}" if orphan else ""))
+            return Verdict(FAILED, text + (f"; {_without_subscription(seen, orphan)}" if orphan else ""))
     return None
+
+
+def _without_subscription(seen: Seen, csv: str) -> str:
+    versions = Versions(spec(seen.subscription, "name", ""))
+    versions.learn(seen.plans, seen.csvs.values())
+    if versions.is_ours(csv):
+        return f"OLM does not connect {csv} with this Subscription: {REINSTALL}"
+    return f"{csv} belongs to another operator, whose Subscription was deleted: delete this ClusterServiceVersion, or subscribe to that operator again"
 
 
 def _orphan(found: Mapping[str, Object]) -> str | None:
@@ -234,7 +242,7 @@ def _way_back(seen: Seen, csv: Object) -> str:
     was_installed = before in seen.csvs or any(before in csvs_of(plan) and status(plan, "phase") == "Complete" for plan in seen.plans)
     if not was_installed or not _deployments(seen, csv, {}):
         return ""
-    return f". OLM does not return to {before}: to install it again, {_REINSTALL} with starting_csv: {before} and upgrade: none"
+    return f". OLM does not return to {before}: to install it again, {REINSTALL} with starting_csv: {before} and upgrade: none"
 
 
 def _requirements(csv: Object) -> list[str]:

@@ -50,7 +50,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
     status,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.removal import record
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import Survey, refuse_namesakes, refuse_rivals, survey
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import Survey, refuse_namesakes, refuse_orphans, refuse_rivals, survey
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.watching import Selection, Watcher
 
 _TICK_SECONDS = 1
@@ -89,6 +89,8 @@ class Install:
         if not options.source:
             raise InputError(self._no_source())
         refuse_namesakes(found, options)
+        self._versions.learn(found.plans, found.csvs)
+        refuse_orphans(found, options, self._versions)
         refuse_rivals(self._client, self._resources, found, options)
         group_manifest, group_name = group.wanted(found.groups, options, found.tenants(options))
         base = [*self._namespace(found), *([group_manifest] if group_manifest else []), *self._catalog(found)]

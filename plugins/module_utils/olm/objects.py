@@ -29,6 +29,9 @@ MARKETPLACE_CATALOGS = ("certified-operators", "community-operators", "redhat-ma
 # The state up to which nothing of the operator is in the cluster
 PREPARED = "prepared"
 
+# What helps where OLM cannot go on with what it installed
+REINSTALL = "remove the operator with state: absent, its custom resources stay, and install it again"
+
 # Not the name that apply uses: a namespace that a set holds as well keeps what that has set.
 FIELD_MANAGER = cluster.FIELD_MANAGER + ".olm"
 MARK = "osso.scheduler/olm"

@@ -38,7 +38,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
     spec,
     status,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import ORIGINALS, Survey, refuse_namesakes, survey
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import ORIGINALS, Survey, csvs_of_package, refuse_namesakes, survey
 
 _CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
@@ -67,7 +67,7 @@ class Removal:
         found, self._options = survey(self._client, self._resources, self._options)
         refuse_namesakes(found, self._options)
         self._versions.learn(found.plans, found.csvs, [found.subscription] if found.subscription else [])
-        csvs = self._csvs(found)
+        csvs = csvs_of_package(found, self._options, self._versions)
         definitions = self._definitions(csvs)
         kept = self._kept(definitions)
         left_by_plans = self._left_by_plans(found)
@@ -110,16 +110,6 @@ class Removal:
         self._gone.update(one.identity.key for one in doomed)
 
     # What belongs to the operator
-
-    def _csvs(self, found: Survey) -> list[Object]:
-        """The CSVs of the package in the namespace: those that the Subscription names, and what OLM or a plan calls so."""
-        label = component_label(self._options.package, self._options.namespace)
-        named = {status(found.subscription, field) for field in ("installedCSV", "currentCSV")}
-        return [
-            one
-            for one in found.csvs
-            if name_of(one) in named or label in (one["metadata"].get("labels") or {}) or self._versions.is_ours(name_of(one))
-        ]
 
     def _definitions(self, csvs: list[Object]) -> list[Doomed]:
         """The CustomResourceDefinitions that the CSVs own; without a CSV those that OLM has labelled for the operator."""

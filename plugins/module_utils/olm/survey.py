@@ -20,12 +20,16 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
     MARKETPLACE,
     MARKETPLACE_CATALOGS,
     PLAN,
+    REINSTALL,
     SUBSCRIPTION,
     Options,
+    component_label,
     name_of,
     namespace_identity,
     spec,
+    status,
 )
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.plan import Versions
 
 # CSVs without the copies that OLM makes in the namespaces that an operator watches
 ORIGINALS = "!olm.copiedFrom"
@@ -99,6 +103,30 @@ def refuse_namesakes(found: Survey, options: Options) -> None:
                 f"package {options.package} is subscribed to in namespace {options.namespace} by Subscription {name_of(other)} already, and "
                 f"name is {options.name}. Set name: {name_of(other)} to manage that one, or delete it."
             )
+
+
+def csvs_of_package(found: Survey, options: Options, versions: Versions) -> list[Object]:
+    """The CSVs of the package in the namespace: those that the Subscription names, and what OLM or a plan calls so."""
+    label = component_label(options.package, options.namespace)
+    named = {status(found.subscription, field) for field in ("installedCSV", "currentCSV")}
+    return [
+        one
+        for one in found.csvs
+        if name_of(one) in named or label in (one["metadata"].get("labels") or {}) or versions.is_ours(name_of(one))
+    ]
+
+
+def refuse_orphans(found: Survey, options: Options, versions: Versions) -> None:
+    """Raise `InputError` where the package is installed, but its Subscription was deleted: OLM never connects a new one with that CSV."""
+    if found.subscription is not None:
+        return
+    orphans = [name_of(one) for one in csvs_of_package(found, options, versions) if "deletionTimestamp" not in one["metadata"]]
+    if orphans:
+        raise InputError(
+            f"name is {options.name}, but there is no such Subscription in namespace {options.namespace}, although ClusterServiceVersion "
+            f"{', '.join(orphans)} of package {options.package} is there: its Subscription was deleted, and OLM does not connect a new one with "
+            f"it. To go on, {REINSTALL}."
+        )
 
 
 def refuse_rivals(client: Client, resources: Mapping[str, Resource], found: Survey, options: Options) -> None:

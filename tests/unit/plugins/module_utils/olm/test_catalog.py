@@ -43,12 +43,14 @@ def test_a_package_with_and_without_entries():
     ("offer", "options", "says"),
     [
         (Offer(["a", "b"], None), {}, "package is demo, which CatalogSource n/cat does not hold. Its packages: a, b."),
+        (Offer(["dema", "other"], None), {}, "which CatalogSource n/cat does not hold; did you mean dema? Its packages: dema, other."),
         (Offer([], None), {}, "Its packages: none."),
         (
             Offer(["demo"], DEMO),
             {"channel": "beta"},
             "channel is beta, which package demo in CatalogSource n/cat does not have. Its channels: old, stable (default: stable).",
         ),
+        (Offer(["demo"], DEMO), {"channel": "stabel"}, "does not have; did you mean stable? Its channels"),
     ],
 )
 def test_what_a_catalog_does_not_hold_is_told_with_what_it_holds(offer, options, says):

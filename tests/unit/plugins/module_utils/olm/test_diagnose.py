@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import json
+
 import copy
 
 import pytest
@@ -168,7 +170,17 @@ def test_a_csv_without_a_subscription_is_a_failure_unless_an_upgrade_replaces_it
     message = f"constraints not satisfiable: clusterserviceversion {NAME} exists and is not referenced by a subscription, subscription x"
     found = verdict(subscription([{"type": "ResolutionFailed", "message": message}]), csv=csv(**there) if there else None)
     assert found.state == state
-    assert ("delete ClusterServiceVersion demo.v1.0.0" in found.why) == (state == "failed")
+    assert ("belongs to another operator, whose Subscription was deleted: delete this ClusterServiceVersion" in found.why) == (state == "failed")
+
+
+def test_a_csv_of_the_package_without_its_subscription_is_removed_with_state_absent():
+    message = f"constraints not satisfiable: clusterserviceversion {NAME} exists and is not referenced by a subscription, subscription x"
+    orphan = csv("Succeeded")
+    properties = {"properties": [{"type": "olm.package", "value": {"packageName": "demo", "version": "1.0.0"}}]}
+    orphan["metadata"]["annotations"] = {"operatorframework.io/properties": json.dumps(properties)}
+    found = verdict(subscription([{"type": "ResolutionFailed", "message": message}]), csv=orphan)
+    assert found.state == "failed"
+    assert "OLM does not connect demo.v1.0.0 with this Subscription: remove the operator with state: absent" in found.why
 
 
 def test_a_copy_is_not_an_installation():
