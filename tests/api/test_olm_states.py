@@ -247,9 +247,9 @@ def test_an_operator_whose_subscription_was_deleted_is_removed_first(kubectl, na
         failed = manage(namespace, succeed=False, **options)
         assert "ClusterServiceVersion demo.v1.0.0 of package demo is there: its Subscription was deleted" in failed.message
         assert "remove the operator with state: absent" in failed.message
-        assert kubectl.list("subscriptions.operators.coreos.com", namespace) == []
+        assert kubectl("get", "subscriptions", f"--namespace={namespace}", "--output=name").stdout == ""
     manage(namespace, state="absent")
-    assert kubectl.list("clusterserviceversions.operators.coreos.com", namespace) == []
+    assert kubectl("get", "clusterserviceversions", f"--namespace={namespace}", "--output=name").stdout == ""
 
 
 def test_a_misspelt_package_of_a_new_catalog_is_reported_at_once(kubectl, namespace):

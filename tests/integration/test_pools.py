@@ -70,7 +70,8 @@ def test_pods_of_a_namespace_on_nodes_of_their_own(kubectl, module_result, play,
             """The schedulers and nodes of the pods, by the start of their names."""
             pods = kubectl.list("pod", namespace)
             found = {(one["metadata"]["name"].partition("-")[0], one["spec"]["schedulerName"], one["spec"].get("nodeName")) for one in pods}
-            return found if len(pods) >= 7 and all(of_node for _start, _name, of_node in found) else None
+            complete = {start for start, _name, _node in found} == {"bare", "web", "store", "once", "of", "agent"}
+            return found if complete and all(of_node for _start, _name, of_node in found) else None
 
         found = eventually(placed)
         assert {one for one in found if one[0] != "agent"} == {(start, name, node) for start in ("bare", "web", "store", "once", "of")}

@@ -105,6 +105,8 @@ def test_scheduler_that_is_down(module_result, kubectl, second, seen, pending_po
     try:
         entry = eventually(lambda: not (entry := seen())["serving"] and entry)
         assert (entry["ready"], entry["message"]) == (0, "no instance is ready")
+        # An instance that is being ended still places pods.
+        eventually(lambda: not kubectl.list("pod", second))
         name = pending_pod(second)
         (pod,) = module_result(MODULE, {"namespaces": [second], "scheduler_name": second})["unserved_pods"]
         assert pod["name"] == name

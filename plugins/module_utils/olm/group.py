@@ -39,7 +39,8 @@ def wanted(groups: Sequence[Object], options: Options, tenants: Sequence[str]) -
     """
     if len(groups) > 1:
         raise InputError(
-            "namespace {0} has {1} OperatorGroups: {2}. OLM installs nothing where there is more than one. Delete all but one: kubectl delete operatorgroup NAME -n {0}".format(
+            "namespace {0} has {1} OperatorGroups: {2}. OLM installs nothing where there is more than one. "
+            "Delete all but one: kubectl delete operatorgroup NAME -n {0}".format(
                 options.namespace, len(groups), ", ".join(sorted(f"{name_of(one)} (for {told(targets(one))})" for one in groups))
             )
         )

@@ -50,7 +50,13 @@ from ansible_collections.osso.scheduler.plugins.module_utils.olm.objects import 
     status,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.removal import record
-from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import Survey, refuse_namesakes, refuse_orphans, refuse_rivals, survey
+from ansible_collections.osso.scheduler.plugins.module_utils.olm.survey import (
+    Survey,
+    refuse_namesakes,
+    refuse_orphans,
+    refuse_rivals,
+    survey,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.watching import Selection, Watcher
 
 _TICK_SECONDS = 1

@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-import json
-
 import copy
+import json
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils.olm.diagnose import (
@@ -170,7 +169,9 @@ def test_a_csv_without_a_subscription_is_a_failure_unless_an_upgrade_replaces_it
     message = f"constraints not satisfiable: clusterserviceversion {NAME} exists and is not referenced by a subscription, subscription x"
     found = verdict(subscription([{"type": "ResolutionFailed", "message": message}]), csv=csv(**there) if there else None)
     assert found.state == state
-    assert ("belongs to another operator, whose Subscription was deleted: delete this ClusterServiceVersion" in found.why) == (state == "failed")
+    assert ("belongs to another operator, whose Subscription was deleted: delete this ClusterServiceVersion" in found.why) == (
+        state == "failed"
+    )
 
 
 def test_a_csv_of_the_package_without_its_subscription_is_removed_with_state_absent():
