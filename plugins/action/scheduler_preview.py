@@ -2,8 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
+"""In a playbook that sets the variable ``preview_playbook``, the message names the variables of that playbook in the place of options."""
+
 from __future__ import annotations
 
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.names import PLAYBOOKS, renamed
 from ansible_collections.osso.scheduler.plugins.plugin_utils.cluster_action import action_of
 
-ActionModule = action_of("scheduler_preview")
+
+class ActionModule(action_of("scheduler_preview")):
+    def run(self, tmp=None, task_vars=None):
+        result = super().run(tmp, task_vars)
+        names = PLAYBOOKS.get((task_vars or {}).get("preview_playbook"))
+        if names and isinstance(result.get("msg"), str):
+            result["msg"] = renamed(result["msg"], names)
+        return result

@@ -327,9 +327,7 @@ def run(module):
     if not place or options.candidate.get("binary"):
         result = preview(options, inputs.snapshot(), inputs.run_command, inputs.progress)
     elif module.check_mode:
-        return no_preview(
-            "In check mode no Job is created, so there was no preview. Set candidate.binary, in playbooks preview_binary, to preview."
-        )
+        return no_preview("In check mode no Job is created, so there was no preview. Set candidate.binary to preview.")
     else:
         result = job.preview(
             inputs.client, options, inputs.snapshot(), job.Place(place["namespace"], place["image"] or ""), inputs.progress, module.warn

@@ -317,12 +317,16 @@ def test_maintenance_of_a_node(ask):
         (
             {"config": {**CONFIG, "profiles": [{"schedulerNam": "x"}]}},
             InputError,
-            r"candidate: this is no usable (?s:.*)\(did you mean schedulerName",
+            r"candidate.config: this is no usable (?s:.*)\(did you mean schedulerName",
         ),
         ({"binary": "/bin/true"}, InputError, "does not print the release of a kube-scheduler: set candidate.release"),
         ({"binary": "/nowhere/kube-scheduler"}, InputError, "/nowhere/kube-scheduler could not be started: No such file"),
         ({"binary": "/bin/false", "release": "1.34", "plugins": "in-tree"}, ClusterError, "ended with status 1. Its last error: none"),
-        ({"config": None}, InputError, "candidate: set one of config, config_text, config_file, preset; set are: none"),
+        (
+            {"config": None},
+            InputError,
+            "candidate: set one of candidate.config, candidate.config_text, candidate.config_file, candidate.preset; set are: none",
+        ),
         ({"as_scheduler": "third"}, InputError, "as_scheduler: no profile is named third: set one of second"),
         ({"config": {**CONFIG, "extenders": [{"urlPrefix": "http://x"}]}}, InputError, "a preview does not call extenders"),
     ],
@@ -340,9 +344,9 @@ def test_a_present_configuration_that_is_broken(binary):
     result = preview(given, parse(listed(node("a"), pod("p", on="a")), "list"), None, lambda text: None)
     assert statuses(result) == {"p": "same"}
     assert result["assumptions"][-1].startswith(
-        "The present configuration cannot be run, so each pod is compared with its present node. baseline: "
+        "The present configuration cannot be run, so each pod is compared with its present node. baseline.config_text: "
     )
-    with pytest.raises(InputError, match="baseline: this is no usable KubeSchedulerConfiguration"):
+    with pytest.raises(InputError, match=r"baseline\.config_text: this is no usable KubeSchedulerConfiguration"):
         preview(given._replace(baseline={"config_text": "kind: Nothing"}), parse(listed(node("a")), "list"), None, lambda text: None)
 
 
@@ -608,8 +612,15 @@ def test_command_line(binary, tmp_path):
     assert json.loads(command("--format=json").stdout)["summary"]["unschedulable"] == 1
     beyond = command("--max-unschedulable=0")
     assert (beyond.returncode, beyond.stderr.splitlines()[-1]) == (1, "1 pods would have no node, the limit is 0: shop/p.")
+    config.write_text("kind: Nothing")
+    rejected = command()
+    assert (rejected.returncode, rejected.stderr.splitlines()[0][:40]) == (2, f"error: --config: {config}: this is"[:40])
+    config.unlink()
+    assert command().stderr == f"error: --config: {config} cannot be read: No such file or directory.\n"
     file.write_bytes(file.read_bytes()[:-10])
-    assert command().returncode == 2
+    truncated = command()
+    assert (truncated.returncode, truncated.stderr.count("\n")) == (2, 1)
+    assert truncated.stderr.startswith(f"error: --snapshot: {file} is truncated or damaged")
 
 
 def test_playbook(binary, play, tmp_path):
@@ -640,6 +651,47 @@ def test_playbook(binary, play, tmp_path):
     beyond = play("osso.scheduler.preview", variables={**given, "preview_max_unschedulable": 0}, succeed=False)
     assert beyond.failures[0].result["msg"] == "Beyond the limits: 1 pods would have no node, the limit is 0: shop/p."
     assert SECRET not in run.output() + beyond.output()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"preview_config_file": "/nowhere/new.yaml"}, "preview_config_file: /nowhere/new.yaml cannot be read: No such file or directory."),
+        ({"preview_config_text": "kind: Nothing"}, "preview_config_text: this is no usable KubeSchedulerConfiguration"),
+        ({"preview_preset": "packing", "preview_binary": ""}, "set preview_binary, the path of a kube-scheduler, or preview_image"),
+        ({"preview_preset": "packing", "preview_timeout": 0}, "preview_timeout is 0: it must be from 1 to"),
+        ({"preview_preset": "packing", "preview_max_moved_percent": 200}, "preview_max_moved_percent is 200: it must be from 0 to 100"),
+        ({"preview_preset": "packing", "preview_labels": {"app": "x"}}, 'preview_labels: no pod is selected by labels {"app": "x"}'),
+        ({"preview_preset": "packing", "preview_nodes": ["x"]}, "preview_nodes: x: there is no such node"),
+        ({"preview_preset": "packing", "preview_baseline": {"preset": "no"}}, "preview_baseline.preset"),
+    ],
+)
+def test_the_playbook_names_its_variables(binary, play, tmp_path, change, why):
+    file = tmp_path / "list.json"
+    file.write_bytes(listed(*THREE, pod("p", on="a")))
+    run = play("osso.scheduler.preview", variables={"preview_snapshot": str(file), "preview_binary": binary, **change}, succeed=False)
+    assert why in run.failures[0].result["msg"]
+    assert "candidate." not in run.failures[0].result["msg"]
+
+
+def test_the_playbook_in_check_mode_creates_no_job(play, namespace, audit, binary, tmp_path):
+    """It previews with a program of the host, or reports why there is no preview."""
+    file = tmp_path / "list.json"
+    file.write_bytes(listed(*THREE, pod("p", on="a")))
+    job = {
+        "preview_job_namespace": namespace,
+        "preview_job_image": "registry.example.com/operator:1",
+        "preview_dest": str(tmp_path / "page"),
+    }
+    given = {"preview_snapshot": str(file), "preview_image": "127.0.0.1:9/kube-scheduler:v1.34.4", "preview_preset": "packing", **job}
+    with audit:
+        without = play("osso.scheduler.preview", variables=given, check=True)
+        local = play("osso.scheduler.preview", variables={**given, "preview_dest": "", "preview_binary": binary}, check=True)
+    report = "Report where the pods would be"
+    assert without.task(report).result["msg"] == "In check mode no Job is created, so there was no preview. Set preview_binary to preview."
+    assert without.changed == []
+    assert any(line.startswith("replace: 1 pods: ") for line in local.task(report).result["msg"])
+    assert audit.writes() == []
 
 
 @pytest.fixture
@@ -691,7 +743,7 @@ def test_gate(binary, play, kubectl, secondary_scheduler_kind, namespace, placed
 
     # A Job would be a write.
     checked, shown = configure(CONFIG, check=True, preview_binary="", preview_job_namespace=namespace)
-    assert shown.startswith("In check mode no Job is created, so there was no preview. Set candidate.binary, in playbooks preview_binary")
+    assert shown.startswith("In check mode no Job is created, so there was no preview. Set preview_binary to preview.")
     assert audit.writes(dry_run=False) == []
     checked, shown = configure(CONFIG, check=True)
     assert "replace: 1 pods: 1 same" in shown
@@ -709,7 +761,8 @@ def test_gate(binary, play, kubectl, secondary_scheduler_kind, namespace, placed
     assert audit.writes(dry_run=True) == []
     # Without a program the effect is unknown; with `report` the play goes on.
     without, shown = configure(NOWHERE, preview="report", preview_binary="")
-    assert "In playbooks, set preview_auth_file, preview_binary or preview_job_namespace." in shown
+    assert "Or set preview_binary to the path of a kube-scheduler on this host" in shown
+    assert "candidate." not in shown
     assert without.task("Apply schedulers").changed
 
 

@@ -79,7 +79,10 @@ def test_a_preview_in_a_job(given, left_over, kubectl, namespace, audit, monkeyp
     [
         ({"candidate": {"image": "registry.k8s.io/pause:3.10", "config": CONFIG}}, "pause:3.10 has no usable /bin/kube-scheduler"),
         ({"image": IMAGE}, f"The image {IMAGE} cannot be started: "),
-        ({"candidate": {"image": IMAGE, "config": {**CONFIG, "profiles": [{"schedulerNam": "x"}]}}}, "candidate: this is no usable "),
+        (
+            {"candidate": {"image": IMAGE, "config": {**CONFIG, "profiles": [{"schedulerNam": "x"}]}}},
+            "candidate.config: this is no usable ",
+        ),
     ],
     ids=["no scheduler", "no collection", "rejected configuration"],
 )

@@ -18,6 +18,7 @@ import subprocess
 import sys
 
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.names import COMMAND_LINE, renamed
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.progress import Progress
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import DRAIN, PENDING, REPLACE
@@ -32,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         result = preview(_options(given), read(given.snapshot), _run_command, Progress(_show))
     except ClusterError as error:
-        sys.stderr.write(f"error: {error.message}\n")
+        sys.stderr.write(f"error: {renamed(error.message, COMMAND_LINE)}\n")
         return UNUSABLE
     sys.stdout.write(json.dumps(result, indent=2) + "\n" if given.format == "json" else "\n".join(table(result)) + "\n")
     sys.stderr.writelines(f"{sentence}\n" for sentence in result["exceeded"])
@@ -55,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--release", help="the release of the kube-schedulers, such as 1.34, if their --version does not show it")
     add("--plugins", choices=("in-tree", "scheduler-plugins"), help="their plugins")
     add("--as-scheduler", metavar="NAME", help="the profile of the candidate that places the pods")
+    add("--allow-extenders", action="store_true", help="whether the schedulers may call the extenders of their configurations")
     add("--namespace", action="append", default=[], metavar="NAME")
     add("--node", action="append", default=[], metavar="NAME")
     add("--max-unschedulable", type=int, metavar="PODS")
@@ -65,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _options(given: argparse.Namespace) -> Options:
-    about = {"release": given.release, "plugins": given.plugins}
+    about = {"release": given.release, "plugins": given.plugins, "allow_extenders": given.allow_extenders}
     new = {"config_file": given.config, "binary": given.binary, "flags": given.flag, "as_scheduler": given.as_scheduler}
     old = {
         "config_file": given.baseline_config,

@@ -19,7 +19,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors impo
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils.debugging import amounts, binary
 from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.values import Quantity
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import about_load, copy_of, prepared
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import about_load, check_number, copy_of, prepared
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import Placement, Progress, Run, Stage, bystander, on_stage
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler import REJECTIONS, SCORES, Candidate
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import Key, key_of
@@ -64,6 +64,7 @@ class Change(NamedTuple):
 
 def explain(options: Options, snapshot: Snapshot, run_command: binary.RunCommand, progress: Progress) -> dict[str, Any]:
     """The result of the module. Raises ClusterError."""
+    check_number("timeout", options.timeout)
     pod, nodes = _pod(options, snapshot), snapshot.of("Node")
     objects = [bystander(obj) for obj in snapshot.objects]
     key, names = key_of(pod), [node["metadata"]["name"] for node in nodes]
@@ -270,7 +271,9 @@ def _pod(options: Options, snapshot: Snapshot) -> Object:
     else:
         found = [pod for pod in snapshot.of("Pod") if key_of(pod) == (options.namespace, options.name)]
         if not found:
-            raise InputError(f"name: there is no pod {options.namespace}/{options.name}, or it has ended.")
+            raise InputError(
+                f"name: there is no pod {options.namespace}/{options.name}, or it has ended. Set namespace and name of a pod that exists, or template."
+            )
         pod = found[0]
     return _with_spec(pod, schedulingGates=None)
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError, message_of
 from ansible_collections.osso.scheduler.plugins.module_utils.preview import in_pod
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, check, text_of
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, check, source_of, text_of
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import Progress
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import Snapshot
 from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import job_pods
@@ -118,11 +118,11 @@ def _for_the_pod(options: Options) -> tuple[dict[str, str], dict[str, Any]]:
         side = {key: given[key] for key in kept if given.get(key) is not None}
         image = given.get("image")
         if name == "candidate" and not image:
-            raise InputError("candidate: set image, whose kube-scheduler the Job uses.")
+            raise InputError("candidate: set candidate.image, whose kube-scheduler the Job uses.")
         if image and image not in images.values():
             images[name] = image
             side["binary"] = "kube-scheduler"
-        sides[name] = {**side, "config_text": text}
+        sides[name] = {**side, "config_text": text, "source": source_of(name, given)}
     return images, {**options._asdict(), **sides}
 
 
@@ -131,8 +131,8 @@ def _of_the_operator(client: Client) -> str:
         if found["variant"] == "osso":
             return str(found["image"])
     raise InputError(
-        "job.image: there is no operator of the collection in the cluster, whose image the Job would use. Set job.image, in playbooks "
-        "preview_job_image, to an image with the collection, such as the operator's."
+        "job.image: there is no operator of the collection in the cluster, whose image the Job would use. Set job.image "
+        "to an image with the collection, such as the operator's."
     )
 
 
@@ -218,7 +218,7 @@ class _Waiting:
         if ended.get("reason") == "OOMKilled":
             raise ClusterError(
                 f"job: the preview needs more than {self._memory} MiB of memory, the limit of the container {CONTAINER} for a snapshot of this size. "
-                "Run it on a host: set candidate.binary, and no job."
+                "Run it on a host: set candidate.binary, and remove job."
             )
         log = self._client.text(self._path(pod), {"container": CONTAINER, "limitBytes": _LARGEST_LOG})
         if ended.get("exitCode"):

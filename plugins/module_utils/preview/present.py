@@ -44,6 +44,7 @@ def read(client: Client, given: Mapping[str, Any]) -> dict[str, Any] | None:
         raise InputError(f"baseline.secondary_scheduler: {namespace}/{name}: {found.source} is no UTF-8.")
     own = {name: value for name, value in given.items() if value is not None and name != "secondary_scheduler"}
     about = {"release": annotations.get(KUBERNETES_VERSION), "plugins": annotations.get(PLUGINS)}
+    about["source"] = f"baseline.secondary_scheduler: {namespace}/{name}"
     return {**about, "image": spec.get("schedulerImage"), "config_text": found.text, "may_be_broken": True, **own}
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -33,12 +34,13 @@ from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import 
 )
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler import Candidate, Scores, candidate
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import Key, key_of
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import Snapshot, redact
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import Malformed, Snapshot, redact
 
 SOURCES = ("config", "config_text", "config_file", "preset")
 Side = Mapping[str, Any]
 """The options of a candidate or baseline, as the module has them."""
 _FOREVER = "9999"
+_MOST_PODS, _MOST_SECONDS = 100_000, 7 * 24 * 3600
 
 
 class Options(NamedTuple):
@@ -136,10 +138,8 @@ def select(options: Options, snapshot: Snapshot) -> Selection:
         metadata, spec = pod["metadata"], pod["spec"]
         if (
             bool(spec.get("nodeName")) == (options.mode == PENDING)
-            or (options.namespaces and key_of(pod)[0] not in options.namespaces)
-            or (options.scheduler_names and spec.get("schedulerName", "default-scheduler") not in options.scheduler_names)
             or (options.nodes and options.mode != PENDING and spec.get("nodeName") not in options.nodes)
-            or any((metadata.get("labels") or {}).get(label) != value for label, value in (options.labels or {}).items())
+            or not _is_meant(options, pod)
         ):
             continue
         if metadata.get("deletionTimestamp") or any(
@@ -157,6 +157,16 @@ def select(options: Options, snapshot: Snapshot) -> Selection:
         return -int(pod["spec"].get("priority") or 0), str(pod["metadata"].get("creationTimestamp") or _FOREVER), key_of(pod)
 
     return Selection(sorted(offered, key=rank), skipped, stays)
+
+
+def _is_meant(options: Options, pod: Object) -> bool:
+    """Whether namespaces, scheduler_names and labels select a pod."""
+    labels = pod["metadata"].get("labels") or {}
+    return (
+        (not options.namespaces or key_of(pod)[0] in options.namespaces)
+        and (not options.scheduler_names or pod["spec"].get("schedulerName", "default-scheduler") in options.scheduler_names)
+        and all(labels.get(label) == value for label, value in (options.labels or {}).items())
+    )
 
 
 def _with_profile(selection: Selection, baseline: Candidate) -> Selection:
@@ -188,8 +198,11 @@ def copy_of(template: Mapping[str, Any], name: str) -> Object:
     metadata = {"namespace": "default", **(template.get("metadata") or {}), "name": name}
     try:
         return redact({**template, "apiVersion": "v1", "kind": "Pod", "metadata": metadata})
-    except (AttributeError, KeyError, TypeError):
-        raise InputError("template: must be a Pod with metadata and spec, such as a template of a Deployment with its spec.") from None
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        why = f" {error}." if isinstance(error, Malformed) else ""
+        raise InputError(
+            f"template: must be a Pod with metadata and spec, such as a template of a Deployment with its spec.{why}"
+        ) from None
 
 
 def check(options: Options, snapshot: Snapshot) -> None:
@@ -197,12 +210,27 @@ def check(options: Options, snapshot: Snapshot) -> None:
         raise InputError(f"mode: {options.mode} is not known: choose from {', '.join(MODES)}.")
     if (options.mode == HEADROOM) != bool(options.template):
         raise InputError(f"template is for mode {HEADROOM}, which requires it: mode is {options.mode}.")
-    for name in ("limit", "timeout"):
-        if getattr(options, name) < 1:
-            raise InputError(f"{name} is {getattr(options, name)}: it must be at least 1.")
+    for name, most in (("limit", _MOST_PODS), ("timeout", _MOST_SECONDS)):
+        check_number(name, getattr(options, name), most)
+    if options.max_unschedulable is not None and options.max_unschedulable < 0:
+        raise InputError(f"max_unschedulable is {options.max_unschedulable}: it must be at least 0.")
+    if options.max_moved_percent is not None and not 0 <= options.max_moved_percent <= 100:
+        raise InputError(f"max_moved_percent is {options.max_moved_percent:g}: it must be from 0 to 100.")
     unknown = sorted(set(options.nodes) - {node["metadata"]["name"] for node in snapshot.of("Node")})
     if unknown:
         raise InputError(f"nodes: {', '.join(unknown)}: there is no such node.")
+    if (
+        options.mode != HEADROOM
+        and (options.namespaces or options.labels)
+        and not any(_is_meant(options, pod) for pod in snapshot.of("Pod"))
+    ):
+        given = [f"{name} {json.dumps(value)}" for name in ("namespaces", "labels", "scheduler_names") if (value := getattr(options, name))]
+        raise InputError(f"{given[0].partition(' ')[0]}: no pod is selected by {', '.join(given)}. Correct the selection, or remove it.")
+
+
+def check_number(name: str, value: int, most: int = _MOST_SECONDS) -> None:
+    if not 1 <= value <= most:
+        raise InputError(f"{name} is {value}: it must be from 1 to {most}.")
 
 
 @contextmanager
@@ -217,7 +245,7 @@ def prepared(name: str, given: Side, run_command: binary.RunCommand) -> Iterator
         path = given.get("binary")
         if not path:
             if not image:
-                raise InputError(f"{name}: set binary, the path of a kube-scheduler, or image, whose kube-scheduler is used.")
+                raise InputError(f"{name}: set {name}.binary, the path of a kube-scheduler, or {name}.image, whose kube-scheduler is used.")
             path = os.path.join(stack.enter_context(tempfile.TemporaryDirectory(prefix="osso.preview.")), "kube-scheduler")
             source = binary.Source(given.get("auth_file"), given.get("validate_certs", True), given.get("skopeo") or "skopeo", name)
             try:
@@ -225,7 +253,7 @@ def prepared(name: str, given: Side, run_command: binary.RunCommand) -> Iterator
             except ClusterError as error:
                 raise ClusterError(
                     f"{error.message} Or set {name}.binary to the path of a kube-scheduler on this host, such as a copy of /bin/kube-scheduler "
-                    "from the image, or set job. In playbooks, set preview_auth_file, preview_binary or preview_job_namespace."
+                    "from the image, or set job."
                 ) from None
             os.chmod(path, 0o700)
         extracted = image and (given.get("extracted") or not given.get("binary"))
@@ -236,15 +264,17 @@ def prepared(name: str, given: Side, run_command: binary.RunCommand) -> Iterator
             given.get("as_scheduler"),
             bool(given.get("allow_extenders")),
             program,
+            source_of(name, given),
         )
         yield candidate(name, path, present.filled(text) if isinstance(text, str) else text, release, plugins, *more)
 
 
 def text_of(name: str, given: Side) -> str | bytes:
     """The configuration of a side, with its placeholders. Raises InputError."""
-    sources = [source for source in SOURCES if given.get(source)]
+    sources = [f"{name}.{source}" for source in SOURCES if given.get(source)]
     if len(sources) != 1:
-        raise InputError(f"{name}: set one of {', '.join(SOURCES)}; set are: {', '.join(sources) or 'none'}.")
+        every = ", ".join(f"{name}.{source}" for source in SOURCES)
+        raise InputError(f"{name}: set one of {every}; set are: {', '.join(sources) or 'none'}.")
     if given.get("config"):
         return from_structure(given["config"])
     if given.get("config_text"):
@@ -259,6 +289,14 @@ def text_of(name: str, given: Side) -> str | bytes:
             return file.read()
     except OSError as error:
         raise InputError(f"{name}.config_file: {given['config_file']} cannot be read: {error.strerror}.") from None
+
+
+def source_of(name: str, given: Side) -> str:
+    """The option with the configuration of a side, and its value if it is short; for messages."""
+    if given.get("source"):
+        return str(given["source"])
+    option = next(source for source in SOURCES if given.get(source))
+    return f"{name}.{option}" + (f": {given[option]}" if option in ("config_file", "preset") else "")
 
 
 def _assumptions(options: Options, snapshot: Snapshot, selection: Selection, new: Candidate, runs: list[Run], shared: bool) -> list[str]:

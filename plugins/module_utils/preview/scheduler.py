@@ -124,23 +124,27 @@ def candidate(
     as_scheduler: str | None = None,
     allow_extenders: bool = False,
     program: str = "",
+    source: str = "",
 ) -> Candidate:
-    """The candidate that options describe; ``name`` and ``program`` are for messages. Raises InputError with all findings if its scheduler rejects it.
+    """The candidate that options describe. Raises InputError with all findings if its scheduler rejects it.
 
-    program: the option with the program and its value; by default those of ``binary``.
+    For messages, name: the side; program: the option with the program and its value, by default those of ``binary``; source: the option with the
+    configuration.
     """
     binary = os.path.abspath(binary)
-    program = program or f"{name}.binary: {binary}"
+    program, source = program or f"{name}.binary: {binary}", source or name
     own, own_plugins = version_of(binary, name, program) if not (release and plugins) else ("", None)
     arguments = (*given_flags, *(f"--feature-gates={gate}={str(bool(on)).lower()}" for gate, on in (feature_gates or {}).items()))
     target = validation.resolve_target(None, release or own, plugins or own_plugins, arguments, lambda: own)
     result = validation.validate(text, target, arguments)
     errors = [finding.format(position=False) for finding in result.findings if finding.severity == ERROR]
     if errors or result.completed is None:
-        raise InputError("\n".join([f"{name}: this is no usable KubeSchedulerConfiguration for {target}:", *(errors or [target.unknown])]))
+        raise InputError(
+            "\n".join([f"{source}: this is no usable KubeSchedulerConfiguration for {target}:", *(errors or [target.unknown])])
+        )
     if result.completed.get("extenders") and not allow_extenders:
         raise InputError(
-            f"{name}: extenders[0]: a preview does not call extenders, because they can have side effects. Remove extenders for the preview, or "
+            f"{source}: extenders[0]: a preview does not call extenders, because they can have side effects. Remove extenders for the preview, or "
             f"set {name}.allow_extenders if a call for a pod that is not created has none."
         )
     if as_scheduler and as_scheduler not in result.scheduler_names:

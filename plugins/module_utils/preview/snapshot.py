@@ -95,6 +95,37 @@ _FIELDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "Namespace": ((), ()),
     **dict.fromkeys(("Service", "ReplicationController", "ReplicaSet", "StatefulSet"), (("selector",), ())),
 }
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_METADATA_SHAPE = {
+    "labels": {"": str},
+    "ownerReferences": [{"kind": str}],
+    **dict.fromkeys(("creationTimestamp", "deletionTimestamp", "uid"), str),
+}
+_SHAPES: Mapping[str, Any] = {
+    "Node": {"metadata": _METADATA_SHAPE, "spec": {"taints": [{"key!": str, "value": str, "effect!": str}]}},
+    "Pod": {
+        "metadata": _METADATA_SHAPE,
+        "spec": {
+            **dict.fromkeys(("nodeName", "schedulerName", "preemptionPolicy"), str),
+            "priority": int,
+            "nodeSelector": {"": str},
+            "affinity": {
+                "nodeAffinity": {_REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [{}], "matchFields": [{}]}]}},
+                **{name: {_REQUIRED: [{}]} for name in ("podAffinity", "podAntiAffinity")},
+            },
+            "tolerations": [dict.fromkeys(("key", "operator", "value", "effect"), str)],
+            "schedulingGates": [{"name!": str}],
+            "resourceClaims": [{}],
+            "topologySpreadConstraints": [{"whenUnsatisfiable": str}],
+        },
+    },
+}
+"""The types of what is read here, by kind. ``!``: required. Of a mapping with any keys, the values of the key that is empty."""
+_LARGEST_AMOUNT = (1 << 63) - 1
+
+
+class Malformed(ValueError):
+    """Its message names the field."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +201,7 @@ def parse(content: bytes, path: str) -> Snapshot:
                 f"{VERSION}. {again}"
             )
         items, about = found.get("objects"), [found.get(name, "") for name in ("kubernetes", "taken")]
-        missing = tuple(str(one) for one in found.get("missing") or ())
+        missing = tuple(str(one) for one in found["missing"]) if isinstance(found.get("missing"), list) else ()
     elif isinstance(found, dict) and str(found.get("kind", "")).endswith("List"):
         kind = str(found["kind"])[: -len("List")]
         items, about, missing = found.get("items"), ["", ""], ()
@@ -190,13 +221,12 @@ def _redacted(objects: Iterable[Any], source: str) -> tuple[Object, ...]:
         try:
             resource = _BY_KIND.get((obj["apiVersion"].partition("/")[0], obj["kind"]))
             if resource is not None and not _has_ended(obj):
-                redacted = redact(obj)
-                _count(redacted)
-                found[resource.kind, obj["metadata"].get("namespace") or "", obj["metadata"]["name"]] = redacted
-        except (AttributeError, KeyError, TypeError, ValueError):
+                found[resource.kind, obj["metadata"].get("namespace") or "", obj["metadata"]["name"]] = redact(obj)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             about = (obj.get("kind"), obj.get("metadata")) if isinstance(obj, dict) else ("object", obj)
             name = about[1].get("name") if isinstance(about[1], dict) else None
-            raise InputError(f"snapshot: {source}: the {str(about[0])[:60]} {str(name)[:260]} is malformed.") from None
+            why = f": {error}" if isinstance(error, Malformed) else ""
+            raise InputError(f"snapshot: {source}: the {str(about[0])[:60]} {str(name)[:260]} is malformed{why}.") from None
     if not any(kind == "Node" for kind, *_name in found):
         raise InputError(f"snapshot: {source} contains no node. For a list of kubectl: kubectl get nodes,pods,namespaces -A -o json")
     return tuple(found.values())
@@ -206,16 +236,38 @@ def _has_ended(obj: Object) -> bool:
     return obj["kind"] == "Pod" and (obj.get("status") or {}).get("phase") in ("Succeeded", "Failed")
 
 
-def _count(obj: Object) -> None:
-    """Raises ValueError for a quantity that is none."""
-    if obj["kind"] == "Pod":
-        amounts.requested([obj])
-    elif obj["kind"] == "Node":
-        amounts.allocatable(obj)
-
-
 def redact(obj: Mapping[str, Any]) -> Object:
-    """The object with the fields that a scheduler reads."""
+    """The object with the fields that a scheduler reads. Raises AttributeError, KeyError, TypeError or ValueError for a malformed one."""
+    redacted = _redacted_object(obj)
+    wrong = _difference(redacted, _SHAPES.get(obj["kind"], {}), "")
+    if wrong:
+        raise Malformed(wrong)
+    if obj["kind"] in ("Pod", "Node"):
+        has = amounts.requested([redacted]) if obj["kind"] == "Pod" else amounts.allocatable(redacted)
+        if max(has.cpu_millis, has.memory, has.pods) > _LARGEST_AMOUNT:
+            raise Malformed("a quantity is larger than any of Kubernetes")
+    return redacted
+
+
+def _difference(found: Any, shape: Any, path: str) -> str:
+    """The first field that is not as its shape; empty if there is none."""
+    expected: Any = shape if isinstance(shape, type) else type(shape)
+    if not isinstance(found, expected):
+        return f"{path} is of type {type(found).__name__}, not {expected.__name__}"
+    pairs: list[tuple[Any, Any, str]] = []
+    if isinstance(shape, list):
+        pairs = [(item, shape[0], f"{path}[{number}]") for number, item in enumerate(found)]
+    elif isinstance(shape, dict) and "" in shape:
+        pairs = [(value, shape[""], f"a value of {path}") for value in found.values()]
+    elif isinstance(shape, dict):
+        for key, one in shape.items():
+            name = key.rstrip("!")
+            if key != name or found.get(name) is not None:
+                pairs.append((found.get(name), one, f"{path}.{name}".lstrip(".")))
+    return next(filter(None, (_difference(*pair) for pair in pairs)), "")
+
+
+def _redacted_object(obj: Mapping[str, Any]) -> Object:
     kind, metadata = obj["kind"], obj["metadata"]
     kept = _only(metadata, _METADATA)
     spec = obj.get("spec") or {}

@@ -56,8 +56,8 @@ def test_each_image_is_a_container():
     side = {"image": IMAGE, "config": CONFIG, "auth_file": "/a", "skopeo": "skopeo", "validate_certs": True, "flags": ["--x=1"]}
     images, given = for_the_pod(side, {"config_text": "text", "may_be_broken": True})
     assert images == {"candidate": IMAGE}
-    assert sorted(given["candidate"]) == ["binary", "config_text", "flags", "image"]
-    assert given["baseline"] == {"config_text": "text", "may_be_broken": True}
+    assert sorted(given["candidate"]) == ["binary", "config_text", "flags", "image", "source"]
+    assert given["baseline"] == {"config_text": "text", "source": "baseline.config_text", "may_be_broken": True}
     assert for_the_pod(side, {"image": IMAGE, "config_text": "text"})[0] == {"candidate": IMAGE}
     images, given = for_the_pod(side, {"image": OTHER, "config_text": "text"})
     assert images == {"candidate": IMAGE, "baseline": OTHER}
@@ -67,8 +67,8 @@ def test_each_image_is_a_container():
 @pytest.mark.parametrize(
     ("candidate", "baseline", "why"),
     [
-        ({"config": CONFIG}, None, "candidate: set image, whose kube-scheduler the Job uses"),
-        ({"image": IMAGE}, None, "candidate: set one of config, config_text"),
+        ({"config": CONFIG}, None, "candidate: set candidate.image, whose kube-scheduler the Job uses"),
+        ({"image": IMAGE}, None, "candidate: set one of candidate.config, candidate.config_text"),
         (
             {"image": IMAGE, "config": CONFIG},
             {"binary": "/x", "config": CONFIG},
@@ -91,7 +91,7 @@ def test_the_image_of_the_sandbox_is_that_of_the_operator(monkeypatch):
     """Not that of the upstream operator, which does not contain the collection."""
     found = [{"variant": "upstream", "image": "upstream:1"}]
     monkeypatch.setattr(Survey, "operators", lambda survey: found)
-    with pytest.raises(InputError, match=r"job\.image: there is no operator of the collection .* in playbooks preview_job_image"):
+    with pytest.raises(InputError, match=r"job\.image: there is no operator of the collection"):
         job._of_the_operator(None)
     found.append({"variant": "osso", "image": "operator:1"})
     assert job._of_the_operator(None) == "operator:1"

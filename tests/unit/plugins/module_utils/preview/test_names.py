@@ -1,0 +1,60 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Messages with the names that users have given to the options of scheduler_preview."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.arguments import COMMON, SIDE
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.command_line import _parser
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.names import COMMAND_LINE, PLAYBOOKS, renamed
+from ansible_collections.osso.scheduler.plugins.module_utils.variables.spelling import KNOWN
+from ansible_collections.osso.scheduler.plugins.modules.scheduler_preview import JOB, OPTIONS
+
+
+@pytest.mark.parametrize(
+    ("message", "command_line", "playbook"),
+    [
+        ("candidate.config_file: x cannot be read.", "--config: x cannot be read.", "preview_config_file: x cannot be read."),
+        (
+            "set candidate.release and candidate.plugins.",
+            "set --release and --plugins.",
+            "set preview_kubernetes_version and preview_plugins.",
+        ),
+        ("baseline.binary: /bin/x ends", "--baseline-binary: /bin/x ends", "preview_baseline.binary: /bin/x ends"),
+        ("snapshot: the snapshot x", "--snapshot: the snapshot x", "preview_snapshot: the snapshot x"),
+        ("limit is 0: it must", "limit is 0: it must", "preview_limit is 0: it must"),
+        ("set candidate.image, or set job.", "set candidate.image, or set job.", "set preview_image, or set preview_job_namespace."),
+        ("if it is late, raise timeout.", "if it is late, raise --timeout.", "if it is late, raise preview_timeout."),
+        ("argument 'timeout' is of type", "argument '--timeout' is of type", "argument 'preview_timeout' is of type"),
+        ("job.image: the image", "job.image: the image", "preview_job_image: the image"),
+        # Words, paths and names that are no options
+        *[
+            (same, same, same)
+            for same in ("the candidate has no limit: nodes", "/etc/candidate.image.d", "candidate: the kube-scheduler ended")
+        ],
+    ],
+)
+def test_messages_name_what_the_user_has_given(message, command_line, playbook):
+    assert renamed(message, COMMAND_LINE) == command_line
+    assert renamed(message, PLAYBOOKS["preview"]) == playbook
+
+
+def test_in_a_gate():
+    message = "candidate.image: x, or set candidate.binary; baseline.secondary_scheduler: a/b"
+    assert (
+        renamed(message, PLAYBOOKS["configure"])
+        == "secondary_schedulers[].image: x, or set preview_binary; baseline.secondary_scheduler: a/b"
+    )
+
+
+def test_all_names_exist():
+    sides = {f"{side}.{name}" for side in ("candidate", "baseline") for name in (*SIDE, "secondary_scheduler")}
+    options = {*sides, *OPTIONS, *COMMON, "job", *(f"job.{name}" for name in JOB)}
+    flags = {flag for action in _parser()._actions for flag in action.option_strings}
+    assert {*COMMAND_LINE} | {name for names in PLAYBOOKS.values() for name in names} <= options
+    assert {*COMMAND_LINE.values()} <= flags
+    given = {name.partition(".")[0].partition("[")[0] for names in PLAYBOOKS.values() for name in names.values()}
+    assert given <= KNOWN
