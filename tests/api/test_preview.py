@@ -756,6 +756,10 @@ def test_gate(binary, play, kubectl, secondary_scheduler_kind, namespace, placed
     again, shown = configure(CONFIG)
     assert shown == "The image and the configuration are the present ones: there is nothing to preview."
     assert (again.changed, audit.writes()) == ([], [])
+    job = {"preview_binary": "", "preview_job_namespace": namespace, "preview_job_image": "registry.example.com/operator:1"}
+    again, shown = configure(CONFIG, **job)
+    assert shown == "The image and the configuration are the present ones: there is nothing to preview."
+    assert (again.changed, audit.writes()) == ([], [])
     beyond, shown = configure(NOWHERE, succeed=False)
     assert beyond.failures[0].result["msg"] == f"Beyond the limits: 1 pods would have no node, the limit is 0: {placed}."
     assert audit.writes(dry_run=True) == []

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import os
 import signal
@@ -16,7 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.preview import job
+from ansible_collections.osso.scheduler.plugins.module_utils.preview import in_pod, job
+from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import job_pods
 from support.access import service_account
 from support.direct_module import COLLECTIONS, run_directly
 from support.preview import CONFIG, SECRET, listed, node, pod
@@ -155,3 +158,55 @@ def test_a_killed_module_leaves_nothing(given, left_over):
     started.wait()
     assert left_over()
     eventually(lambda: not left_over(), within=400)
+
+
+def test_no_secret_of_the_cluster_is_in_what_a_preview_writes(left_over, kubectl, kubeconfig, namespace, play, tmp_path, monkeypatch):
+    """Not in the Secrets of the Job, in its log, in the answer and on the page. A label that is planted in the same pod is in the Secrets."""
+    planted = pod("planted", labels={"app": "planted-label"}, schedulerName="nobody")
+    (container,) = planted["spec"]["containers"]
+    container["env"].append({"name": "FROM", "valueFrom": {"secretKeyRef": {"name": "planted", "key": SECRET}}})
+    container["securityContext"] = job_pods.CONTAINER_SECURITY
+    planted["spec"]["securityContext"] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    planted["metadata"] = {"name": "planted", "namespace": namespace, "labels": {"app": "planted-label"}, "annotations": {"token": SECRET}}
+    kubectl.apply(planted)
+    of_secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "planted", "namespace": namespace}, "stringData": {"a": SECRET}}
+    kubectl.apply(of_secret)
+    kubectl("annotate", "namespace", namespace, f"token={SECRET}")
+    kubectl("annotate", "node", "--all", f"token={SECRET}")
+    job_of = {"preview_job_namespace": namespace, "preview_job_image": OPERATOR, "preview_dest": str(tmp_path)}
+    about = {"preview_image": IMAGE, "preview_preset": "packing", "preview_mode": "pending", "preview_namespaces": [namespace]}
+    try:
+        run = play("osso.scheduler.preview", variables={**about, **job_of})
+        eventually(lambda: not left_over())
+        # This Job stays a minute.
+        monkeypatch.setattr(job_pods, "remove", lambda *about: "")
+        place = {"namespace": namespace, "image": OPERATOR}
+        candidate = {"image": IMAGE, "config": CONFIG}
+        answer = run_directly(
+            "scheduler_preview", kubeconfig=str(kubeconfig), namespaces=[namespace], mode="pending", candidate=candidate, job=place
+        )
+        (pod_of_job,) = [name for name in left_over() if name.startswith("pod/")]
+        logs = kubectl("logs", f"--namespace={namespace}", "--all-containers", pod_of_job).stdout
+        secrets = kubectl.json("get", "secrets", f"--namespace={namespace}", "--selector=osso.scheduler/preview")["items"]
+    finally:
+        kubectl("annotate", "node", "--all", "token-")
+    secrets.sort(key=lambda one: int(one["metadata"]["name"].rpartition("-")[2]))
+    options, _newline, snapshot = b"".join(base64.b64decode(one["data"]["part"]) for one in secrets).partition(b"\n")
+    question = options.decode() + gzip.decompress(snapshot).decode()
+    # What is planted would be found.
+    assert "planted-label" in question
+    assert SECRET in json.dumps(kubectl.json("get", "pod", "planted", f"--namespace={namespace}"))
+    assert [row["name"] for row in in_pod.read(logs)["result"]["pods"]] == ["planted"]
+    page = (tmp_path / "preview-localhost.html").read_text()
+    assert f"{namespace}/planted" in page
+    texts = {
+        "Secrets": question,
+        "log": logs,
+        "answer in the log": json.dumps(in_pod.read(logs)),
+        "answer": answer.output,
+        "page": page,
+        "output": run.output(),
+    }
+    assert [name for name, text in texts.items() if SECRET in text] == []
+    kubectl("delete", "jobs", f"--namespace={namespace}", "--selector=osso.scheduler/preview")
+    eventually(lambda: not left_over())
