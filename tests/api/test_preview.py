@@ -395,11 +395,12 @@ BROKEN = {**CONFIG, "profiles": [{"schedulerName": "second", "percentageOfNodesT
         ),
         (gzip.compress(gzip.decompress(WHOLE).replace(b'"version":1', b'"version":2')), "", CONFIG, "has version 2 of the format;"),
         (WHOLE, "echo 'exec format error' >&2; exit 2", CONFIG, "ended with status 2. Its last error: exec format error"),
+        (WHOLE, "kill -9 $$", CONFIG, "was ended by signal 9. Its last error: none"),
         (WHOLE, "exec sleep 300", CONFIG, "did not read the pods within 1 s. Its last error: none"),
         (WHOLE, 'exec PROGRAM "$@"', BROKEN, "profiles[0].percentageOfNodesToScore: 200 not in valid range"),
         (WHOLE, 'exec PROGRAM "$@"', CONFIG, "the sandbox does not serve what it requests: GET v1 services"),
     ],
-    ids=["truncated", "damaged", "another version", "ends", "silent", "rejected", "unknown requests"],
+    ids=["truncated", "damaged", "another version", "ends", "killed", "silent", "rejected", "unknown requests"],
 )
 def test_bad_input_is_one_error_and_leaves_nothing(binary, skopeo, tmp_path, monkeypatch, snapshot, script, config, why):
     """The kube-scheduler is that of an image."""

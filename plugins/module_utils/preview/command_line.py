@@ -29,7 +29,11 @@ OK, BEYOND, UNUSABLE = 0, 1, 2
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    for option in ("binary", "flag"):
+        if getattr(given, f"baseline_{option}") and not given.baseline_config:
+            parser.error(f"--baseline-{option}: set --baseline-config, too")
     try:
         result = preview(_options(given), read(given.snapshot), _run_command, Progress(_show))
     except ClusterError as error:

@@ -210,6 +210,8 @@ def check(options: Options, snapshot: Snapshot) -> None:
         raise InputError(f"mode: {options.mode} is not known: choose from {', '.join(MODES)}.")
     if (options.mode == HEADROOM) != bool(options.template):
         raise InputError(f"template is for mode {HEADROOM}, which requires it: mode is {options.mode}.")
+    if options.template:
+        copy_of(options.template, "preview")
     for name, most in (("limit", _MOST_PODS), ("timeout", _MOST_SECONDS)):
         check_number(name, getattr(options, name), most)
     if options.max_unschedulable is not None and options.max_unschedulable < 0:

@@ -135,7 +135,13 @@ def candidate(
     program, source = program or f"{name}.binary: {binary}", source or name
     own, own_plugins = version_of(binary, name, program) if not (release and plugins) else ("", None)
     arguments = (*given_flags, *(f"--feature-gates={gate}={str(bool(on)).lower()}" for gate, on in (feature_gates or {}).items()))
-    target = validation.resolve_target(None, release or own, plugins or own_plugins, arguments, lambda: own)
+    try:
+        target = validation.resolve_target(None, release or own, plugins or own_plugins, arguments, lambda: own)
+    except InputError as error:
+        # It names options of another module.
+        option, _colon, rest = error.message.partition(": ")
+        about = {"kubernetes_version": f"{name}.release: {rest}", "plugins": f"{name}.plugins: {rest}"}
+        raise InputError(about.get(option, f"{name}: {error.message}")) from None
     result = validation.validate(text, target, arguments)
     errors = [finding.format(position=False) for finding in result.findings if finding.severity == ERROR]
     if errors or result.completed is None:
@@ -372,7 +378,8 @@ class Process:
         """The error with the scheduler's own last words."""
         if self.has_ended():
             self._reader.join(_END_SECONDS)
-            what = f"ended with status {self._process.returncode}"
+            status = self._process.returncode
+            what = f"ended with status {status}" if status >= 0 else f"was ended by signal {-status}"
         log = "".join(self._last)
         found = klog.last_error(log)
         words = (found[1] if found else log.strip().rpartition("\n")[2])[:2000]

@@ -187,7 +187,7 @@ def parse(content: bytes, path: str) -> Snapshot:
         if content.startswith(_GZIP):
             unpacker = zlib.decompressobj(wbits=31)
             content = unpacker.decompress(content, _LARGEST + 1)
-            if not unpacker.eof and len(content) <= _LARGEST:
+            if (not unpacker.eof or unpacker.unused_data) and len(content) <= _LARGEST:
                 raise EOFError
         if len(content) > _LARGEST:
             raise InputError(f"snapshot: {path} contains more than {_LARGEST >> 30} GiB. Select namespaces when you take it.")

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.arguments import COMMON, SIDE
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.command_line import _parser
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.command_line import _parser, main
 from ansible_collections.osso.scheduler.plugins.module_utils.preview.names import COMMAND_LINE, PLAYBOOKS, renamed
+from ansible_collections.osso.scheduler.plugins.module_utils.preview.scheduler import candidate
 from ansible_collections.osso.scheduler.plugins.module_utils.variables.spelling import KNOWN
 from ansible_collections.osso.scheduler.plugins.modules.scheduler_preview import JOB, OPTIONS
 
@@ -48,6 +50,29 @@ def test_in_a_gate():
         renamed(message, PLAYBOOKS["configure"])
         == "secondary_schedulers[].image: x, or set preview_binary; baseline.secondary_scheduler: a/b"
     )
+
+
+@pytest.mark.parametrize(
+    ("release", "plugins", "why"),
+    [
+        ("9.99", "in-tree", "candidate.release: 9.99 is no release: write for example"),
+        ("1.34", "nonsense", "candidate.plugins: 'nonsense' is no set of plugins"),
+        ("1.34", {"Extra": 5}, "candidate.plugins: "),
+    ],
+)
+def test_release_and_plugins_that_do_not_exist(release, plugins, why):
+    with pytest.raises(InputError) as raised:
+        candidate("candidate", "/bin/true", "", release, plugins)
+    assert raised.value.message.startswith(why)
+
+
+@pytest.mark.parametrize("option", ["--baseline-binary=x", "--baseline-flag=--v=1"])
+def test_a_baseline_without_a_configuration(option, capsys):
+    """It would be ignored."""
+    with pytest.raises(SystemExit) as raised:
+        main(["--snapshot=x", "--config=x", "--binary=x", option])
+    assert raised.value.code == 2
+    assert f"{option.partition('=')[0]}: set --baseline-config, too" in capsys.readouterr().err
 
 
 def test_all_names_exist():

@@ -93,6 +93,7 @@ OTHER = json.dumps({"format": "osso.scheduler/snapshot", "version": 9, "objects"
     ("content", "why"),
     [
         (WHOLE[:-20], "file is truncated or damaged: it is no complete JSON document. Take the snapshot again"),
+        (WHOLE + WHOLE, "file is truncated or damaged"),
         (WHOLE[:40] + b"x" + WHOLE[41:], "file is truncated or damaged"),
         (listed(node("a"))[:-3], "file is truncated or damaged"),
         (b"", "file is truncated or damaged"),
