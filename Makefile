@@ -68,8 +68,6 @@ without-cluster: collections
 
 # OLM stays in the cluster of its tests, so they run after the tests of clusters without OLM.
 # tests/tools/again repeats only tests that fail in this run.
-# There, plays start ansible-playbook as users do.
-all-on-clusters: export ORDINARY_PLAYS := 1
 all-on-clusters: lint molecule olm
 	@rm -f .cache/pytest/v/cache/lastfailed
 	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm || { [ $$? = 1 ] && $(ENV) tests/tools/again; }

@@ -56,7 +56,7 @@ if not BY_ANSIBLE_TEST:
     set_environment()
 
 from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION  # noqa: E402
-from support import ansible_runs  # noqa: E402
+from support import ansible_runs, warm_ansible  # noqa: E402
 from support.cluster import Audit, Kubectl  # noqa: E402
 
 # The tests of these folders stay together: they change their cluster for good. So they come after all tests that want it as it was,
@@ -157,12 +157,13 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def play():
-    """`support.ansible_runs.play`: run a playbook, plays or tasks."""
+    """`support.ansible_runs.play`: run a playbook, plays or tasks. Threads of a test may call it, too."""
+    warm_ansible.start()
     return ansible_runs.play
 
 
 @pytest.fixture(scope="session")
-def run_module():
+def run_module(play):
     """`support.ansible_runs.run_module`: run one module."""
     return ansible_runs.run_module
 

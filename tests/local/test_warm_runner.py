@@ -22,7 +22,9 @@ from support.scheduler import eventually
 SOURCE = Path(__file__).parents[2] / "operator/image/warm_runner"
 # The parent, with programs that execute their first argument.
 PARENT = f"""#!{sys.executable}
-import importlib.util, os, sys
+import importlib.util, os, socket, sys, time
+listen = socket.socket.listen
+socket.socket.listen = lambda self, backlog: (time.sleep(float(os.environ.get("LATE", 0))), listen(self, backlog))
 specification = importlib.util.spec_from_file_location("warm_parent", {str(SOURCE / "warm_parent.py")!r})
 warm_parent = sys.modules["warm_parent"] = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(warm_parent)
@@ -230,6 +232,12 @@ def test_a_run_ends_with_its_parent(warm):
         eventually(lambda: not runs(child), 20)
     # And the next one starts by itself.
     assert warm.run("result = 5").returncode == 7
+
+
+def test_a_socket_that_can_be_seen_accepts_connections(pod):
+    pod.environment["LATE"] = "0.5"
+    with pod.with_parent():
+        assert pod.run("result = 5").returncode == 5, "it was started the ordinary way"
 
 
 def test_several_at_a_time(warm):

@@ -31,12 +31,17 @@ SETTINGS = {
 SOURCE = Path(__file__).parents[2] / "operator/image/warm_runner"
 PARENT = f"""
 import ctypes, sys
-ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL: it ends with the tests
+ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL: it ends with the thread that has started it
 sys.path.insert(0, {str(SOURCE)!r})
 import warm_parent
 warm_parent.load = warm_parent.load_ansible
 warm_parent.main()
 """
+
+
+def start() -> None:
+    """Start the parent in this thread, whose end is that of the parent."""
+    _parent(Path.cwd())
 
 
 def run(command: list[str], *, env: dict[str, str], timeout: float) -> subprocess.CompletedProcess:

@@ -113,15 +113,17 @@ def load_ansible() -> dict[str, str]:
 
 
 def listen(path: Path) -> socket.socket:
-    """A listening socket in a folder that is this user's alone."""
+    """A listening socket in a folder that is this user's alone. Once it has that name, it accepts connections."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
     found = path.parent.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
         sys.exit(f"warm-parent: {path.parent} has to be a folder of user {os.getuid()} with mode 0700.")
-    path.unlink(missing_ok=True)
+    new = path.with_suffix(".new")
+    new.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    listener.bind(str(path))
+    listener.bind(str(new))
     listener.listen(64)
+    new.rename(path)
     return listener
 
 
