@@ -463,6 +463,26 @@ def test_a_scheduler_that_needs_what_the_sandbox_lacks(ask, monkeypatch):
         ask([*THREE, pod("p", on="a")], mode="drain")
 
 
+def claim(**fields) -> dict:
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c", "namespace": "default"}, **fields}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pod("p", tolerations=[{"key": "a", "operator": "Exists", "tolerationSeconds": "soon"}]),
+        claim(spec={"resources": {"requests": {"storage": "little"}}}),
+        claim(metadata={"name": "c", "namespace": "default", "deletionTimestamp": "tomorrow"}),
+    ],
+)
+def test_an_object_that_the_scheduler_cannot_decode_is_an_error_at_once(ask, monkeypatch, odd):
+    monkeypatch.setattr(run, "START_SECONDS", 30)
+    with pytest.raises(
+        ClusterError, match=f"cannot decode an object that it was given. Its last error: .*failed to list .*v1.{odd['kind']}: "
+    ):
+        ask([*THREE, odd, pod("q")])
+
+
 def test_module(binary, tmp_path):
     """The module, and the file that it reads; no planted secret is in any of its output."""
     file = tmp_path / "list.json"

@@ -116,11 +116,10 @@ class Stage:
         }
 
     def wait(self, condition: Callable[[], bool], seconds: float = float("inf")) -> bool:
-        """Wait for decisions. Raises ClusterError when the scheduler ends, or at the deadline."""
+        """Wait for decisions. Raises ClusterError when the scheduler ends or cannot decode an object, or at the deadline."""
         until = time.monotonic() + seconds
         while not self.sandbox.wait(condition, min(_STEP, max(0.0, until - time.monotonic()))):
-            if self.process.has_ended():
-                raise self.process.failure("ended")
+            self.process.check()
             if time.monotonic() > self._deadline:
                 raise self.process.failure("did not place all pods before the timeout")
             if time.monotonic() > until:

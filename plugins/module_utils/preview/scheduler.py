@@ -61,6 +61,9 @@ _READ = (
     b"unschedulable plugins=",
     b"waiting on permit",
 )
+# A list is decoded as a whole, so that the scheduler sees nothing of its kind.
+_LIST_FAILED = b"failed to list"
+_NOT_DECODED = (b"unmarshal", b"quantities must match", b"parsing time")
 # With -v, other files, such as client-go's, would log every request.
 ATTEMPTS, EVENTS, SCORES, REJECTIONS = (
     f"--vmodule={levels}"
@@ -270,6 +273,7 @@ class Log:
         self._rejections: dict[str, tuple[str, ...]] = {}
         self._best: dict[str, tuple[int, set[str]]] = {}
         self._seen: Counter[tuple[str, str]] = Counter()
+        self.cannot_decode = False  # an object
         self._news = threading.Condition()
         self._attempts = 0
         self._last_attempt: dict[str, int] = {}
@@ -312,6 +316,7 @@ class Log:
             if not any(node in line for node in self._kept_now):
                 return True
         elif not any(text in line for text in _READ):
+            self.cannot_decode |= _LIST_FAILED in line and any(text in line for text in _NOT_DECODED)
             return False
         for entry in klog.entries(line.decode("utf-8", "replace")):
             pod = str(entry.values.get("pod", ""))
@@ -364,6 +369,13 @@ class Process:
     def has_ended(self) -> bool:
         return self._process.poll() is not None
 
+    def check(self) -> None:
+        """Raises ClusterError when it has ended, or does not understand an object."""
+        if self.has_ended():
+            raise self.failure("ended")
+        if self.log.cannot_decode:
+            raise self.failure("cannot decode an object that it was given")
+
     def end(self) -> None:
         self._process.terminate()
         try:
@@ -406,7 +418,8 @@ def running(candidate: Candidate, sandbox: Sandbox, logged: str, kept: Mapping[K
         sandbox.serve()
         until = time.monotonic() + START_SECONDS
         while not sandbox.wait(lambda: sandbox.pods.watched, _STEP):
-            if process.has_ended() or time.monotonic() > until:
+            process.check()
+            if time.monotonic() > until:
                 raise process.failure(f"did not read the pods within {START_SECONDS} s")
         yield process
     finally:
