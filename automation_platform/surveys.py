@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 from ansible_collections.osso.scheduler.plugins.doc_fragments import preview
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.presets import PRESETS
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PRESETS
 from antsibull_docs_parser.ansible_doc_text import to_ansible_doc_text
 from antsibull_docs_parser.parser import Context, parse
 

@@ -340,7 +340,7 @@ def _descriptors(schema: Mapping, wanted: Mapping[str, list[str]]) -> list[dict]
 
 
 def _oldest_kubernetes() -> str:
-    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.operators import OSSO_SINCE
+    from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.operators import OSSO_SINCE
 
     return f"1.{OSSO_SINCE}"
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.loader import lookup_loader
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import read
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import read
 from ansible_collections.osso.scheduler.plugins.plugin_utils.cluster_action import OnCluster
 from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import share
 

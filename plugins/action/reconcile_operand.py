@@ -10,9 +10,9 @@ import json
 import os
 
 from ansible.utils.display import Display
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import message_of
-from ansible_collections.osso.scheduler.plugins.module_utils.operand import reconcile
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import message_of
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import reconcile
 from ansible_collections.osso.scheduler.plugins.modules.reconcile_operand import OPTIONS, UNATTENDED
 from ansible_collections.osso.scheduler.plugins.plugin_utils import operand_templates
 from ansible_collections.osso.scheduler.plugins.plugin_utils.cluster_action import OnCluster

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
-from ansible_collections.osso.scheduler.plugins.module_utils.variables import (
+from ansible_collections.osso.scheduler.plugins.module_utils._variables import (
     custom_scheduler,
     default_scheduler,
     mirror,

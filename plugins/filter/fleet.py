@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.osso.scheduler.plugins.module_utils.fleet import batches, rows
-from ansible_collections.osso.scheduler.plugins.module_utils.fleet.summary import summary
+from ansible_collections.osso.scheduler.plugins.module_utils._fleet import batches, rows
+from ansible_collections.osso.scheduler.plugins.module_utils._fleet.summary import summary
 
 
 def fleet_batches(serial):

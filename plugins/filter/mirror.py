@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import wraps
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.osso.scheduler.plugins.module_utils.images import credentials, mirroring, trouble
+from ansible_collections.osso.scheduler.plugins.module_utils._images import credentials, mirroring, trouble
 
 
 def readable(function):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import CONTROLLER, NEEDS, ROLE_PREFIX
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.scheduler_plugins import PLUGINS
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import CONTROLLER, NEEDS, ROLE_PREFIX
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.scheduler_plugins import PLUGINS
 
 
 def plugin_needs(names):

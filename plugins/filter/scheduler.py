@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.osso.scheduler.plugins.module_utils.operand import hand_over
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.table import table
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import bridge, gangs, moves
-from ansible_collections.osso.scheduler.plugins.module_utils.variables import custom_scheduler, secondary_scheduler
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import hand_over
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.table import table
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import bridge, gangs, moves
+from ansible_collections.osso.scheduler.plugins.module_utils._variables import custom_scheduler, secondary_scheduler
 
 
 def custom_schedulers(given):

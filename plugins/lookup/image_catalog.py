@@ -41,7 +41,7 @@ import json
 import yaml
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
-from ansible_collections.osso.scheduler.plugins.module_utils.images.layers import files
+from ansible_collections.osso.scheduler.plugins.module_utils._images.layers import files
 
 
 def _json_stream(text):

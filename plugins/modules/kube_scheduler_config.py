@@ -440,10 +440,10 @@ resource_version:
   sample: "4711"
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.presets import PRESETS
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.configuration import SOURCES, Options, examine
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PRESETS
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.configuration import SOURCES, Options, examine
 
 
 def run(module):

@@ -389,11 +389,11 @@ findings:
       sample: [node-3]
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.discovery import SOURCES
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.preflight import TOKEN_SOURCES, Options, examine
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.discovery import SOURCES
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.preflight import TOKEN_SOURCES, Options, examine
 
 
 def run(module):

@@ -94,9 +94,9 @@ objects:
   elements: dict
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
 
 UNATTENDED = "unattended"
 OPTIONS = argument_spec(
@@ -107,7 +107,7 @@ OPTIONS = argument_spec(
 
 
 def run(module):
-    from ansible_collections.osso.scheduler.plugins.module_utils.operand.reconcile import clean_up_unattended
+    from ansible_collections.osso.scheduler.plugins.module_utils._operand.reconcile import clean_up_unattended
 
     params = module.params
     if params["state"] != UNATTENDED:

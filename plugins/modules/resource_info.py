@@ -64,11 +64,11 @@ resources:
   sample: []
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import lookup
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import lookup
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
 
 
 def run(module):

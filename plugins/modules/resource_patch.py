@@ -75,13 +75,13 @@ EXAMPLES = r"""
 
 RETURN = r"""#"""
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import diff, lookup, readiness
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import FIELD_MANAGER, Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ApiError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.explain import refusal
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import Identity
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.wait import Deadline, Target, until_ready
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import diff, lookup, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import FIELD_MANAGER, Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.explain import refusal
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.wait import Deadline, Target, until_ready
 
 CONTENT_TYPES = {dict: "application/merge-patch+json", list: "application/json-patch+json"}
 

@@ -250,10 +250,10 @@ msg:
   sample: kube-system/second-5d8f6b7c9-abcde knows 3 nodes with 12 pods, and has 0 pods in its queue, as the API server has it.
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging import cache_dump
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import INSTANCE_SPEC
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import cache_dump
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import INSTANCE_SPEC
 
 OPTIONS = dict(
     **INSTANCE_SPEC,

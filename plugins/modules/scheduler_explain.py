@@ -169,9 +169,9 @@ msg:
   sample: "batch/worker-0: node-1. 2 of 3 nodes fit."
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.arguments import COMMON, Inputs
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.explain import Options, explain
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.arguments import COMMON, Inputs
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.explain import Options, explain
 
 
 def run(module):

@@ -156,10 +156,10 @@ msg:
   sample: "Wrote /tmp/schedulers-localhost.tar.gz: 48 files, 81920 bytes."
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging import inside
-from ansible_collections.osso.scheduler.plugins.module_utils.gathering import collect
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import inside
+from ansible_collections.osso.scheduler.plugins.module_utils._gathering import collect
 
 OPTIONS = dict(
     path=dict(type="path", required=True),

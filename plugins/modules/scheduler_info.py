@@ -709,11 +709,11 @@ unknown:
   sample: []
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging import inside
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.pending_pods import conflicts, groups
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.survey import Survey
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import inside
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import conflicts, groups
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.survey import Survey
 
 _UNSERVED = ("namespace", "name", "scheduler_name", "owner", "pending_seconds", "reason")
 # What is returned -> the kind of which it is made

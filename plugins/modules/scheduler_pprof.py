@@ -204,10 +204,10 @@ msg:
 
 from functools import partial
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging import profiles
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging.target import INSTANCE_SPEC
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import profiles
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import INSTANCE_SPEC
 
 OPTIONS = dict(
     **INSTANCE_SPEC,

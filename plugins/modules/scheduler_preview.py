@@ -286,12 +286,12 @@ msg:
   sample: "replace: 120 pods: 100 same, 8 tie, 12 moved, 0 unschedulable, 0 preempts, 0 not compared."
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.preview import job, present
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.arguments import COMMON, PRESENT, SIDE, Inputs
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview, text_of
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import MODES, PENDING
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import job, present
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.arguments import COMMON, PRESENT, SIDE, Inputs
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, preview, text_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.run import MODES, PENDING
 
 OPTIONS = dict(
     baseline=dict(type="dict", options=dict(SIDE, secondary_scheduler=dict(type="dict", options=PRESENT))),

@@ -222,9 +222,9 @@ msg:
   sample: secondary-scheduler placed the probe pod on worker-1 after 0.034 s.
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.probe import Options, dry_run, probe
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.probe import Options, dry_run, probe
 
 OPTIONS = dict(
     scheduler_name=dict(type="str", required=True),

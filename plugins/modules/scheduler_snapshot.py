@@ -80,10 +80,10 @@ msg:
 
 from collections import Counter
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.debugging.files import save
-from ansible_collections.osso.scheduler.plugins.module_utils.preview import snapshot
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.files import save
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import snapshot
 
 
 def run(module):

@@ -144,8 +144,8 @@ rolled_back:
   sample: true
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils.static_pod.change import change
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._static_pod.change import change
 
 
 def run(module):

@@ -34,8 +34,8 @@ from ansible.plugins import action
 from ansible.plugins.loader import filter_loader, test_loader
 from ansible.release import __version__
 from ansible.utils.display import Display
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import progress
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import stack_of
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import progress
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import stack_of
 
 try:
     from ansible.module_utils.common.json import Direction, get_module_encoder

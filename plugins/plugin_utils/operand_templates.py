@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.manifests import read
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import read
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 FOLDER = Path(__file__).parents[2] / "roles/operand/templates"

@@ -191,7 +191,7 @@ def test_what_a_mutating_admission_policy_replaces_is_reported(policy, apply, li
 
 def test_after_a_while_a_field_is_removed_again(apply, patch, live, namespace):
     """so a person's edit of next week is no reason to give up"""
-    from ansible_collections.osso.scheduler.plugins.module_utils.cluster.additions import AT_ONCE, judge
+    from ansible_collections.osso.scheduler.plugins.module_utils._cluster.additions import AT_ONCE, judge
 
     wanted = workload(namespace)
     apply(wanted, revert_additions=True)

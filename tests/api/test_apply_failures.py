@@ -202,7 +202,7 @@ class TestRefusals:
 
 
 class TestInput:
-    """What is refused before the cluster is asked; the manifests themselves are tested in tests/unit/plugins/module_utils/cluster/test_manifests.py."""
+    """What is refused before the cluster is asked; the manifests themselves are tested in tests/unit/plugins/module_utils/_cluster/test_manifests.py."""
 
     @pytest.mark.parametrize(
         ("options", "words"),

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.rollout import is_complete
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import is_complete
 from support.operand import reconcile
 from support.scheduler import Scheduler, eventually
 from support.site import NAMESPACE, RESOURCE, remove

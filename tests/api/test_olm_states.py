@@ -13,7 +13,7 @@ import time
 import uuid
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from support.direct_module import run_directly
 from support.kinds import established
 from support.scheduler import eventually

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import reconcile_period
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import reconcile_period
 from support import ansible_runs
 from support.scheduler import eventually
 from support.site import DEMO, NAMESPACE, RESOURCE, remove, removed

@@ -13,7 +13,7 @@ from collections import Counter
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.presets import configuration
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import configuration
 from support.load_watcher import load_watcher
 from support.scheduler import eventually, program_with_plugins
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.presets import PRESETS
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PRESETS
 from cluster.throwaway.layout import Layout
 from support.direct_module import run_directly
 from support.scheduler import IMAGE, program_with_plugins

@@ -18,10 +18,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.preview import explain, run, scheduler, server
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import parse
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import explain, run, scheduler, server
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, preview
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import parse
 from support.access import service_account
 from support.direct_module import COLLECTIONS, run_directly
 from support.examples import PLUGINS, run_examples
@@ -70,7 +70,7 @@ THREE = [node("a"), node("b"), node("c")]
 # A preview of a scheduler that writes nothing, and so does not notice that nobody reads its log.
 KILLED = """
 import sys
-from ansible_collections.osso.scheduler.plugins.module_utils.preview import scheduler, server
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import scheduler, server
 silent = scheduler.Candidate("candidate", sys.argv[1], "1.34", {"profiles": []}, ("second",))
 with scheduler.running(silent, server.Sandbox([]), scheduler.ATTEMPTS):
     pass
@@ -620,7 +620,7 @@ def test_command_line(binary, tmp_path):
     config.write_text(json.dumps(NOWHERE))
 
     def command(*arguments):
-        module = "ansible_collections.osso.scheduler.plugins.module_utils.preview.command_line"
+        module = "ansible_collections.osso.scheduler.plugins.module_utils.scheduler_preview"
         given = [f"--snapshot={file}", f"--config={config}", f"--binary={binary}", "--mode=replace"]
         environment = {**os.environ, "PYTHONPATH": str(COLLECTIONS)}
         return subprocess.run(

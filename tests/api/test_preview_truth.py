@@ -10,8 +10,8 @@ import os
 from pathlib import Path
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Resource
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Resource
 from cluster.throwaway.layout import Layout
 from oracle.programs import number as minor
 from support.load_watcher import load_watcher

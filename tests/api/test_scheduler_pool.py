@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.variables.custom_scheduler import documented_config
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.custom_scheduler import documented_config
 from support.operator_in_process import crashing, ready
 from support.scheduler import IMAGE, eventually
 from support.site import NAMESPACE as OPERATOR

@@ -15,11 +15,11 @@ import sys
 import time
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from support.processes import cpu_of_children
 
 TITLE = "The engine"
-ENGINE = "ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check"
+ENGINE = "ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check"
 RUNS = 200
 
 PROFILE = """

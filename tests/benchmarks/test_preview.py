@@ -12,12 +12,12 @@ import time
 from pathlib import Path
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.explain import Options as Question
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.explain import explain
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, make_scene, prepared, preview, select
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.run import perform, score
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import key_of
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import Snapshot, parse
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.explain import Options as Question
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.explain import explain
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, make_scene, prepared, preview, select
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.run import perform, score
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import Snapshot, parse
 from benchmarks import plots
 from support.preview import CONFIG, listed, node, pod
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.openshift import rendered
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.openshift import rendered
 from support.examples import PLUGINS, run_examples
 from support.objects import deployment
 from support.openshift import openshift

@@ -10,7 +10,7 @@ import uuid
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.presets import configuration
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import configuration
 from cluster.throwaway.layout import Layout
 from support.scheduler import Scheduler, eventually
 from support.site import installed

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from oracle import compare, corpus, generate, recordings
 
 pytestmark = pytest.mark.long

@@ -13,7 +13,7 @@ import tarfile
 from typing import NamedTuple
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.openshift import rendered
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.openshift import rendered
 from support.bare_cluster import bare_clusters
 from support.fleet import VARIABLES as FLEET
 from support.monitoring import Stack

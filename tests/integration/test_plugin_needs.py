@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import CONTROLLER, NEEDS
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import CONTROLLER, NEEDS
 from support.scheduler import Scheduler, eventually
 from support.site import NAMESPACE, installed, site
 

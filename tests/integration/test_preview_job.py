@@ -18,8 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.preview import in_pod, job
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling import job_pods
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import in_pod, job
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import job_pods
 from support.access import service_account
 from support.direct_module import COLLECTIONS, run_directly
 from support.preview import CONFIG, SECRET, listed, node, pod

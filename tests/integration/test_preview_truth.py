@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, preview
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import take
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, preview
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import take
 from support.preview import CONFIG
 from support.preview_truth import PODS, Cluster, Score, preset, profile
 from support.scheduler import eventually, program_with_plugins

@@ -21,7 +21,7 @@ from textwrap import indent
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.openshift import rendered
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.openshift import rendered
 from cluster.throwaway.layout import RELEASES, Layout
 from support.ansible_runs import play
 from support.control_plane import ControlPlane

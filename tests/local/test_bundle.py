@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import identify
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import identify
 
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLE = ROOT / "operator/bundle"

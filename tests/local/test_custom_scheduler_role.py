@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.variables.custom_scheduler import DEFAULTS, complete, operand
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.custom_scheduler import DEFAULTS, complete, operand
 from support.ansible_runs import play
 
 ROOT = Path(__file__).resolve().parents[2]

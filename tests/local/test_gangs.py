@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The filter in_tree_gangs. What it converts: tests/unit/plugins/module_utils/scheduling/test_gangs.py."""
+"""The filter in_tree_gangs. What it converts: tests/unit/plugins/module_utils/_scheduling/test_gangs.py."""
 
 from __future__ import annotations
 

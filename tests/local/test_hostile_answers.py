@@ -15,10 +15,10 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import prometheus as client
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.metrics import load_aware
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.preflight import Options, examine
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring.prometheus import Prometheus, PrometheusError
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import prometheus as client
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.metrics import load_aware
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.preflight import Options, examine
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import Prometheus, PrometheusError
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from support.direct_module import COLLECTIONS
@@ -281,7 +281,7 @@ def test_answers_that_are_cut_off(server):
 
 LARGEST = """
 import resource, sys
-from ansible_collections.osso.scheduler.plugins.module_utils.monitoring import prometheus
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import prometheus
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 before = peak()

@@ -41,4 +41,4 @@ def test_a_circle_is_found():
 
 def test_packages_depend_in_one_direction():
     found = order((path.relative_to(ROOT).parts[0], path.read_text()) for path in ROOT.rglob("*.py"))
-    assert found.index("kube_scheduler") < found.index("cluster") < found.index("scheduling") < found.index("operand")
+    assert found.index("_kube_scheduler") < found.index("_cluster") < found.index("_scheduling") < found.index("_operand")

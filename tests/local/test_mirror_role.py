@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.variables.mirror import complete
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.mirror import complete
 from support.ansible_runs import play
 
 ROLE = {"ansible.builtin.include_role": {"name": "osso.scheduler.mirror"}}

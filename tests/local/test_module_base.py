@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import message_of
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import message_of
 from support.direct_module import COLLECTIONS
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
@@ -63,7 +63,7 @@ def test_arguments_are_in_no_system_log(name, arguments):
 CRASHING = """
 import json, sys
 from ansible.module_utils import basic
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import cluster_module
 def run(module):
     raise ValueError(f"Invalid header value {module.params['value'].encode()!r}")
 cluster_module(run, argument_spec={"value": {"type": "str"}})
@@ -89,7 +89,7 @@ def test_a_crash_shows_where_but_no_argument():
 
 
 WARNING = """
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.module import cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import cluster_module
 cluster_module(lambda module: {"changed": False, "warnings": ["mind the gap"]}, argument_spec={})
 """
 
@@ -130,4 +130,4 @@ def test_every_module_goes_through_cluster_module():
     # Of these, which are actions, the modules only say so.
     actions = {PLUGINS / "modules" / name for name in ("fleet_info.py", "validate_variables.py")}
     making = {path for path in PLUGINS.rglob("*.py") if "AnsibleModule" in path.read_text()} - actions
-    assert making == {PLUGINS / "module_utils/cluster/module.py"}
+    assert making == {PLUGINS / "module_utils/_cluster/module.py"}

@@ -12,8 +12,8 @@ import pytest
 import yaml
 from ansible.errors import AnsibleFilterError
 from ansible_collections.osso.scheduler.plugins.filter.operator import plugin_needs
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.needs import CONTROLLER, NEEDS
-from ansible_collections.osso.scheduler.plugins.module_utils.operand import needs
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import CONTROLLER, NEEDS
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import needs
 
 FILES = Path(__file__).parents[2] / "roles/operator/files/plugins"
 

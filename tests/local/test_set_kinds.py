@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.operand import reconcile
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import reconcile
 
 ROLES = Path(__file__).parents[2] / "roles"
 KIND = re.compile(r"^kind: (\w+)$|^\{\{ allow\('(\w+)'|\{\{ '(\w+)' if minimal else '(\w+)' \}\}\nmetadata", re.MULTILINE)

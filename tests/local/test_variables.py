@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Wrong variables of roles and plays, before a request is sent. The rules: tests/unit/plugins/module_utils/variables."""
+"""Wrong variables of roles and plays, before a request is sent. The rules: tests/unit/plugins/module_utils/_variables."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.collisions import is_rejected
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.collisions import is_rejected
 from support.plain_scheduler import CONFIG, plain_scheduler
 from support.prometheus import Monitoring
 from support.scheduler import eventually

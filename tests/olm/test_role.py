@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables.operators import UPSTREAM as LINES
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.operators import UPSTREAM as LINES
 from support.olm import Bundle, Package
 from support.site import NAMESPACE, gone
 

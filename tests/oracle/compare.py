@@ -307,7 +307,7 @@ def engine():
     """The engine: it is what is tested."""
     if COLLECTIONS not in sys.path:
         sys.path.insert(0, COLLECTIONS)
-    from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
+    from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 
     return check
 

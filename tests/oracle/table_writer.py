@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-TABLES = Path(__file__).parents[2] / "plugins/module_utils/kube_scheduler/tables"
+TABLES = Path(__file__).parents[2] / "plugins/module_utils/_kube_scheduler/tables"
 LAST = 99
 """The last minor of a flag that still exists."""
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import timestamps
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.conditions import find
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import find
 from conformance.operator.steps import edit, patch, version
 from support.operator_in_process import crashing, ready, unpullable
 from support.scheduler import IMAGE, eventually

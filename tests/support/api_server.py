@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from kubernetes.client import Configuration
 
 HANG_UP, HANG_UP_IN_THE_ANSWER = "hang up", "hang up in the answer"

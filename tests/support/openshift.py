@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.openshift import rendered
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.openshift import rendered
 
 from .kinds import served
 
@@ -37,7 +37,7 @@ DEBUG_LOGGING = "osso-scheduler-debug-logging"
 
 
 def profile_texts() -> dict[str, str]:
-    """config.yaml of each profile. tests/unit/plugins/module_utils/kube_scheduler/test_openshift.py compares them with recorded ones."""
+    """config.yaml of each profile. tests/unit/plugins/module_utils/_kube_scheduler/test_openshift.py compares them with recorded ones."""
     return {profile: json.dumps(rendered("4.18", profile)) for profile in PROFILES}
 
 

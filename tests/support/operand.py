@@ -11,10 +11,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from ansible_collections.osso.scheduler.plugins.module_utils.operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.decision import Facts
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.names import FINALIZER
-from ansible_collections.osso.scheduler.plugins.module_utils.scheduling.validation import Target, ValidationResult, unknown_target
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import Facts
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.names import FINALIZER
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.validation import Target, ValidationResult, unknown_target
 
 from .ansible_runs import play
 

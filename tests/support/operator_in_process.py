@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.operand import reconcile
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.rollout import is_complete
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import reconcile
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import is_complete
 from ansible_collections.osso.scheduler.plugins.plugin_utils import operand_templates
 
 from .scheduler import Scheduler, eventually

@@ -18,14 +18,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster import conditions
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.resources import Resource
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.presets import configuration
-from ansible_collections.osso.scheduler.plugins.module_utils.preview import scheduler
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.preview import Options, prepared, preview
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.server import key_of
-from ansible_collections.osso.scheduler.plugins.module_utils.preview.snapshot import Snapshot, take
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Resource
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import configuration
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import scheduler
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, prepared, preview
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import Snapshot, take
 
 from .preview import CONFIG
 from .scheduler import eventually

@@ -12,8 +12,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.text import content_hash
-from ansible_collections.osso.scheduler.plugins.module_utils.operand.rollout import is_complete
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import content_hash
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import is_complete
 from oracle.programs import Program, all_programs, number
 
 from .site import NAMESPACE, VARIABLES

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from collections.abc import Iterable
@@ -118,10 +119,13 @@ def ensure(layout: Layout, progress: Progress, names: Iterable[str] = REQUIRED) 
     layout.bin.mkdir(parents=True, exist_ok=True)
     layout.inputs.mkdir(exist_ok=True)
     for program in _stale(layout, names):
-        if _in_checkout(layout, program):
-            _take_from_checkout(layout, program)
-        else:
-            _compile(layout, progress, program)
+        # One after the other, also for several clusters: the second build of a program then takes it from the first one.
+        with (SOURCE / program.module / program.module_file).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if _in_checkout(layout, program):
+                _take_from_checkout(layout, program)
+            else:
+                _compile(layout, progress, program)
         for link in program.links:
             (layout.bin / link).unlink(missing_ok=True)
             (layout.bin / link).symlink_to(program.name)

@@ -13,8 +13,8 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.images import identify
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import identify
 from conformance.operator import samples
 from conformance.operator.steps import (
     ACCOUNT,

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.variables.playbooks import BOOLS, CHOICES, NUMBERS, errors
-from ansible_collections.osso.scheduler.plugins.module_utils.variables.spelling import KNOWN
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.playbooks import BOOLS, CHOICES, NUMBERS, errors
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.spelling import KNOWN
 from support.ansible_runs import play
 
 

@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError
-from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import change as module
-from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import guard, manifest, process, rollback
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import change as module
+from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import guard, manifest, process, rollback
 from support import kubelet
 from support.direct_module import COLLECTIONS
 from support.static_pod_host import CONFIG, TEXT, Host

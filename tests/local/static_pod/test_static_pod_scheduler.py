@@ -21,12 +21,12 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils.cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.tables import openshift
-from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import manifest as manifests
-from ansible_collections.osso.scheduler.plugins.module_utils.static_pod import process, rollback
-from ansible_collections.osso.scheduler.plugins.module_utils.static_pod.change import change
-from ansible_collections.osso.scheduler.plugins.module_utils.static_pod.guard import Guard
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables import openshift
+from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import manifest as manifests
+from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import process, rollback
+from ansible_collections.osso.scheduler.plugins.module_utils._static_pod.change import change
+from ansible_collections.osso.scheduler.plugins.module_utils._static_pod.guard import Guard
 from support import kubelet
 from support.ansible_runs import play
 from support.api_server import ApiServer, status

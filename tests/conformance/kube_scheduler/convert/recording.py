@@ -36,8 +36,8 @@ if __name__ == "__main__":
     # Before the imports below, which is why they come late (E402)
     sys.path[:0] = [str(ROOT / "tests"), str(ROOT / ".cache/collections")]
 
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.check import check  # noqa: E402
-from ansible_collections.osso.scheduler.plugins.module_utils.kube_scheduler.convert import Conversion, convert  # noqa: E402
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check  # noqa: E402
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.convert import Conversion, convert  # noqa: E402
 
 SERVED = {"Policy": (21, 21), "v1beta1": (22, 22), "v1beta2": (23, 27), "v1beta3": (25, 28)}
 """The minors that read a version and a newer one. A policy becomes v1beta1 on 1.21; 1.22 can't write what it makes of policies."""

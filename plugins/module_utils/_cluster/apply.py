@@ -1,0 +1,729 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Apply or delete a set of manifests."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import (
+    accounts,
+    additions,
+    diff,
+    inventory,
+    lookup,
+    membership,
+    order,
+    ownership,
+    prune,
+    readiness,
+    wait,
+)
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import report as action
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import FIELD_MANAGER, Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.compare import applied, is_applied, owned_fields
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.delete import Doomed, delete
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.explain import conflicts, refusal
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.forecast import Forecast
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.goals import goals
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity, Key, desired, without_set
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.membership import Standing
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import Judge
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
+
+_RETRY_PAUSE = 0.2
+_MAX_RACES = 5
+# A definition takes this long at most to reach each of the API servers.
+_SPREADING_SECONDS = 5
+
+
+class Options(NamedTuple):
+    """What to do with a set; the meaning of each is documented in the module ``apply``."""
+
+    manifests: Sequence[Object]
+    check: bool = False
+    field_manager: str = FIELD_MANAGER
+    force_conflicts: bool = False
+    takeover_field_managers: Sequence[str] = ()
+    revert_additions: bool = False
+    track_accounts: bool = False
+    set_name: str | None = None
+    set_namespace: str | None = None
+    set_kinds: Sequence[Mapping[str, str]] = ()
+    adopt: bool = False
+    keep_existing: Sequence[str] = ()
+    take_ownership: Sequence[str] = ()
+    orphan: Sequence[str] = ()
+    prune: bool = False
+    keep_nonempty: bool = False
+    owner: Mapping[str, Any] | None = None
+    subresource: str | None = None
+    wait: bool = False
+    wait_for: Sequence[Mapping[str, Any]] = ()
+    wait_timeout: int = 300
+    all_of: Sequence[Mapping[str, Any]] = ()
+    assume_deleted: Sequence[Mapping[str, Any]] = ()
+    assume_created: Sequence[Mapping[str, Any]] = ()
+    return_removed: bool = False
+
+
+class Run:
+    """One run over one set. ``warn`` is called with texts; ``report`` collects what was done, also when a call raises."""
+
+    def __init__(self, client: Client, options: Options, report: action.Report, warn: Callable[[str], None]) -> None:
+        self._client = client
+        self._options = options
+        self._report = report
+        self._warn = warn
+        self._deadline = wait.Deadline(options.wait_timeout)
+        wanted = [desired(obj, options.set_name, options.set_namespace, options.owner, options.subresource) for obj in options.manifests]
+        self._wanted = {Identity.of(obj): obj for obj in wanted}
+        self._own_kinds = lookup.learn_definitions(client, wanted)
+        self._forecast = Forecast(self._own_kinds, warn, options.assume_created if options.check else ())
+        self._inventory = (
+            inventory.identity(options.set_name, options.set_namespace) if options.set_name and options.set_namespace else None
+        )
+        self._resources: dict[Identity, Resource | None] = {}
+        self._live: dict[Identity, Object | None] = {}
+        self._assumed = prune.Deleted(options.assume_deleted if options.check else ())
+        # As `membership.set_of` returns it
+        self._set = (options.set_name, options.set_namespace) if options.set_name else None
+        # Without an inventory, the labels alone say what is a member.
+        self._has_inventory = False
+        # Objects that this run adopts, and those of which fields by others are put back
+        self._adopting: set[Identity] = set()
+        self._put_back: set[Identity] = set()
+        self._would = "Would be" if options.check else "Was"
+        # Warnings that are true after the first write
+        self._announced: list[str] = []
+        # Deployments whose ServiceAccount was recreated
+        self._cut_off: set[Identity] = set()
+        # When this run changed a definition, by the kind that it defines
+        self._defined: dict[tuple[str, str], float] = {}
+
+    def present(self) -> None:
+        """Apply the set: see `Options`."""
+        awaited = goals(self._wanted, self._options.wait, self._options.wait_for)
+        self._locate(self._wanted)
+        if not self._options.check:
+            self._locate(identity for identity, judge in awaited)
+            self._refuse_unknown_kinds()
+        self._read(self._wanted)
+        members = self._recorded()
+        mine = self._claim(members)
+        self._record_on_workloads()
+        stale = [member for member in members if member.key not in {identity.key for identity in self._wanted}]
+        if not self._options.check:
+            self._rehearse()
+
+        recorded = False
+        for phase in order.phases(self._wanted):
+            if not recorded and order.phase(phase[0]) != order.NAMESPACES:
+                self._record(inventory.union(members, mine))
+                recorded = True
+            if not self._options.check and any(identity.kind in additions.KINDS for identity in phase):
+                self._record_on_workloads()  # Accounts of an earlier phase have their uid now.
+            for identity in phase:
+                self._apply(identity, self._wanted[identity])
+            self._establish(phase)
+        if not recorded:
+            self._record(inventory.union(members, mine))
+        if not self._options.check:
+            self._wait(awaited)
+        if self._options.prune:
+            kept = self._prune(stale)
+            self._record(inventory.union(kept, mine))
+
+    def absent(self, recorded: bool = True) -> None:
+        """Delete the manifests, every object of the kinds in ``all_of``, and what the set's inventory names.
+
+        Of a set, only what it created: what it adopted is given back, and what it never had stays. Without ``recorded`` the inventory is not
+        read and stays: only the members among the set's kinds that are found by their labels are deleted.
+        """
+        self._locate(self._wanted)
+        self._read(self._wanted)
+        members = self._recorded(look_for_more=True) if recorded else self._labelled()
+        named = {identity.key for identity in self._wanted}
+        others = [member for member in members if member.key not in named]
+        self._locate(others)
+        self._read(others)
+        doomed, released = self._sorted_by_standing(members, others)
+        orphaned = self._orphaned(doomed)
+        selected = {one.identity.key for one in doomed} | {one.identity.key for one in released}
+        doomed = [one for one in doomed if one not in orphaned]
+        for selection in self._options.all_of:
+            found = [one for one in self._all_of(selection) if one.identity.key not in selected]
+            # Where labels select, they may be those of a set, and what it adopted is not to be deleted.
+            adopted = [one for one in found if selection.get("label_selector") and membership.former_manager(one.present) is not None]
+            self._live.update((one.identity, one.live) for one in adopted)
+            self._resources.update((one.identity, one.resource) for one in adopted)
+            released += adopted
+            doomed += [one for one in found if one not in adopted]
+        doomed = self._without_definitions_in_use(doomed, {member.key for member in others})
+        if self._options.keep_nonempty:
+            going = {self._inventory.key} if self._inventory else set()
+            doomed = prune.without_nonempty(self._client, doomed, going, self._warn)
+        home = []
+        if self._inventory:
+            # The inventory goes last, so that an interrupted run can be repeated; only its own namespace is deleted after it.
+            home = [one for one in doomed if one.identity.key == ("", "Namespace", None, self._options.set_namespace)]
+            doomed = [one for one in doomed if one not in home]
+        self._release(released)
+        for one in orphaned:
+            self._orphan(one)
+        self._delete(doomed)
+        if self._inventory and recorded:
+            self._delete([self._doomed(self._inventory)])
+        self._delete(home)
+
+    def _sorted_by_standing(self, members: list[Identity], others: Iterable[Identity]) -> tuple[list[Doomed], list[Doomed]]:
+        """What of the manifests and of ``others``, the further members of the inventory, is to be deleted, and what to be given back."""
+        doomed, released = [], []
+        for identity in [*self._wanted, *others]:
+            one = self._doomed(identity)
+            standing = self._standing(identity, members) if self._options.set_name else Standing.CREATED
+            if standing is Standing.ADOPTED:
+                released.append(one)
+            elif standing is Standing.CREATED and (one.live or identity in self._wanted):
+                doomed.append(one)
+            elif identity in self._wanted and one.live:
+                self._report.add(identity, action.UNCHANGED, one.live, one.live)
+                self._warn(f"{identity} is not deleted: {self._whose(one.live)}. Delete it by hand if nothing needs it.")
+        return doomed, released
+
+    def _without_definitions_in_use(self, doomed: list[Doomed], keys: Collection[Key]) -> list[Doomed]:
+        """``doomed`` without those definitions among ``keys`` of whose kind objects exist that stay."""
+        used = [one for one in prune.in_use(self._client, doomed) if one.identity.key in keys]
+        for one in used:
+            self._warn(
+                f"{one.identity} of set {self._options.set_name} is not deleted: objects of its kind exist and would be deleted too."
+            )
+        return [one for one in doomed if one not in used]
+
+    # Membership
+
+    def _standing(self, identity: Identity, members: list[Identity]) -> Standing:
+        recorded = not self._has_inventory or identity.key in {member.key for member in members}
+        return membership.standing(self._live[identity], self._set, recorded)
+
+    def _claim(self, members: list[Identity]) -> list[Identity]:
+        """The identities that are members of the set. What existed before becomes one only where the options allow that.
+
+        A Namespace or CustomResourceDefinition that existed before is shared: it is applied, but does not become a member. Raises
+        `InputError` for anything else.
+        """
+        options = self._options
+        if not options.set_name:
+            return list(self._wanted)
+        mine: list[Identity] = []
+        foreign: dict[Identity, Object] = {}
+        for identity, wanted in list(self._wanted.items()):
+            live = self._live[identity]
+            if live is None or "deletionTimestamp" in live["metadata"]:
+                mine.append(identity)
+                continue
+            standing = self._standing(identity, members)
+            if standing is Standing.ADOPTED:
+                self._wanted[identity] = membership.adopted(wanted, live)
+            elif standing is Standing.FOREIGN and identity.kind in prune.HOLDERS:
+                if identity.name not in options.take_ownership:
+                    self._share(identity)
+                    continue
+            elif standing is Standing.FOREIGN and not self._is_taken_over(live):
+                if membership.set_of(live) not in (None, self._set) or not options.adopt:
+                    foreign[identity] = live
+                    continue
+                self._wanted[identity] = membership.adopted(wanted, live)
+                self._adopting.add(identity)
+            mine.append(identity)
+        if foreign:
+            raise InputError(self._not_ours(foreign))
+        if self._adopting:
+            names = ", ".join(str(identity) for identity in self._wanted if identity in self._adopting)
+            self._announce(f"{self._would} adopted by set {options.set_name}, since it existed before: {names}.")
+        return mine
+
+    def _share(self, identity: Identity) -> None:
+        """Apply an object without its becoming a member, or leave it as it is."""
+        if identity.name in self._options.keep_existing:
+            self._report.add(identity, action.UNCHANGED, self._live[identity], self._live[identity])
+            del self._wanted[identity]
+        else:
+            self._wanted[identity] = without_set(self._wanted[identity])
+
+    def _is_taken_over(self, live: Object) -> bool:
+        """Was it written by a replaced field manager, or by one of our runs that was interrupted during the takeover?"""
+        options = self._options
+        if not options.takeover_field_managers or membership.set_of(live) not in (None, self._set):
+            return False
+        return membership.has_fields_of(live, [*options.takeover_field_managers, options.field_manager])
+
+    def _not_ours(self, foreign: Mapping[Identity, Object]) -> str:
+        reasons = "; ".join(f"{identity}: {self._whose(live)}" for identity, live in foreign.items())
+        return (
+            f"Nothing was written, because objects exist that set {self._options.set_name} did not create. {reasons}. Delete or rename them, or "
+            "set adopt to true (in a role of this collection ROLE_adopt, of a SecondaryScheduler the annotation osso.scheduler/adopt): then "
+            "they become what the manifests say, and are given back instead of deleted when the set is removed. An object of another set "
+            "is never adopted: remove that set first."
+        )
+
+    def _whose(self, live: Object) -> str:
+        other = membership.set_of(live)
+        if other not in (None, self._set):
+            name, namespace = other
+            return f"it belongs to set {name}" + (f" of namespace {namespace}" if namespace else "")
+        managers = ", ".join(membership.managers(live)) or "unknown"
+        return f"set {self._options.set_name} did not create it (field managers: {managers})"
+
+    def _release(self, released: list[Doomed]) -> None:
+        """Give adopted objects back to those who had them before."""
+        for one in released:
+            after = self._released(one.identity)
+            if after:
+                self._report.add(one.identity, action.RELEASED, one.live, after)
+        if released:
+            names = ", ".join(str(one.identity) for one in released)
+            self._warn(f"{names} existed before and was adopted. {self._would} released unchanged, not deleted.")
+
+    def _released(self, identity: Identity) -> Object | None:
+        races = 0
+        while True:
+            live = self._live[identity]
+            if not live or membership.former_manager(live) is None:
+                return None
+            try:
+                return self._rewrite(identity, membership.release(live, self._options.field_manager))
+            except ApiError as error:
+                races += 1
+                if error.status not in (404, 409) or races == _MAX_RACES:
+                    raise refusal(error, identity, "release") from None
+                time.sleep(_RETRY_PAUSE)
+                self._read([identity])
+
+    # Reading
+
+    def _locate(self, identities: Iterable[Identity]) -> None:
+        for identity in identities:
+            self._resources[identity] = lookup.locate(self._client, identity)
+
+    def _resource(self, identity: Identity) -> Resource:
+        """Where an object is written. What is not served ended the run before, or is read as missing and is not written."""
+        resource = self._resources[identity]
+        if resource is None:
+            raise AssertionError("resource")
+        return resource
+
+    def _existing(self, identity: Identity) -> Object:
+        """What is known to exist, for instance since this run applied it."""
+        live = self._live[identity]
+        if live is None:
+            raise AssertionError("live")
+        return live
+
+    def _name_and_namespace(self) -> tuple[str, str]:
+        """Of a set that has an inventory."""
+        if self._options.set_name is None:
+            raise AssertionError("set_name")
+        if self._options.set_namespace is None:
+            raise AssertionError("set_namespace")
+        return self._options.set_name, self._options.set_namespace
+
+    def _read(self, identities: Iterable[Identity]) -> None:
+        found = lookup.read(self._client, {identity: self._resources[identity] for identity in identities})
+        self._live.update(self._assumed.without(found))
+
+    def _doomed(self, identity: Identity) -> Doomed:
+        return Doomed(identity, self._resources[identity], self._live[identity])
+
+    def _delete(self, doomed: list[Doomed]) -> None:
+        delete(self._client, doomed, self._report, self._deadline, self._options.check)
+
+    def _refuse_unknown_kinds(self) -> None:
+        for identity, resource in self._resources.items():
+            if resource is None:
+                raise InputError(
+                    f"{identity}: the API server does not serve {identity.api_version} {identity.kind}. "
+                    "Install its CustomResourceDefinition first, or put it into the manifests."
+                )
+
+    def _recorded(self, look_for_more: bool = False) -> list[Identity]:
+        """The members that the inventory names; [] without an inventory.
+
+        Where it is lost, and with ``look_for_more``, also those that are found by their labels.
+        """
+        if not self._inventory:
+            return []
+        self._locate([self._inventory])
+        self._read([self._inventory])
+        live = self._live[self._inventory]
+        try:
+            members = inventory.members(live)
+        except ClusterError as error:
+            if not self._options.set_kinds:
+                raise
+            self._warn(f"{error.message} The members are found by their labels instead.")
+            live, members = None, []
+        self._has_inventory = live is not None
+        return inventory.union(self._labelled(), members) if look_for_more or live is None else members
+
+    def _labelled(self) -> list[Identity]:
+        """The members that are found by the labels that we gave them, among the kinds of the set."""
+        options = self._options
+        selector = inventory.selector(*self._name_and_namespace())
+        found = [one for kind in options.set_kinds for one in self._all_of(dict(kind, label_selector=selector))]
+        return [one.identity for one in found if inventory.was_labelled_by(one.present, options.field_manager)]
+
+    def _all_of(self, selection: Mapping[str, Any]) -> list[Doomed]:
+        kind = Identity(selection["api_version"], selection["kind"], None, "*")
+        try:
+            resource = self._client.resource(kind.api_version, kind.kind)
+            found = self._client.list(resource, selection.get("namespace"), label_selector=selection.get("label_selector"))
+        except ApiError as error:
+            if error.status == 404:
+                return []
+            raise refusal(error, kind, "list") from None
+        return [Doomed(Identity.of(obj), resource, obj) for obj in found]
+
+    # Applying
+
+    def _rehearse(self) -> None:
+        """Send all writes as dry runs first, so that an object that the server rejects ends the run before the first write.
+
+        Objects that the server cannot validate yet, such as one in a namespace of this set or in place of one that is being deleted, are only
+        written. A single write without conflicts requires no dry run: the server rejects it or stores it.
+        """
+        ordered = [identity for phase in order.phases(self._wanted) for identity in phase]
+        pending = [
+            identity
+            for identity in ordered
+            if not self._is_dying(self._live[identity]) and not self._is_unchanged(identity, self._wanted[identity])
+        ]
+        if len(pending) < 2 and not any(map(self._can_conflict, pending)):
+            return
+        forecast, problems = Forecast(self._own_kinds), []
+        for identity in pending:
+            wanted = self._wanted[identity]
+            ask = functools.partial(self._settle, identity, wanted, dry_run=True)
+            try:
+                forecast.ask(identity, wanted, self._live[identity], self._resources[identity], ask, bool(self._taken(identity)))
+            except ClusterError as error:
+                problems.append(error)
+        if problems:
+            problems[0].message = "\n".join(error.message for error in problems) + "\nNothing was written."
+            raise problems[0]
+
+    def _can_conflict(self, identity: Identity) -> bool:
+        live = self._live[identity]
+        return live is not None and any(
+            manager != self._options.field_manager for manager in membership.managers(live, self._options.subresource)
+        )
+
+    def _is_unchanged(self, identity: Identity, wanted: Object) -> bool:
+        live = self._live[identity]
+        return (
+            live is not None
+            and not self._is_dying(live)
+            and not self._taken(identity)
+            and is_applied(wanted, live, self._options.field_manager, self._options.subresource)
+        )
+
+    def _is_dying(self, live: Object | None) -> bool:
+        # An object that is being deleted can still get a status; other fields are for its successor.
+        return live is not None and "deletionTimestamp" in live["metadata"] and not self._options.subresource
+
+    def _taken(self, identity: Identity) -> ownership.TakeOver | None:
+        """The `ownership.TakeOver` of what the managers to be replaced own of an object, or of what others added; None where that is nothing."""
+        live = self._live[identity]
+        taken = self._replaced_managers(identity)
+        return taken if taken or live is None else additions.claim(live, self._fresh(identity), self._options.field_manager)
+
+    def _replaced_managers(self, identity: Identity) -> ownership.TakeOver | None:
+        live, options = self._live[identity], self._options
+        if not live or self._is_dying(live) or identity not in self._wanted:
+            return None
+        version = self._wanted[identity]["apiVersion"]
+        return ownership.take_over(live, options.takeover_field_managers, options.field_manager, version, options.subresource)
+
+    def _fresh(self, identity: Identity) -> list[additions.Addition]:
+        """What others added to a workload and this apply removes. A write that replaces managers removes nothing else."""
+        live = self._live[identity]
+        if not live or self._is_dying(live) or identity not in self._wanted or self._replaced_managers(identity):
+            return []
+        judged = self._judge_additions(live, self._wanted[identity])
+        return judged.fresh if judged else []
+
+    def _apply(self, identity: Identity, wanted: Object) -> None:
+        options, live = self._options, self._live[identity]
+        if live and self._is_dying(live) and not options.check:
+            wait.until_gone(self._client, [(identity, self._resource(identity), live["metadata"]["uid"])], self._deadline)
+            live = self._live[identity] = None
+        if live and self._is_unchanged(identity, wanted):
+            self._report.add(identity, action.UNCHANGED, live, live)
+            self._report_additions(identity, live, wanted)
+            return
+        taken, fresh = self._taken(identity), self._fresh(identity)
+        if options.check:
+            predict = self._predict_creation if identity in self._assumed.identities else self._predict
+            live, after, obstacle = self._forecast.ask(
+                identity, wanted, live, self._resources[identity], lambda: predict(identity, wanted, live, taken), bool(taken)
+            )
+            if obstacle is not None:
+                self._report.not_validated(identity, obstacle)
+        else:
+            if taken:
+                self._take_over(identity)
+            after = self._live[identity] = self._patch(identity, wanted)
+        if live is None:
+            done = action.CREATED
+        elif identity in self._adopting:
+            done = action.ADOPTED
+        else:
+            done = action.UPDATED if taken or self._differs(wanted, live, after) else action.UNCHANGED
+        if done != action.UNCHANGED:
+            self._defined.update(dict.fromkeys(lookup.defined_kinds(wanted), time.monotonic()))
+        self._report.add(identity, done, live, after, with_status="status" in wanted)
+        if fresh:
+            self._warn(f"{identity}: others added to its pod template: {additions.listed(fresh)}. {self._would} removed.")
+        if identity in self._cut_off:
+            replaced = "Would be" if options.check else "Are being"
+            self._warn(
+                f"{identity}: the API server rejects the tokens of its pods, since their ServiceAccount was recreated. {replaced} replaced."
+            )
+        self._report_additions(identity, after, wanted)
+
+    def _record_on_workloads(self) -> None:
+        """Have the manifests of workloads record the uid of their ServiceAccount, and which additions of others are removed."""
+        for identity, wanted in self._wanted.items():
+            wanted = self._wanted[identity] = self._with_account(identity, wanted)
+            live = self._live[identity]
+            judged = self._judge_additions(live, wanted) if live and not self._is_dying(live) else None
+            if judged:
+                self._wanted[identity] = additions.with_record(wanted, judged.record)
+
+    def _with_account(self, identity: Identity, wanted: Object) -> Object:
+        """The manifest of a Deployment with the record of its ServiceAccount, if that is a member of the set.
+
+        Before the run creates the account, its uid is unknown: then the pods of an existing Deployment have lost their account.
+        """
+        if not self._options.track_accounts or wanted["kind"] != "Deployment":
+            return wanted
+        name = wanted["spec"]["template"]["spec"].get("serviceAccountName")
+        account = Identity("v1", "ServiceAccount", identity.namespace, name or "default")
+        if account not in self._wanted:
+            return wanted
+        live, found = (None if one and self._is_dying(one) else one for one in (self._live[identity], self._live[account]))
+        if live is None:
+            return accounts.with_account(wanted, accounts.Account(found["metadata"]["uid"]) if found else accounts.Account())
+        uid = found["metadata"]["uid"] if found else accounts.PENDING
+        judged = accounts.account(live, found)
+        if found is None or judged.is_cut_off or identity in self._cut_off:
+            self._cut_off.add(identity)
+            judged = accounts.Account(uid, uid, True)
+        return accounts.with_account(wanted, judged)
+
+    def _judge_additions(self, live: Object, wanted: Object) -> additions.Verdict | None:
+        """The `additions.Verdict` on a workload; None where additions stay."""
+        if not self._options.revert_additions or wanted["kind"] not in additions.KINDS:
+            return None
+        return additions.judge(live, wanted, self._options.field_manager)
+
+    def _report_additions(self, identity: Identity, after: Object, wanted: Object) -> None:
+        """Report what others added and what cannot be reverted, and what admission replaces."""
+        judged = self._judge_additions(after, wanted)
+        if judged and judged.disputed:
+            self._report.add_additions(identity, judged.disputed)
+            self._warn(additions.told(identity, judged.disputed) + ".")
+        replaced = additions.replaced(after, wanted, self._options.field_manager) if judged else []
+        if replaced:
+            self._report.add_replacements(identity, replaced)
+            self._warn(additions.told_replaced(identity, replaced) + ".")
+
+    def _differs(self, wanted: Object, before: Object, after: Object) -> bool:
+        """Did an apply change something: the content, or which fields of it are ours?
+
+        The resourceVersion alone is not sufficient, because others also write, especially to the status.
+        """
+        ours = (self._options.field_manager, self._options.subresource)
+        with_status = "status" in wanted
+        return diff.content(before, with_status) != diff.content(after, with_status) or owned_fields(before, *ours) != owned_fields(
+            after, *ours
+        )
+
+    def _announce(self, text: str) -> None:
+        """Warn of what is done; without check mode not before something was written."""
+        self._announced.append(text)
+        if self._options.check:
+            self._warn_announced()
+
+    def _warn_announced(self) -> None:
+        while self._announced:
+            self._warn(self._announced.pop(0))
+
+    def _patch(self, identity: Identity, wanted: Object) -> Object:
+        races = 0
+        while True:
+            try:
+                after = self._settle(identity, wanted)
+                self._warn_announced()
+                return after
+            except ApiError as error:
+                races += 1
+                lost_race = error.status == 409 and not error.details.get("causes") and races < _MAX_RACES
+                if not (lost_race or self._is_spreading(identity, error)):
+                    raise refusal(error, identity, "apply", wanted) from None
+                time.sleep(_RETRY_PAUSE)
+
+    def _settle(self, identity: Identity, wanted: Object, dry_run: bool = False) -> Object:
+        """Apply; where others have set fields to another value, and these are to be put back, report it and apply with force."""
+        if identity in self._put_back or identity == self._inventory:
+            return self._send(identity, wanted, dry_run, force=True)
+        try:
+            return self._send(identity, wanted, dry_run)
+        except ApiError as error:
+            causes = error.details.get("causes") or []
+            # Conflicts with managers whose place is taken are none once that is written.
+            replaced = self._options.takeover_field_managers if dry_run and self._taken(identity) else []
+            error.details["causes"] = ownership.other_causes(causes, replaced)
+            found = conflicts(error)
+            forcible = not error.details["causes"] or (found and self._may_force(identity))
+            if not causes or not forcible:
+                raise
+            if found:
+                self._put_back.add(identity)
+                self._announce(f"{identity}: {found}. {self._would} put back to what the manifest says.")
+        return self._send(identity, wanted, dry_run, force=True)
+
+    def _may_force(self, identity: Identity) -> bool:
+        return self._options.force_conflicts or identity in self._adopting
+
+    def _take_over(self, identity: Identity) -> None:
+        """Store that fields are ours. The object may be written by others at the same time, or even be gone."""
+        races = 0
+        while True:
+            live, taken = self._live[identity], self._taken(identity)
+            if not live or not taken:
+                return
+            try:
+                self._live[identity] = self._rewrite(identity, ownership.rewrite(live, taken))
+                return
+            except ApiError as error:
+                races += 1
+                if error.status not in (404, 409) or races == _MAX_RACES:
+                    raise refusal(error, identity, "take over fields of", self._wanted[identity]) from None
+                time.sleep(_RETRY_PAUSE)
+                self._read([identity])
+
+    def _predict(self, identity: Identity, wanted: Object, live: Object | None, taken: ownership.TakeOver | None) -> Object:
+        """What applying would leave, by dry runs. The server knows nothing of a take-over that was not stored: so its answer to the
+        apply is stripped of what would go, and then asked for again, to have defaults filled in."""
+        answer = self._settle(identity, wanted, dry_run=True)
+        if not taken or live is None:
+            return answer
+        options = self._options
+        left = ownership.outcome(answer, taken, options.field_manager, options.subresource)
+        return self._rewrite(identity, ownership.replacement(live, left), options.subresource)
+
+    def _predict_creation(self, identity: Identity, wanted: Object, live: Object | None, taken: ownership.TakeOver | None) -> Object:
+        """What creating it would leave, where an object of this name is still there: the server is asked under another name."""
+        name = "osso-dry-run-" + hashlib.sha256(identity.name.encode()).hexdigest()[:10]
+        answer = self._send(identity, dict(wanted, metadata=dict(wanted["metadata"], name=name)), dry_run=True)
+        return dict(answer, metadata=dict(answer["metadata"], name=identity.name))
+
+    def _rewrite(self, identity: Identity, operations: list[Object], subresource: str | None = None) -> Object:
+        options = self._options
+        return self._client.json_patch(
+            self._resource(identity),
+            identity.name,
+            identity.namespace,
+            operations,
+            field_manager=options.field_manager,
+            dry_run=options.check,
+            subresource=subresource,
+        )
+
+    def _is_spreading(self, identity: Identity, error: ApiError) -> bool:
+        """Does an API server that answers so perhaps not know yet, or not in its new shape, what this run has just defined?"""
+        defined = self._defined.get((identity.group, identity.kind))
+        return defined is not None and error.status in (400, 404, 422, 500) and time.monotonic() - defined < _SPREADING_SECONDS
+
+    def _send(self, identity: Identity, wanted: Object, dry_run: bool, force: bool = False) -> Object:
+        options = self._options
+        return self._client.apply(
+            self._resource(identity),
+            wanted,
+            force=force,
+            dry_run=dry_run,
+            subresource=options.subresource,
+            field_manager=options.field_manager,
+        )
+
+    def _establish(self, phase: list[Identity]) -> None:
+        """Wait until the CustomResourceDefinitions of a phase are served: what comes after them may be their instances."""
+        if self._options.check:
+            return
+        targets = [
+            wait.Target(identity, self._resource(identity), readiness.established)
+            for identity in phase
+            if identity.kind == lookup.CRD and readiness.established(self._existing(identity)).state != readiness.READY
+        ]
+        self._live.update(wait.until_ready(self._client, targets, self._deadline, self._live))
+
+    # Waiting
+
+    def _wait(self, awaited: list[tuple[Identity, Judge]]) -> None:
+        targets = [wait.Target(identity, self._resource(identity), judge) for identity, judge in awaited]
+        for identity, live in wait.until_ready(self._client, targets, self._deadline, self._live).items():
+            self._report.see(identity, live)
+
+    # The inventory
+
+    def _record(self, members: list[Identity]) -> None:
+        """Write down what the set consists of, where that is not written already."""
+        if self._inventory:
+            wanted = desired(inventory.manifest(*self._name_and_namespace(), members))
+            self._apply(self._inventory, wanted)
+
+    def _prune(self, stale: list[Identity]) -> list[Identity]:
+        """Delete members that are no longer in the set, and return those that have to stay in the inventory."""
+        self._locate(stale)
+        self._read(stale)
+        mine = [one for one in map(self._doomed, stale) if one.live and membership.set_of(one.live) == self._set]
+        adopted = [one for one in mine if membership.former_manager(one.present) is not None]
+        orphaned = self._orphaned(one for one in mine if one not in adopted)
+        doomed = [one for one in mine if one not in adopted + orphaned]
+        kept = prune.kept(self._client, doomed, self._options.set_name, self._warn)
+        self._remember([one for one in mine if one not in kept])
+        self._release(adopted)
+        for one in orphaned:
+            self._orphan(one)
+        self._delete([one for one in doomed if one not in kept])
+        return [one.identity for one in kept]
+
+    def _remember(self, leaving: list[Doomed]) -> None:
+        """For a task that restores it: the manifests of what leaves the set."""
+        if self._options.return_removed:
+            self._report.removed = [applied(one.present, self._options.field_manager) for one in leaving if one.identity.kind != "Secret"]
+
+    def _orphaned(self, doomed: Iterable[Doomed]) -> list[Doomed]:
+        """Those which stay, because the options name them."""
+        return [one for one in doomed if one.live and one.identity.kind in prune.HOLDERS and one.identity.name in self._options.orphan]
+
+    def _orphan(self, one: Doomed) -> None:
+        """Take the set's labels off an object that others look after from now on; everything else of it stays."""
+        metadata = one.present["metadata"]
+        operations = [
+            {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
+            *membership.without_labels(one.present),
+        ]
+        try:
+            after = self._rewrite(one.identity, operations)
+        except ApiError as error:
+            raise refusal(error, one.identity, "let go of") from None
+        self._report.add(one.identity, action.UPDATED, one.live, after)

@@ -1,0 +1,88 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a person sees of a change: objects without noise and without secrets."""
+
+from __future__ import annotations
+
+import copy
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, masked
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+
+_NOISE = ("creationTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
+# Written by others on each change; the first also repeats the data of Secrets
+_NOISY_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/revision")
+
+
+def content(obj: Object | None, with_status: bool = False) -> Object:
+    """An object without what the server keeps for itself; {} for None."""
+    obj = copy.deepcopy(obj or {})
+    metadata = obj.get("metadata", {})
+    for field in _NOISE:
+        metadata.pop(field, None)
+    for annotation in _NOISY_ANNOTATIONS:
+        metadata.get("annotations", {}).pop(annotation, None)
+    if not metadata.get("annotations", True):
+        del metadata["annotations"]
+    if not with_status:
+        obj.pop("status", None)
+    return obj
+
+
+def difference(before: Object | None, after: Object | None, with_status: bool = False) -> tuple[Object, Object]:
+    """``(before, after)`` for a diff; either may be None. Values of Secrets are masked: only that one changed can be seen.
+
+    So are the credentials in a scheduler's configuration.
+    """
+    before, after = content(before, with_status), content(after, with_status)
+    if "Secret" in (before.get("kind"), after.get("kind")):
+        for field in ("data", "stringData"):
+            _mask(before, after, field)
+    if "ConfigMap" in (before.get("kind"), after.get("kind")):
+        _mask_configurations(before.get("data") or {}, after.get("data") or {})
+    return before, after
+
+
+def _mask_configurations(old: Object, new: Object) -> None:
+    """Only the kind shows that a text is YAML, and the meaning of its keys."""
+    for key in {**old, **new}:
+        texts = [data[key] if isinstance(data.get(key), str) else "" for data in (old, new)]
+        if any("KubeSchedulerConfiguration" in text for text in texts):
+            for data, text in zip((old, new), masked(*texts)):
+                if key in data:
+                    data[key] = text
+
+
+def _mask(before: Object, after: Object, field: str) -> None:
+    old, new = before.get(field) or {}, after.get(field) or {}
+    changed = {key for key in old if key in new and old[key] != new[key]}
+    if old:
+        before[field] = {key: MASK + (" (before)" if key in changed else "") for key in old}
+    if new:
+        after[field] = {key: MASK + (" (after)" if key in changed else "") for key in new}
+
+
+def as_diff(title: str, before: Object, after: Object) -> dict[str, str]:
+    """One entry of Ansible's ``diff``, with the objects as YAML."""
+    return {
+        "before_header": title,
+        "after_header": title,
+        "before": _yaml(before),
+        "after": _yaml(after),
+    }
+
+
+def _yaml(obj: Object) -> str:
+    """Texts of several lines stay such, so that their diff shows the lines that differ; others are never broken."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+    Dumper.add_representer(str, text)
+    return yaml.dump(obj, Dumper=Dumper, default_flow_style=False, sort_keys=True, width=10**6) if obj else ""

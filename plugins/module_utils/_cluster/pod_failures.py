@@ -1,0 +1,160 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Why the newest pods of a scheduler do not come to serve: a pure function over objects as the API server returns them.
+
+What a crashed container said last is the end of its log (``terminationMessagePolicy: FallbackToLogsOnError``), and kube-scheduler logs its
+whole configuration, tokens included: at ``-v=2``, and in the error for a file without ``kind``. So only the line with the reason is used, and only up
+to the first possible secret.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog import exit_reason
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import one_line, redacted
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+
+REVISION = "deployment.kubernetes.io/revision"
+
+# A failing container goes through several states: these have the name of the one that lasts, so that the reason stays the same.
+_LASTING = {"ErrImagePull": "ImagePullBackOff", "Error": "CrashLoopBackOff", "Completed": "CrashLoopBackOff"}
+_STARTING = ("ContainerCreating", "PodInitializing")
+# For a container that waits for its restart, its last end is more informative.
+_AGAIN = ("CrashLoopBackOff", "RunContainerError")
+# kube-scheduler ends with 0 only then; as process 1 of its container a Go program that does not listen for signals yet ends with 2.
+_TOLD_TO_END_CODES = (0, 2, 143)
+_PANIC_CODE, _KILLED_CODE = 2, 137
+
+
+class Failure(NamedTuple):
+    """reason: the container's own, such as ImagePullBackOff, or the pod's (Unschedulable) or the Deployment's (FailedCreate).
+
+    message: pod, container and what they say, without secrets. crashes: how often the container ended that ended most often.
+    pod: its name, "" where there is none.
+    """
+
+    reason: str
+    message: str
+    crashes: int = 0
+    pod: str = ""
+
+
+def of_rollout(
+    deployment: Object | None, replica_sets: Iterable[Object], pods: Iterable[Object], events: Iterable[Object] = ()
+) -> Failure | None:
+    """What is wrong with the newest pods of a Deployment: the worst `Failure`, None where nothing is known to be wrong.
+
+    ``replica_sets`` and ``pods`` are those of the Deployment's namespace; ``events`` with the reason Unhealthy name the probe that fails, of pods
+    with no worse failure. Also None where they are older than the Deployment's present
+    template: the failure of an earlier rollout is none of this one.
+    """
+    newest = _newest(deployment, replica_sets)
+    if newest is None:
+        return None
+    uid = newest["metadata"]["uid"]
+    mine = [pod for pod in pods if uid in _owners(pod) and not pod["metadata"].get("deletionTimestamp")]
+    found = [failure for failure in map(_of_pod, mine) if failure] or list(_of_probes(mine, failed_probes(events)))
+    # Of equally bad ones the same each time, so that the message stays the same.
+    return min(found, key=lambda failure: (-failure.crashes, failure.pod)) if found else _of_controllers(deployment, newest)
+
+
+def failed_probes(events: Iterable[Object]) -> dict[str, str]:
+    """uid of a pod -> what its last event with the reason Unhealthy reports, without credentials."""
+    ordered = sorted(events, key=lambda event: event.get("lastTimestamp") or event.get("eventTime") or "")
+    return {(event.get("involvedObject") or {}).get("uid", ""): redacted(event.get("message") or "") for event in ordered}
+
+
+def _of_probes(pods: Iterable[Object], failed: Mapping[str, str]) -> Iterator[Failure]:
+    for pod in pods:
+        name, said = pod["metadata"]["name"], failed.get(pod["metadata"].get("uid") or "-")
+        if said and not conditions.is_true(pod, "Ready"):
+            yield Failure("Unhealthy", f"pod {name}: {said}", 0, name)
+
+
+def _newest(deployment: Object | None, replica_sets: Iterable[Object]) -> Object | None:
+    """The ReplicaSet of the Deployment's present template, None where there is none yet."""
+    if not deployment:
+        return None
+    metadata, status = deployment["metadata"], deployment.get("status") or {}
+    mine = [one for one in replica_sets if metadata["uid"] in _owners(one)]
+    newest = max(mine, key=_revision, default=None)
+    observed = (status.get("observedGeneration") or 0) >= (metadata.get("generation") or 0)
+    return newest if newest and observed and _revision(newest) >= _revision(deployment) else None
+
+
+def _revision(live: Object) -> int:
+    text = (live["metadata"].get("annotations") or {}).get(REVISION) or ""
+    return int(text) if text.isdecimal() else 0
+
+
+def _owners(live: Object) -> list[str]:
+    return [owner["uid"] for owner in live["metadata"].get("ownerReferences") or []]
+
+
+def _of_controllers(deployment: Object | None, replica_set: Object) -> Failure | None:
+    """A Failure if pods cannot be created at all, for example for lack of quota or of permissions."""
+    for live in (replica_set, deployment):
+        failed = conditions.find(live, "ReplicaFailure")
+        if failed.get("status") == "True":
+            return Failure(failed.get("reason") or "FailedCreate", one_line(failed.get("message")) or "no pod can be made")
+    return None
+
+
+def _of_pod(pod: Object) -> Failure | None:
+    name, status = pod["metadata"]["name"], pod.get("status") or {}
+    containers = (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or [])
+    found = [failure for failure in (_of_container(name, one) for one in containers) if failure]
+    if found:
+        return max(found, key=lambda failure: failure.crashes)
+    unplaced = conditions.find(pod, "PodScheduled")
+    if unplaced.get("status") == "False":
+        return Failure(
+            unplaced.get("reason") or "Unschedulable", f"pod {name}: {one_line(unplaced.get('message')) or 'it has no node'}", 0, name
+        )
+    if status.get("phase") == "Failed":  # by the kubelet, as Evicted
+        return Failure(status.get("reason") or "Failed", f"pod {name}: {one_line(status.get('message')) or 'it failed'}", 0, name)
+    return None
+
+
+def _of_container(pod: str, container: Object) -> Failure | None:
+    state = container.get("state") or {}
+    waiting = state.get("waiting") or {}
+    ended = state.get("terminated") or (container.get("lastState") or {}).get("terminated") or {}
+    crashes = container.get("restartCount") or 0
+    reason = waiting.get("reason") or ""
+    if reason and reason not in _STARTING and not (reason in _AGAIN and ended):
+        # The kubelet alternates between the error and the back-off from it, which holds the same words.
+        words = one_line(re.sub(r'^Back-off pulling image "[^"]*": ErrImagePull: ', "", waiting.get("message") or ""))
+    elif ended and not container.get("ready") and ("running" not in state or crashes):
+        reason, words = ended.get("reason") or "Error", _last_words(ended)
+        crashes += "running" not in state and ended.get("exitCode") != 0
+    else:
+        return None
+    return Failure(_LASTING.get(reason, reason), f"pod {pod}: container {container['name']}: {words or 'no more is said'}", crashes, pod)
+
+
+def _last_words(ended: Object) -> str:
+    """Why a container ended, by what it said and by how it ended."""
+    reason, code, message = ended.get("reason"), ended.get("exitCode"), ended.get("message") or ""
+    if reason == "OOMKilled":
+        return "it was killed for using more memory than its limit; raise resources.limits.memory"
+    if reason not in ("Error", "Completed", None):
+        return one_line(message) or f"exit code {code}"
+    return redacted(exit_reason(message)) or _by_code(code, message)
+
+
+def _by_code(code: int | None, log: str) -> str:
+    """The meaning of the exit code of a process without an error message."""
+    if code == _PANIC_CODE and log:
+        return "it panicked (exit code 2), and the end of its log contains no reason"
+    if code in _TOLD_TO_END_CODES:
+        return f"it received SIGTERM (exit code {code}), as is one whose startup or liveness probe fails"
+    if code == _KILLED_CODE:
+        return "it was killed (exit code 137), as is one whose probe fails and that ignores SIGTERM"
+    return f"it ended with exit code {code}, and its log contains no reason"

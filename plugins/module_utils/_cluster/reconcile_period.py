@@ -1,0 +1,28 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The annotation that sets how often ansible-operator reconciles a resource. With another text it reconciles the resource not at all, and reports nothing."""
+
+from __future__ import annotations
+
+import json
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import Duration
+
+ANNOTATION = "ansible.sdk.operatorframework.io/reconcile-period"
+_SHOWN = 60
+
+
+def problem(resource: Object) -> str:
+    """What is wrong with the annotation of a resource, with the remedy; "" where nothing is."""
+    value = (resource["metadata"].get("annotations") or {}).get(ANNOTATION)
+    if value is None:
+        return ""
+    try:
+        Duration.parse(value)
+    except ValueError:
+        shown = json.dumps(value[:_SHOWN], ensure_ascii=False)
+        return f"its annotation {ANNOTATION} is {shown}, so the operator of osso.scheduler does not reconcile it: remove it, or set a duration such as 10m"
+    return ""

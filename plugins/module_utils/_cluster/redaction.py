@@ -1,0 +1,110 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Credentials in what is shown: in a document that is no Secret, such as ``extenders[].tlsConfig.keyData``, and in what programs log.
+
+kube-scheduler logs its whole configuration, tokens included: at ``-v=2``, and in the error for a file without ``kind``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import SHAPES, WORDS, is_secret
+
+MASK = "********"
+NOT_SHOWN = "(not shown: it is not one YAML document, and may contain a credential)\n"
+_PLACEHOLDER = re.compile(r"\$\{[A-Z_]+\}")
+_LONGEST = 600
+_SECRET_KEY = re.compile(
+    rf"""(?:{WORDS}|ca[-_]?data)\w*
+        (?:["'`\s\\]|\\[nrt])* [:=]
+      | \bbearer\b
+      | is\ missing\ in\ '  # apimachinery: "Object 'Kind' is missing in '", and then the whole text of the configuration
+      | cannot\ (?:decode|unmarshal)\ !!\w+\ `  # go-yaml: a value
+      | unknown\ anchor\ '
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_SECRET = re.compile("|".join(shape.before + shape.begins for shape in SHAPES), re.IGNORECASE)
+
+
+def secret_texts(value: Any) -> set[str]:
+    """Every text and number below a key that names a credential (``kube_scheduler.secrets``)."""
+    found: set[str] = set()
+
+    def keep(text: str) -> str:
+        found.add(text)
+        return text
+
+    _mapped(value, keep)
+    return found
+
+
+def scrub(text: str, secrets: Iterable[str]) -> str:
+    """The text with each of the secrets masked, the longest first: one may hold another."""
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return text
+
+
+def masked(before: str, after: str) -> tuple[str, str]:
+    """Two YAML texts for a diff: unchanged if neither contains secrets, else serialized again with masks that show whether a secret changed."""
+    from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import NotYaml, hidden, parse
+
+    texts, found = [before, after], []
+    for index, text in enumerate(texts):
+        try:
+            root, findings = parse(text)
+        except NotYaml:
+            root, findings = None, []
+        document = None if root is None else root.value
+        found.append((document, secret_texts(document)))
+        if is_secret(text) and (root is None or hidden(root, findings)):
+            texts[index] = NOT_SHOWN
+    if any(secrets for _document, secrets in found):
+        for index, word in enumerate((" (before)", " (after)")):
+            document, other = found[index][0], found[1 - index]
+
+            def hide(text: str, other: tuple[Any, set[str]] = other, word: str = word) -> str:
+                return MASK + (word if other[1] and text not in other[1] else "")
+
+            if document is not None:
+                import yaml
+
+                texts[index] = yaml.safe_dump(_mapped(document, hide), sort_keys=False, default_flow_style=False, width=10**6)
+    return texts[0], texts[1]
+
+
+def redacted(text: str) -> str:
+    """Words of a scheduler in one line, up to the first thing that may be a secret, and not longer than a message should be."""
+    return one_line(cut(text))
+
+
+def cut(line: str) -> str:
+    """The line up to the first word after which a credential may stand."""
+    found = _SECRET_KEY.search(line)
+    return line[: found.end()] + " " + MASK if found else line
+
+
+def one_line(text: str | None) -> str:
+    """A text of the cluster in one line, at most as long as a message should be, and without credentials in addresses."""
+    text = " ".join((text or "").split())
+    found = _SECRET.search(text)
+    if found:
+        text = text[: found.start()] + MASK
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."
+
+
+def _mapped(value: Any, change: Callable[[str], str], secret: bool = False) -> Any:
+    """The value with each secret text changed."""
+    if isinstance(value, dict):
+        return {key: _mapped(item, change, secret or is_secret(str(key))) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_mapped(item, change, secret) for item in value]
+    # Shorter ones are no credentials, and would hide half of every message. A placeholder is no credential.
+    text = "" if value is None or isinstance(value, bool) else str(value)
+    return change(text) if secret and len(text) > 3 and not _PLACEHOLDER.fullmatch(text) else value

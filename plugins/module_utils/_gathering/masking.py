@@ -1,0 +1,318 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Credentials taken out of what goes into a support bundle. Pure.
+
+Three nets, one behind the other. By the name of a field, an environment variable or a flag, also within the text of a shell
+(``kube_scheduler.secrets``). By value: whatever the first net caught is masked wherever else it stands, also in base64. By shape: JSON web
+tokens, private keys, users in addresses.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, NOT_SHOWN, cut, masked, scrub, secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import NotYaml, read, tree
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.nodes import always
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import KIND
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import SHAPES, is_secret
+
+CONFIGURATION = "kubescheduler.config.k8s.io"
+
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+# Fields that name a Secret, a file or a setting, and hold no credential themselves
+_REFERENCE = re.compile(
+    r"(?:names?|refs?|files?|paths?|dir|kubeconfig|mode|policy|source|type|namespace|seconds|ttl|expiration|version|audiences?|url|address|"
+    r"enabled|provider|webhook)$|^(?:serviceaccounttoken|automount)",
+    re.IGNORECASE,
+)
+_POINTER = re.compile(r"(?:secret|serviceaccount)/", re.IGNORECASE)
+# A mapping of only these keys names the place of a credential, under keys such as secretKeyRef and clientSecret, and under these of monitoring.
+_OBJECT_KEYS = {"name", "namespace", "key", "optional", "items", "kind", "apiVersion", "defaultMode", "secretName"}
+_REFERRING = re.compile(r"(?:refs?|secrets?|selector|serviceaccounttoken)$", re.IGNORECASE)
+_REFERRING_IN = {("authorization", "credentials"), ("basicAuth", "password")}
+# Objects that are not shown as they are, wherever they stand
+_HELD = ("Secret", "ConfigMap", "CustomResourceDefinition")
+_COMMAND_LINE = ("command", "args")
+_HARMLESS = {"true", "false", "none", "null"}
+_LEAST = 4
+# Shorter numbers stand in any text, and so do shorter pieces of base64.
+_LEAST_NUMBER = 6
+_LEAST_ENCODED = 12
+_BY_SHAPE = tuple((re.compile(f"({shape.before})(?:{shape.begins}){shape.rest}", re.IGNORECASE), rf"\1{MASK}") for shape in SHAPES)
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*$")
+_FLAG = re.compile(r"--?([\w.-]+)(=?)(.*)", re.DOTALL)
+# A name and what stands between it and its value. That it is a credential's is not for the expression, which would go over long words again
+# and again.
+_ASSIGNED = re.compile(r"(?<![\w.-])([\w.-]+)=")
+_ASSIGNED_IN_COMMAND = re.compile(r"""(?<![\w.-])([\w.-]+)(?:=|["']?:[ \t]+|["']?:(?=["']))""")
+_FLAG_IN_COMMAND = re.compile(r"(?<!\S)--?([\w.-]+)[ \t]+(?![-;&|<>])")
+# A value ends with its quotes or at a space; what closes a quote or a bracket around all of it is none of it.
+_END = r"""(?=["'`)}\];,]{0,4}(?:\s|\Z))"""
+_VALUE = re.compile(
+    rf"""((?:(?:bearer|basic)[ \t]+)?)("(?:[^"\\]|\\.)*"\S*|'[^']*'\S*|\$(?:\(\w+\)|{{\w+}}){_END}|\S+?{_END})""", re.IGNORECASE
+)
+# What the shell or the kubelet puts the value of a variable for
+_VARIABLE = re.compile(r"\$(?:\w+|\(\w+\)|\{\w+\})")
+_AROUND = re.compile(r"""[\s&;,|<>()"'`\\]""")
+# What stands before a line: the time that the kubelet has written, white space, the sign of a comment
+_BEFORE = always(r"(?:\d{4}-\d\d-\d\dT\S+ )?[\s#]*")
+_ENTRY = re.compile(r"[IWEF]\d{4} |\{")
+_BETWEEN = "\0\n"
+
+
+class Masking:
+    """Remembers every credential that it has seen."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def remember(self, value: str) -> None:
+        if len(value) >= _LEAST:
+            self._seen.add(value)
+
+    def text(self, text: str) -> str:
+        """Any text without what was remembered so far and what looks like a credential: to be called when all has been seen."""
+        text = scrub(text, _forms(self._seen))
+        for shape, instead in _BY_SHAPE:
+            text = shape.sub(instead, text)
+        return text
+
+    def values(self, value: Any) -> Any:
+        """The same for all texts in a value as JSON knows it. Keys, numbers and the value's form stay as they are."""
+        texts = list(_texts(value))
+        shown = self.text(_BETWEEN.join(texts)).split(_BETWEEN)
+        if len(shown) != len(texts):  # one of them holds what stands between them
+            shown = [self.text(text) for text in texts]
+        return _with_texts(value, iter(shown))
+
+    def log(self, text: str) -> str:
+        """A log, each line up to the first word after which a credential may stand; where nothing follows, it may stand in the next lines."""
+        return "\n".join(_cut_lines(text.split("\n")))
+
+    def configuration(self, text: str) -> str:
+        """The text of a KubeSchedulerConfiguration."""
+        for value in secret_texts(tree(text)):
+            self.remember(value)
+        lines = self._assigned(masked(text, text)[1], _ASSIGNED).split("\n")
+        found = [_COMMENT.search(line) for line in lines]
+        comments = _cut_lines([comment.group() if comment else "" for comment in found])
+        return "\n".join(line[: comment.start()] + shown if comment else line for line, comment, shown in zip(lines, found, comments))
+
+    def cleaned(self, obj: Mapping[str, Any]) -> dict[str, Any]:
+        """An object of the cluster as it may be shown."""
+        metadata = {key: value for key, value in _mapping(obj.get("metadata")).items() if key != "managedFields"}
+        annotations = {key: value for key, value in _mapping(metadata.get("annotations")).items() if key != _LAST_APPLIED}
+        metadata = self._fields({**metadata, "annotations": annotations})
+        if obj.get("kind") in ("Secret", "ConfigMap"):
+            # Whatever wrote the values may have noted them there, too.
+            metadata["annotations"] = dict.fromkeys(annotations, "(not gathered)")
+        if obj.get("kind") == "Secret":
+            return {"apiVersion": obj.get("apiVersion"), "kind": "Secret", "metadata": metadata}
+        if obj.get("kind") == "CustomResourceDefinition":
+            return {**obj, "metadata": metadata}  # a description of fields, some of which have such names
+        if obj.get("kind") == "ConfigMap":
+            rest = {key: obj[key] for key in ("apiVersion", "kind", "immutable") if key in obj}
+            data = {key: self._entry(value) for key, value in _mapping(obj.get("data")).items()}
+            encoded = {key: _size(value) for key, value in _mapping(obj.get("binaryData")).items()}
+            return {**rest, "metadata": metadata, "data": data, **({"binaryData": encoded} if encoded else {})}
+        return {**self._fields({**obj, "metadata": None}), "metadata": metadata}
+
+    def shown(self, value: Any) -> Any:
+        """Anything else that is made of mappings, lists and texts, as it may be shown."""
+        return self._mapped(value)
+
+    def _entry(self, value: Any) -> str:
+        """A value of a ConfigMap: anything may be in there, so only configurations of schedulers are shown."""
+        if not isinstance(value, str) or CONFIGURATION not in value:
+            return _size(value)
+        try:
+            document = _mapping(read(value))
+        except NotYaml:
+            return NOT_SHOWN
+        shown = document.get("kind") == KIND and str(document.get("apiVersion")).startswith(f"{CONFIGURATION}/")
+        return self.configuration(value) if shown else _size(value)
+
+    def _mapped(self, value: Any, secret: bool = False, parent: str = "", command: bool = False) -> Any:
+        """parent: the key that it stands under. command: whether it is of a command line."""
+        if isinstance(value, dict):
+            is_object = value.get("kind") in _HELD and "apiVersion" in value and isinstance(value.get("metadata"), dict)
+            return self.cleaned(value) if is_object else self._fields(value, secret, parent)
+        if isinstance(value, list):
+            return list(self._listed(value, secret, parent, command))
+        if secret:
+            return self._hidden(value)
+        return self._text(value, parent, command) if isinstance(value, str) else value
+
+    def _fields(self, value: dict[str, Any], secret: bool = False, parent: str = "") -> dict[str, Any]:
+        named = isinstance(value.get("name"), str) and _is_credential(value["name"])
+        shown = {}
+        for key, item in value.items():
+            below = self._below(key, item, secret, named, parent)
+            if key == "args" and isinstance(item, list):
+                before = value.get("command")
+                follows = isinstance(before, list) and bool(before) and _asks(before[-1])
+                shown[key] = list(self._listed(item, below, key, True, follows))
+            else:
+                shown[key] = self._mapped(item, below, key, key in _COMMAND_LINE)
+        return shown
+
+    def _hidden(self, value: Any) -> Any:
+        """The mask for a credential; what only switches something, or names another object or a variable, as it is."""
+        if value is None or isinstance(value, bool):
+            return value
+        text = str(value)
+        if not text or text.lower() in _HARMLESS or _POINTER.match(text) or _VARIABLE.fullmatch(text):
+            return value
+        if isinstance(value, str) or len(text) >= _LEAST_NUMBER:
+            self.remember(text)
+        return MASK
+
+    def _text(self, value: str, key: str, command: bool) -> str:
+        """A text that is not called like a credential: what is called so within it."""
+        encloses = value.lstrip()[:1] in ("{", "[")
+        if encloses:
+            try:
+                found = json.loads(value)
+            except (RecursionError, ValueError):
+                found = None
+            if isinstance(found, (dict, list)):
+                # Others than kubectl, too, keep a copy of an object in its annotations.
+                shown = self._mapped(found)
+                return value if shown == found else json.dumps(shown)
+        if command:
+            value = self._assigned(value, _ASSIGNED_IN_COMMAND)
+            return self._assigned(value, _FLAG_IN_COMMAND)
+        # What a container said last is the end of its log.
+        value = self.log(value) if key == "message" or encloses or "\n" in value else value
+        return self._assigned(value, _ASSIGNED)
+
+    def _assigned(self, text: str, pattern: re.Pattern[str]) -> str:
+        """A text without the values that stand behind the names of credentials."""
+        shown, position = [], 0
+        for match in pattern.finditer(text):
+            value = _VALUE.match(text, match.end()) if match.start() >= position and _is_credential(match[1]) else None
+            if value and self._is_told(value[2]):
+                shown += [text[position : match.end()], MASK]
+                position = value.end()
+        return "".join([*shown, text[position:]])
+
+    def _is_told(self, value: str) -> bool:
+        """Whether a value in a text is a credential, which is then remembered."""
+        value = value.strip("\"'")
+        if MASK in value:
+            return False
+        if value.startswith(("$(", "`")) and not _VARIABLE.fullmatch(value):
+            return True  # what a command says, whose words are none
+        found: bool = self._hidden(value) == MASK
+        if found:
+            # Elsewhere it may stand without what the shell or an address needs around it.
+            self.remember(_AROUND.split(value)[0])
+        return found
+
+    def _below(self, key: str, item: Any, secret: bool, named: bool, parent: str) -> bool:
+        """Whether what stands below a key is a credential. named: the mapping is about something that is called like one."""
+        refers = _REFERRING.search(key) or (parent, key) in _REFERRING_IN
+        if refers and isinstance(item, dict) and item and set(item) <= _OBJECT_KEYS:
+            return False  # it only names the place of one
+        if named and key == "value":
+            return True
+        if _REFERENCE.search(key):
+            return False
+        if isinstance(item, (dict, list)) and key.lower().endswith(("secret", "secrets")):
+            return secret  # a Secret, such as that of a volume
+        return secret or is_secret(key)
+
+    def _listed(self, value: list[Any], secret: bool, parent: str, command: bool, follows: bool = False) -> Iterator[Any]:
+        """The items of a list. In a command line what follows a flag that is called like a credential is one.
+
+        follows: whether the list follows such a flag.
+        """
+        for item in value:
+            flag = _FLAG.fullmatch(item) if isinstance(item, str) else None
+            if follows and flag is None:
+                follows = False
+                yield self._mapped(item, True, parent)
+                continue
+            follows = _asks(item)
+            if flag and flag[2] and _is_credential(flag[1]):
+                yield item[: flag.start(3)] + self._hidden(flag[3])
+            else:
+                yield self._mapped(item, secret, parent, command)
+
+
+def _is_credential(name: str) -> bool:
+    """Whether a variable or a flag of this name holds a credential itself."""
+    return is_secret(name) and not _REFERENCE.search(name)
+
+
+def _asks(word: Any) -> bool:
+    """Whether a word of a command line is a flag whose value is the next word, and a credential."""
+    flag = _FLAG.fullmatch(word) if isinstance(word, str) else None
+    return flag is not None and not flag[2] and not flag[3] and _is_credential(flag[1])
+
+
+def _cut_lines(lines: list[str]) -> Iterator[str]:
+    """Each line up to the first word after which a credential may stand, and lines with such a word at the end of an earlier one masked."""
+    within: int | None = None
+    directly = False
+    for line in lines:
+        before = _BEFORE(line, 0).group()
+        depth, rest = len(before), line[len(before) :]
+        if within is not None and rest:
+            if not _ENTRY.match(rest) and (directly or depth > within or (rest.startswith("-") and depth == within)):
+                directly = False
+                yield before + MASK
+                continue
+            within = None
+        shown = cut(line)
+        if shown != line and not re.search(r"[^\W_]|\*", line[len(shown) - len(MASK) - 1 :]):
+            within, directly = depth, True
+        yield shown
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list, tuple)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+def _with_texts(value: Any, texts: Iterator[str]) -> Any:
+    """The value with these in place of its texts, in the order of `_texts`."""
+    if isinstance(value, str):
+        return next(texts)
+    if isinstance(value, dict):
+        return {key: _with_texts(item, texts) for key, item in value.items()}
+    return [_with_texts(item, texts) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _size(value: Any) -> str:
+    return f"({len(str(value))} characters, not gathered)"
+
+
+def _forms(secrets: set[str]) -> set[str]:
+    """The texts by which credentials can stand somewhere: as they are, line by line, as JSON has them, and within any text in base64."""
+    found = set()
+    for secret in secrets:
+        found.add(secret)
+        found.add(json.dumps(secret)[1:-1])
+        found.update(line.strip() for line in secret.splitlines() if len(line.strip()) >= 2 * _LEAST)
+        for before in range(3):
+            encoded = base64.b64encode(b"x" * before + secret.encode()).decode().rstrip("=")
+            # The characters at the ends depend on what stands around.
+            piece = encoded[(0, 2, 3)[before] : len(encoded) - 1]
+            if len(piece) >= _LEAST_ENCODED:
+                found.add(piece)
+    return found

@@ -1,0 +1,105 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which plugins of a KubeSchedulerConfiguration ask Prometheus themselves. No I/O.
+
+``config`` is everywhere a configuration as plain data, as it was written (``kube_scheduler.result.Result.tree``) or completed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.validation_args import second_watchers
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding, error
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.metrics import DEFAULT_TARGET_UTILIZATION, load_aware
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import user_in, without_user
+
+DEFAULT_ADDRESS = "http://prometheus-k8s:9090"
+"""Whom load-watcher asks without an address (pkg/watcher/internal/metricsprovider/prometheus.go of paypal/load-watcher)."""
+
+
+class Asked(NamedTuple):
+    """The Prometheus that a configuration names, and the plugins that ask it."""
+
+    address: str
+    token: str
+    insecure_skip_verify: bool
+    plugins: list[str]
+
+    def __repr__(self) -> str:
+        return f"<Prometheus at {without_user(self.address)}, asked by {', '.join(self.plugins)}>"
+
+
+def asked(config: Mapping[str, Any]) -> Asked | None:
+    """Whom the plugins of a configuration ask, None where none asks Prometheus. One process has one load-watcher, so there is one answer."""
+    found = next((args["metricProvider"] for _profile, _name, args in _instances(config) if _asks_prometheus(args)), None)
+    if found is None:
+        return None
+    skip = found.get("insecureSkipVerify") is True
+    return Asked(str(found.get("address") or DEFAULT_ADDRESS), str(found.get("token") or ""), skip, asking_prometheus(config))
+
+
+def watched_by(config: Mapping[str, Any], address: str) -> list[str]:
+    """The load-aware plugins of a configuration that ask the load-watcher service at this address."""
+    every = _instances(config)
+    return sorted({name for _profile, name, args in every if address in (args.get("watcherAddress"), args.get("WatcherAddress"))})
+
+
+def holds_token(config: Mapping[str, Any]) -> bool:
+    """Is there a metric provider's token in a configuration, or a placeholder for one, or an address with a user and a password?"""
+    profiles = _list(config.get("profiles"))
+    every = [_mapping(_mapping(entry).get("args")) for profile in profiles for entry in _list(_mapping(profile).get("pluginConfig"))]
+    providers = [_mapping(args.get("metricProvider")) for args in every]
+    return any(provider.get("token") or user_in(str(provider.get("address") or "")) for provider in providers)
+
+
+def _asks_prometheus(args: Mapping[str, Any]) -> bool:
+    return _mapping(args.get("metricProvider")).get("type") == "Prometheus" and not args.get("watcherAddress")
+
+
+def asking_prometheus(config: Mapping[str, Any]) -> list[str]:
+    """Names of the load-aware plugins that are enabled in a profile and configured to query Prometheus; each once.
+
+    Plugins that query a load-watcher service or another provider are not included.
+    """
+    return sorted({name for _profile, name, args in _instances(config) if _asks_prometheus(args)})
+
+
+def target_utilization(config: Mapping[str, Any]) -> float:
+    """The lowest that a TargetLoadPacking of the configuration has."""
+    given = [args.get("targetUtilization") for _profile, name, args in _instances(config) if name == "TargetLoadPacking"]
+    return min((one for one in given if isinstance(one, (int, float)) and one > 0), default=DEFAULT_TARGET_UTILIZATION)
+
+
+def too_many(config: Mapping[str, Any]) -> list[Finding]:
+    """What is wrong where more than one plugin of the process watches the load itself: kube-scheduler ends with a panic."""
+    return [
+        error("second-watcher", f"The plugin {name} of the profile {profile}: {message}", hint)
+        for (profile, name), message, hint in second_watchers(((profile, name), name, args) for profile, name, args in _instances(config))
+    ]
+
+
+def _instances(config: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Each load-aware plugin of each profile: scheduler name, plugin, arguments."""
+    known = set(load_aware())
+    for profile in _list(config.get("profiles")):
+        profile = _mapping(profile)
+        args = {_mapping(entry).get("name"): _mapping(_mapping(entry).get("args")) for entry in _list(profile.get("pluginConfig"))}
+        enabled = {
+            _mapping(entry).get("name")
+            for point in _mapping(profile.get("plugins")).values()
+            for entry in _list(_mapping(point).get("enabled"))
+        }
+        for name in sorted(name for name in known if name in enabled):
+            yield str(profile.get("schedulerName") or "default-scheduler"), name, args.get(name, {})
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

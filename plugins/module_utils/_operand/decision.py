@@ -1,0 +1,372 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What one reconcile of a SecondaryScheduler does: a pure function over what was read.
+
+Every reconcile ends in one of four actions. ``apply`` applies a rollout: the one that the resource requests, or the last one
+that served, where something stands in the way of what is asked for (an obstacle). ``hold`` touches nothing, since there is an obstacle
+and no rollout that is known to serve. ``leave`` changes nothing, ``remove`` deletes everything.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import Finding
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import dns1123_subdomain
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import user_in
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import prometheus
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import made
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.validation import Target, ValidationResult, unmounted_kubeconfig
+
+APPLY, HOLD, LEAVE, REMOVE = "apply", "hold", "leave", "remove"
+DEFAULT_SCHEDULER = "default-scheduler"
+IMAGE_ACCEPTS = "ImageAccepts"
+NO_WATCHER = "load-watcher-unavailable"
+
+
+class Facts(NamedTuple):
+    """What was read before anything is decided; objects are as the API server returns them.
+
+    config: the validation of the text in the resource's ConfigMap, None if there is no text; ``config_problem`` may then contain the reason.
+    image_error: the error that prevented an unknown image from reporting its release, "" otherwise.
+    overrides, override_problems: of ``spec.unsupportedConfigOverrides``. eligible: names of nodes for an HA scheduler, else None.
+    deployment: the live one or None. failure: of its newest pods, see cluster/pod_failures.py. tls: flags of the cluster's TLS profile.
+    serving_cert: does the cluster make a certificate for the metrics Service? source: what is known of Prometheus, None where nothing is
+    needed. metrics: ``findings`` of the module prometheus_info, None where no plugin asks Prometheus.
+    """
+
+    resource: dict
+    config: ValidationResult | None
+    overrides: dict
+    config_problem: str = ""
+    config_unreadable: bool = False
+    image_error: str = ""
+    override_problems: tuple = ()
+    eligible: list | None = None
+    memory: rollouts.Memory = rollouts.Memory()
+    deployment: dict | None = None
+    failure: Any = None
+    tls: tuple = ()
+    serving_cert: bool = False
+    source: prometheus.Source | None = None
+    metrics: list | None = None
+    now: str = ""
+
+
+class Decision(NamedTuple):
+    """action: see the module. reason, message: of the obstacle, AsExpected where there is none.
+
+    desired: the rollout that the resource asks for, None if that is unknown; rollout: the one to apply or None. secret: name,
+    annotations and data (text by key) of the Secret with its configuration; ``template`` is the configuration with its placeholders.
+    replicas: of the Deployment. prune: whether older configurations may go.
+    config_valid: the condition.
+    """
+
+    action: str
+    reason: str
+    message: str
+    config_valid: dict
+    desired: dict | None = None
+    rollout: dict | None = None
+    secret: dict | None = None
+    replicas: int = 1
+    prune: bool = False
+
+    @property
+    def is_kept(self):
+        """Is what is applied something else than what the resource asks for?"""
+        return self.action == APPLY and self.reason != "AsExpected"
+
+
+def decide(facts: Facts) -> Decision:
+    """The `Decision` on what was read."""
+    valid = config_valid(facts)
+    spec = facts.resource.get("spec") or {}
+    state = spec.get("managementState") or "Managed"
+    if state == "Removed":
+        return Decision(REMOVE, "Removed", "spec.managementState is Removed.", valid)
+    if state == "Unmanaged":
+        return Decision(LEAVE, "Unmanaged", "spec.managementState is Unmanaged: the scheduler is left as it is.", valid)
+    obstacle = _unusable(facts, spec) or _refused(facts, valid) or _unfilled(facts)
+    if obstacle:
+        return _keep(facts, valid, *obstacle)
+    desired = desire(facts)
+    if not _replicas(facts):
+        return _keep(facts, valid, "NoNodeMatches", _no_node(desired), desired)
+    unmeasured = _unmeasured(facts, desired)
+    if unmeasured:
+        return _keep(facts, valid, "MetricsUnavailable", unmeasured, desired)
+    failed = _failed(facts, desired)
+    if failed:
+        return _keep(facts, valid, "RolledBack", _rolled_back(desired, facts.memory.served, failed), desired, failed)
+    return _apply(facts, valid, "AsExpected", "", desired, desired)
+
+
+def desire(facts: Facts) -> dict[str, Any]:
+    """The rollout that the resource asks for. Its configuration must have been found, its overrides must be usable."""
+    spec = facts.resource["spec"]
+    chosen = rollouts.placement(spec, facts.overrides)
+    return {
+        "image": spec["schedulerImage"],
+        "config": facts.config.hash,
+        "flags": rollouts.flags_of(facts.resource, facts.overrides, facts.tls, _holds_secret(facts)),
+        "placement": chosen,
+        "overrides": {key: value for key, value in facts.overrides.items() if key not in ("args", *chosen)},
+        "serving_cert": facts.serving_cert,
+        "health": rollouts.health(facts.config.target.kubernetes, facts.config.completed),
+    }
+
+
+def _holds_secret(facts: Facts) -> bool:
+    """Is there a token in the configuration, or a user with a password in the URL that fills it?"""
+    if facts.config.holds_token or facts.source is None:
+        return bool(facts.config.holds_token)
+    return prometheus.PROM_URL in facts.config.text and bool(user_in(facts.source.url))
+
+
+def config_valid(facts: Facts) -> dict[str, Any]:
+    """The condition ConfigValid: False for what the scheduler would refuse or not start with, Unknown if that cannot be determined."""
+    resource, config = facts.resource, facts.config
+    spec = resource.get("spec") or {}
+    if not spec.get("schedulerConfig"):
+        return made("ConfigValid", "Unknown", "FieldMissing", "spec.schedulerConfig is empty.")
+    problem = _config_map_name_problem(spec["schedulerConfig"])
+    if problem:
+        return made("ConfigValid", "Unknown", "ConfigMapNameInvalid", problem)
+    name = "{0}/{1}".format(resource["metadata"]["namespace"], spec["schedulerConfig"])
+    if config is None:
+        reason = "ConfigMapUnreadable" if facts.config_unreadable else "ConfigMapMissing"
+        why = (facts.config_problem or "it does not exist").rstrip(".")
+        return made("ConfigValid", "Unknown", reason, f"ConfigMap {name}, key config.yaml (spec.schedulerConfig): {why}.")
+    source = f"ConfigMap {name}, key config.yaml: "
+    answer = config.image_answer
+    if answer and not answer.valid:
+        return made("ConfigValid", "False", "ConfigInvalid", f"{source}the kube-scheduler in the image rejects it: {answer.error}")
+    if config.valid is False or config.starts is False:
+        return made("ConfigValid", "False", "ConfigInvalid", _errors(source, config))
+    if DEFAULT_SCHEDULER in config.scheduler_names and naming.annotations(resource).get(naming.ALLOW_DEFAULT_SCHEDULER) != "true":
+        message = (
+            f"{source}a profile is called {DEFAULT_SCHEDULER}, by its schedulerName or since it has none: it would compete with the "
+            "cluster's own scheduler for every pod. Give each profile a schedulerName of its own; if you mean it, set the annotation "
+            f"{naming.ALLOW_DEFAULT_SCHEDULER}: 'true' on this resource."
+        )
+        return made("ConfigValid", "False", "DefaultSchedulerRefused", message)
+    kubeconfig = unmounted_kubeconfig(config.tree, [str(mount.get("mountPath", "")) for mount in facts.overrides.get("volumeMounts") or []])
+    if kubeconfig:
+        message = (
+            f"{source}clientConnection.kubeconfig is {json.dumps(kubeconfig)}, and no volume of the scheduler's pod contains this file. Remove the "
+            "field: the scheduler then uses its service account. Or mount the file with spec.unsupportedConfigOverrides.volumes and volumeMounts."
+        )
+        return made("ConfigValid", "False", "ConfigInvalid", message)
+    warnings = _findings(config, "warning")
+    warnings = f" Warnings: {warnings}" if warnings else ""
+    target = config.target
+    if answer:
+        return made(
+            "ConfigValid",
+            "True",
+            IMAGE_ACCEPTS,
+            f"The kube-scheduler in the image accepts it. It was run because {target.unknown}.{warnings}",
+        )
+    if config.valid is None:
+        return _of_unknown_image(facts, target, warnings)
+    return made("ConfigValid", "True", "AsExpected", f"Checked for {target}.{warnings}")
+
+
+def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> dict[str, Any]:
+    before = in_status(facts.resource.get("status") or {}, "ConfigValid")
+    if before.get("reason") == IMAGE_ACCEPTS and not _unusable(facts, facts.resource["spec"]) and is_deployed(facts):
+        return made("ConfigValid", "True", IMAGE_ACCEPTS, before.get("message", ""))
+    answer = f" The image itself gave no answer: {facts.image_error.rstrip('.')}." if facts.image_error else ""
+    message = (
+        f"Only release-independent checks are made, because {target.unknown}.{answer} The annotations {naming.KUBERNETES_VERSION} "
+        f"(such as 1.31 or openshift-4.18) and {naming.PLUGINS} (in-tree, scheduler-plugins, or the plugins of a custom image) of this resource "
+        "identify both."
+    )
+    return made("ConfigValid", "Unknown", "ImageUnknown", message + warnings)
+
+
+def is_deployed(facts: Facts) -> bool:
+    """Does the Deployment hold what the resource asks for?"""
+    return rollouts.deployed(facts.deployment) == rollouts.identity(desire(facts))
+
+
+def _unusable(facts, spec):
+    """``(reason, message)`` for a resource whose fields cannot be used, None otherwise."""
+    name = facts.resource["metadata"]["name"]
+    if not naming.is_usable(name):
+        message = (
+            f"metadata.name is {name}; it must be at most 43 lower-case letters, digits and hyphens, to fit into the names of what is "
+            "created for it. Recreate it under another name."
+        )
+        return "NameUnusable", message
+    for field, what in (
+        ("schedulerImage", "the pull specification of the scheduler's image"),
+        ("schedulerConfig", "the name of a ConfigMap"),
+    ):
+        if not spec.get(field):
+            return "FieldMissing", f"spec.{field} is empty; it must be {what}."
+    problem = _config_map_name_problem(spec["schedulerConfig"])
+    if problem:
+        return "ConfigMapNameInvalid", problem
+    rollback = naming.annotations(facts.resource).get(naming.ROLLBACK) or naming.AUTOMATIC
+    if rollback not in (naming.AUTOMATIC, naming.NEVER):
+        return "AnnotationInvalid", f"The annotation {naming.ROLLBACK} is {rollback}; it must be {naming.AUTOMATIC} or {naming.NEVER}."
+    if facts.override_problems:
+        return "OverridesInvalid", " ".join(facts.override_problems)
+    return None
+
+
+def _config_map_name_problem(name: str) -> str:
+    if not dns1123_subdomain(name):
+        return ""
+    return (
+        f"spec.schedulerConfig is {json.dumps(name[:253])}, which cannot be the name of a ConfigMap: use at most 253 lower-case letters, digits, "
+        "hyphens and dots, with a letter or digit at the beginning and at the end."
+    )
+
+
+def _refused(facts, valid):
+    """``(reason, message)`` for a configuration that is not there or would not start, None otherwise."""
+    # Unknown: the image may be valid, and only the rollout will show it.
+    if valid["status"] == "False" or facts.config is None:
+        return valid["reason"], valid["message"]
+    return None
+
+
+def _unfilled(facts):
+    """``(reason, message)`` for a configuration with placeholders that nothing fills, None otherwise."""
+    if facts.source is not None and facts.source.lacks(facts.config.text):
+        return "PrometheusUnknown", f"The settings for Prometheus are incomplete: {facts.source.problem}."
+    return None
+
+
+def _unmeasured(facts, desired):
+    """Why a scheduler that depends on metrics is not deployed, empty if it may be."""
+    # The load-watcher comes with the scheduler: it cannot be there before.
+    errors = [finding for finding in facts.metrics or [] if finding["severity"] == "error" and finding["code"] != NO_WATCHER]
+    if not errors:
+        return ""
+    said = said_of(errors)
+    if naming.annotations(facts.resource).get(naming.MONITORING_REQUIRED) == "true":
+        return f"{said} There is no rollout without metrics, because of the annotation {naming.MONITORING_REQUIRED} says."
+    silent = any(finding["code"] == "no-answer" for finding in errors)
+    if silent and rollouts.deployed(facts.deployment) != rollouts.identity(desired):
+        return f"{said} With such a Prometheus the scheduler would not even start, so it is not deployed."
+    return ""
+
+
+def said_of(findings):
+    """Findings of the module prometheus_info as one text."""
+    return " ".join("{0}{1}.".format(entry["message"], f": {entry['hint']}" if entry["hint"] else "") for entry in findings)
+
+
+def _failed(facts, desired):
+    """The record of why the desired rollout does not come to serve, None where it may be (or stay) applied."""
+    memory, annotations = facts.memory, naming.annotations(facts.resource)
+    wanted, retry = rollouts.identity(desired), annotations.get(naming.RETRY) or ""
+    if annotations.get(naming.ROLLBACK) == naming.NEVER or not memory.served or memory.served_id == wanted:
+        return None
+    if memory.failed and memory.failed.get("id") == wanted and memory.failed.get("retry") == retry:
+        return memory.failed
+    failure = facts.failure
+    if rollouts.deployed(facts.deployment) != wanted or not rollouts.is_failing(facts.deployment, failure):
+        return None
+    reason, message = (failure.reason, failure.message) if failure else ("ProgressDeadlineExceeded", "it was not ready in time")
+    return {"id": wanted, "reason": reason, "message": message, "retry": retry}
+
+
+def _rolled_back(desired, served, failed):
+    what = str(failed.get("message", "")).rstrip(".")
+    config = "the same configuration" if desired["config"] == served["config"] else f"configuration {served['config']}"
+    return (
+        f"The rollout of image {desired['image']}, configuration {desired['config']} failed: {failed.get('reason')}: {what}. The last one that "
+        f"served is back: image {served['image']}, {config}. The failed one is tried again when this resource or its ConfigMap changes, or for "
+        f"a new value of the annotation {naming.RETRY}."
+    )
+
+
+def _replicas(facts):
+    """How many replicas the resource asks for and the nodes allow."""
+    wanted = rollouts.max_replicas(facts.resource.get("spec") or {})
+    return wanted if facts.eligible is None else min(wanted, len(facts.eligible))
+
+
+def _no_node(desired):
+    selector = desired["placement"]["nodeSelector"]
+    chosen = ", ".join(f"{key}={value}" for key, value in sorted(selector.items())) or "(none)"
+    return (
+        f"No node is ready, schedulable and free of taints that are not tolerated, with the labels {chosen} "
+        "(spec.topology.highlyAvailableTopology.nodeSelector): what runs is left as it is. Label or uncordon a node, or change the selector."
+    )
+
+
+def _keep(facts, valid, reason, message, desired=None, failed=None):
+    """Something is in the way: keep the last rollout that served as it was. A later one that may still come to serve is left alone."""
+    memory, live = facts.memory, facts.deployment
+    replaceable = failed or live is None or rollouts.deployed(live) == memory.served_id or rollouts.is_failing(live, facts.failure)
+    if not memory.served or not replaceable:
+        return Decision(HOLD, reason, message, valid, desired)
+    return _apply(facts, valid, reason, message, desired, memory.served, failed)
+
+
+def _apply(facts, valid, reason, message, desired, rollout, failed=None):
+    text, name, data, about = _configuration(facts, rollout)
+    serves = (
+        rollouts.deployed(facts.deployment) == rollouts.identity(rollout)
+        and rollouts.is_complete(facts.deployment)
+        and rollouts.configuration(facts.deployment) == name
+    )
+    memory = facts.memory
+    record = rollouts.annotations(memory, name, facts.now, rollout if serves else None, failed or _remembered(memory, rollout))
+    secret = {"name": name, "annotations": {**about, **record}, "data": data, "template": text}
+    # Where no node is left for it, a scheduler stays as it is.
+    replicas = _replicas(facts) or ((facts.deployment or {}).get("spec") or {}).get("replicas") or 1
+    # What is not known is not taken away.
+    prune = serves and not (facts.source is not None and facts.source.lacks(text))
+    return Decision(APPLY, reason, message, valid, desired, rollout, secret, replicas, prune=prune)
+
+
+def _configuration(facts, rollout):
+    """The Secret with a rollout's configuration: template, name, data, and its annotations."""
+    memory, source = facts.memory, facts.source
+    # The text of a remembered configuration is the Secret's: the user's ConfigMap may be gone.
+    remembered = memory.served is not None and memory.served["config"] == rollout["config"]
+    text = prometheus.template(memory.secret) if remembered else facts.config.text
+    if remembered and source is not None and source.lacks(text):
+        return text, memory.secret["metadata"]["name"], prometheus.held(memory.secret), prometheus.said(memory.secret)
+    content = prometheus.content(rollout["config"], text, source)
+    name = naming.config_secret(naming.of(facts.resource), content)
+    return text, name, prometheus.data(text, source), prometheus.annotations(text, source, content)
+
+
+def _remembered(memory, rollout):
+    """The record of an earlier failure, as long as it is not that rollout which is tried again."""
+    return memory.failed if memory.failed and memory.failed.get("id") != rollouts.identity(rollout) else None
+
+
+def _errors(source: str, config: ValidationResult) -> str:
+    """The errors with their places. All flags but those of the overrides are the operator's own."""
+    errors = [finding for finding in config.findings if finding.severity == "error"]
+    flags = [replace(finding, line=None) for finding in errors if finding.code == "flag"]
+    others = [finding for finding in errors if finding.code != "flag"]
+    places = ((source, others), ("spec.unsupportedConfigOverrides.args: ", flags))
+    return "; ".join(place + "; ".join(map(_finding, found)) for place, found in places if found) or source
+
+
+def _findings(config: ValidationResult, severity: str) -> str:
+    return "; ".join(_finding(finding) for finding in config.findings if finding.severity == severity)
+
+
+def _finding(finding: Finding) -> str:
+    place = f"line {finding.line}: " if finding.line else ""
+    path = f"{finding.path}: " if finding.path else ""
+    hint = f" ({finding.hint})" if finding.hint else ""
+    return place + path + finding.message + hint

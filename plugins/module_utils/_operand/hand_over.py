@@ -1,0 +1,125 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Handover of SecondarySchedulers to another operator: the affected resources, and our objects without a purpose afterwards.
+
+A running operator cannot release a single resource: each event would make it add its finalizer again. So every operator that
+looks after a released resource is stopped, and may not look after any other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import inventory, prune
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import names, rollout
+
+# Names of inventories: of a SecondaryScheduler's objects (without its name), and of an operator's
+_OPERAND = inventory.identity("operand-", "").name
+_INSTALLATION = inventory.identity("osso-scheduler-operator", "").name
+
+
+def plan(
+    resources: list[dict[str, Any]], operators: list[dict[str, Any]], chosen: list[dict[str, str]] | None = None
+) -> dict[str, list[Any]]:
+    """Who is concerned when ``chosen`` (namespace and name each; None: all) of the SecondarySchedulers ``resources`` are released.
+
+    ``operators`` as the module scheduler_info returns them. Returns ``resources`` that are released, and as manifests without content
+    the same (``manifests``) and the Deployments of the ``operators`` to be stopped; the namespaces of those that OLM installed (``olm``);
+    resources that are being deleted and wait for an operator (``deleted``); with namespace and name, other resources that would have no
+    operator any more (``unattended``), and those of ``chosen`` that do not exist (``missing``).
+    """
+    keys = {_key(one["metadata"]) for one in resources}
+    wanted = keys if chosen is None else {_key(one) for one in chosen}
+    namespaces = {namespace for namespace, name in wanted & keys}
+    stopped = [one for one in operators if one["variant"] == "osso" and any(_watches(one, namespace) for namespace in namespaces)]
+    running = [one for one in stopped if one["replicas"]]
+    found = [one for one in resources if _key(one["metadata"]) in wanted]
+    released = [one for one in found if not one["metadata"].get("deletionTimestamp")]
+    return {
+        "resources": released,
+        "deleted": [one for one in found if names.FINALIZER in (one["metadata"].get("finalizers") or []) and one not in released],
+        "manifests": [_manifest(Identity.of(one)) for one in released],
+        "operators": [_manifest(Identity("apps/v1", one["kind"], one["namespace"], one["name"])) for one in stopped],
+        "olm": [one["namespace"] for one in stopped if one["method"] == "olm"],
+        "unattended": [
+            {"namespace": namespace, "name": name}
+            for namespace, name in sorted(keys - wanted)
+            if any(_watches(one, namespace) for one in running)
+        ],
+        "missing": [{"namespace": namespace, "name": name} for namespace, name in sorted(wanted - keys)],
+    }
+
+
+def stale(resource: dict[str, Any], deployments: list[dict[str, Any]], inventories: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What was made for a released ``resource`` and nothing uses any more, as manifests without content.
+
+    [] until another operator's Deployment, of the same name, has replaced our pods. What has the name that the upstream operator gives it
+    is that one's from then on.
+    """
+    known = names.of(resource)
+    mine = inventory.identity(known["set"], known["namespace"])
+    recorded = next((one for one in inventories if Identity.of(one).key == mine.key), None)
+    deployment = next((one for one in deployments if _key(one["metadata"]) == (known["namespace"], known["workload"])), None)
+    if recorded is None or deployment is None or _is_ours(deployment, known) or not rollout.is_complete(deployment):
+        return []
+    kept = {
+        ("Deployment", known["workload"]),
+        ("ServiceAccount", known["workload"]),
+        ("ServiceMonitor", known["workload"]),
+        ("Service", known["service"]),
+        ("Role", known["prometheus"]),
+        ("RoleBinding", known["prometheus"]),
+    }
+    gone = [one for one in inventory.members(recorded) if (one.kind, one.name) not in kept]
+    return [_manifest(one) for one in [*gone, mine]]
+
+
+def installations(
+    plan: dict[str, list[Any]],
+    operators: list[dict[str, Any]],
+    deployments: list[dict[str, Any]],
+    inventories: list[dict[str, Any]],
+) -> list[dict[str, Any]]:
+    """The installations of our operator that are no longer in use: the operator is stopped, and no scheduler depends on its objects.
+
+    ``plan`` as `plan` returns it, ``operators`` as it takes them, the others as `stale` takes them. Returns for each installation the
+    ``namespace`` of its set, and with ``orphan`` the names of the members that others use too, Namespaces and CustomResourceDefinitions.
+    """
+    stopped = {_key(one["metadata"]) for one in plan["operators"]}
+    others = [one for one in operators if one["variant"] == "osso" and _key(one) not in stopped]
+    replaced = [Identity.of(one) for resource in plan["resources"] for one in stale(resource, deployments, inventories)]
+    for one in map(Identity.of, inventories):
+        is_in_use = one.name.startswith(_OPERAND) and one not in replaced
+        if is_in_use and not any(_watches(other, one.namespace) for other in others):
+            return []
+    return [
+        {
+            "namespace": one["metadata"]["namespace"],
+            "orphan": [member.name for member in inventory.members(one) if member.kind in prune.HOLDERS],
+        }
+        for one in inventories
+        if one["metadata"]["name"] == _INSTALLATION and one["metadata"]["namespace"] not in [other["namespace"] for other in others]
+    ]
+
+
+def _is_ours(deployment, known):
+    """Do its pods still mount a configuration that this operator created?"""
+    volumes = deployment["spec"]["template"]["spec"].get("volumes") or []
+    secrets = [(volume.get("secret") or {}).get("secretName", "") for volume in volumes]
+    return any(name.startswith(names.config_secret(known, "")) for name in secrets)
+
+
+def _watches(operator, namespace):
+    return "*" in operator["watches"] or namespace in operator["watches"]
+
+
+def _key(metadata):
+    return metadata["namespace"], metadata["name"]
+
+
+def _manifest(identity):
+    metadata = {"name": identity.name, **({"namespace": identity.namespace} if identity.namespace else {})}
+    return {"apiVersion": identity.api_version, "kind": identity.kind, "metadata": metadata}

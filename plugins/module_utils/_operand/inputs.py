@@ -1,0 +1,386 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Everything that one reconcile of a SecondaryScheduler has to know, read from the cluster, and what is decided on it.
+
+Nothing of it may be printed as a whole: it holds the configuration, and so perhaps a token.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import pod_failures, timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.accounts import Account, account
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import tree
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import named_plugins
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import dns1123_subdomain
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import configured, findings, preflight
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.metrics import Readers
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import decision as decisions
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import leftovers, needs, nodes, overrides, prometheus, tls
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import image_answer, validation
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.configuration import Found, read_config_map
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.validation import ValidationResult
+
+# Seconds for each answer of Prometheus: a reconcile waits for it.
+METRICS_TIMEOUT = 3
+
+# Seconds in which an image that no table knows can say itself what it thinks of a configuration, its pull included.
+ASK_TIMEOUT = 60
+
+SERVICE_MONITOR = ("monitoring.coreos.com/v1", "ServiceMonitor")
+
+
+class ConfigMap(NamedTuple):
+    """The user's ConfigMap. found: does it exist? marked: is it labelled so that its edits trigger a reconcile? shared: is it labelled so for another
+    resource? It can do so for one only."""
+
+    name: str = ""
+    found: bool = False
+    marked: bool = False
+    shared: bool = False
+
+
+class Neighbours(NamedTuple):
+    """Facts about the surroundings of a resource, also during its deletion: all SecondarySchedulers that this operator reconciles, and the ConfigMap."""
+
+    resources: list[dict[str, Any]]
+    config_map: ConfigMap
+
+
+class Inputs(NamedTuple):
+    """What one reconcile has read, and what was decided on it.
+
+    facts, decision: see `decision`. validated: the configuration that is applied; None where there is none. platform: what the cluster offers:
+    ``openshift``, ``service_ca``, ``service_monitor``. needs: what the enabled plugins need (see `needs`), None unless something is applied.
+    load_watcher: see `prometheus.load_watcher`. leftovers: manifests of what may be deleted. scheduler_names: those that the scheduler serves, or
+    will once it runs.
+    """
+
+    facts: decisions.Facts
+    decision: decisions.Decision
+    neighbours: Neighbours
+    platform: dict[str, bool]
+    validated: ValidationResult | None = None
+    needs: dict[str, Any] | None = None
+    load_watcher: dict[str, Any] | None = None
+    account: Account = Account()
+    leftovers: tuple[dict[str, Any], ...] = ()
+    scheduler_names: tuple[str, ...] = ()
+
+
+class Unanswered(Exception):
+    """The image runs in a Job, and has not answered yet. ``seconds``: when to look for the answer."""
+
+    def __init__(self, seconds: int):
+        super().__init__()
+        self.seconds = seconds
+
+
+class Reader:
+    """Reads what exists around one SecondaryScheduler.
+
+    ``namespaces``: those in which other SecondarySchedulers are looked for, empty for all.
+    """
+
+    def __init__(self, client: Client, resource: dict[str, Any], namespaces: Sequence[str] = ()):
+        self._client = client
+        self._resource = resource
+        self._names = naming.of(resource)
+        self._namespaces = namespaces
+        self._spec = resource.get("spec") or {}
+        name = self._spec.get("schedulerConfig") or ""
+        self._config_map_name = "" if dns1123_subdomain(name) else name
+        self._found = Found(None, "")
+        self._groups: dict[str, list[str]] = {}
+        self._version: str | None = None
+
+    def read(self) -> Inputs:
+        """What this reconcile goes by. Raises `ApiError`, and `Unanswered`."""
+        self._groups = self._client.groups()
+        facts = self._facts()
+        decision = decisions.decide(facts)
+        if self._is_to_be_asked(facts, decision):
+            try:
+                answer = self._answer(facts.config, decision.desired["flags"])
+                facts = facts._replace(config=validation.with_answer(facts.config, answer))
+            except ClusterError as error:
+                facts = facts._replace(image_error=error.message)
+            decision = decisions.decide(facts)
+        measured = self._metrics(facts, decision)
+        if measured is not None:
+            facts = facts._replace(metrics=measured)
+            decision = decisions.decide(facts)
+        platform = {
+            "openshift": "route.openshift.io" in self._groups,
+            "service_ca": facts.serving_cert,
+            "service_monitor": self._serves(*SERVICE_MONITOR),
+        }
+        inputs = Inputs(facts, decision, self._neighbours(self._found), platform, facts.config)
+        if decision.action != decisions.APPLY:
+            return inputs._replace(scheduler_names=self._reported_names(decision, facts.deployment))
+        validated = facts.config
+        if decision.is_kept:
+            validated = self._validate(decision.secret["template"], decision.rollout["image"], decision.rollout["flags"])
+        account = self._account(facts.deployment)
+        return inputs._replace(
+            validated=validated,
+            needs=self._needs(validated, decision),
+            load_watcher=prometheus.load_watcher(decision.secret["template"], facts.source, self._names),
+            account=account,
+            leftovers=tuple(self._leftovers(account.is_cut_off)),
+            scheduler_names=validated.scheduler_names,
+        )
+
+    def neighbours(self) -> Neighbours:
+        """What still counts when the resource is being deleted. Neither its spec nor its configuration need be usable for that."""
+        return self._neighbours(self._config_map_metadata())
+
+    def _config_map_metadata(self) -> Found:
+        """What is known of the user's ConfigMap."""
+        if not self._config_map_name:
+            return self._found
+        return read_config_map(self._client, self._names["namespace"], self._config_map_name)
+
+    # Facts
+
+    def _facts(self) -> decisions.Facts:
+        given, problems = overrides.read(self._spec.get("unsupportedConfigOverrides"))
+        service_ca = "route.openshift.io" in self._groups
+        profile = self._tls()
+        deployment = self._get("apps/v1", "Deployment", self._names["workload"])
+        config = None
+        if self._config_map_name:
+            self._found = read_config_map(self._client, self._names["namespace"], self._config_map_name)
+        if self._found.text is not None:
+            config = self._validate(self._found.text, self._spec.get("schedulerImage"), rollouts.flags_of(self._resource, given, profile))
+        eligible = None
+        if rollouts.is_highly_available(self._spec):
+            chosen = rollouts.placement(self._spec, given)
+            live = self._client.list(self._client.resource("v1", "Node"))
+            eligible = nodes.eligible(live, chosen["nodeSelector"], chosen["tolerations"])
+        secrets, now = self._secrets(), timestamps.now()
+        memory = rollouts.remember(secrets)
+        texts = (config.text if config else "") + (prometheus.template(memory.secret) if memory.secret else "")
+        return decisions.Facts(
+            resource=self._resource,
+            config=config,
+            config_problem=self._found.reason,
+            config_unreadable=self._found.is_unreadable,
+            overrides=given,
+            override_problems=tuple(problems),
+            eligible=eligible,
+            memory=memory,
+            deployment=deployment,
+            failure=self._failure(deployment),
+            tls=tuple(profile),
+            serving_cert=service_ca,
+            source=prometheus.read(self._client, self._resource, texts, secrets, now),
+            now=now,
+        )
+
+    def _serves(self, api_version: str, kind: str) -> bool:
+        group, version = api_version.split("/")
+        if version not in self._groups.get(group, ()):
+            return False
+        try:
+            self._client.resource(api_version, kind)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            return False
+        return True
+
+    def _tls(self) -> list[str]:
+        """The flags of the cluster's TLS profile; none where the cluster has no such thing."""
+        if not self._serves("config.openshift.io/v1", "APIServer"):
+            return []
+        return tls.flags(self._client.get(self._client.resource("config.openshift.io/v1", "APIServer"), "cluster"))
+
+    def _validate(self, text: str, image: str | None, flags: Sequence[str]) -> ValidationResult:
+        annotations = naming.annotations(self._resource)
+        kubernetes, plugins = annotations.get(naming.KUBERNETES_VERSION), annotations.get(naming.PLUGINS)
+        version = self._cluster_version()
+        target = validation.resolve_target(image, kubernetes, plugins, flags, lambda: version, strict=False)
+        return validation.validate(text, target, flags, prometheus.PLACEHOLDERS, image, version or None, self._groups or None)
+
+    def _cluster_version(self) -> str:
+        """The release of the API server; "" if it is unknown, which does not prevent the deployment of a configuration."""
+        if self._version is None:
+            try:
+                self._version = self._client.version()
+            except ApiError:
+                self._version = ""
+        return self._version
+
+    def _answer(self, config: ValidationResult, flags: list[str]) -> validation.Answer:
+        """What the image itself answers. Raises `Unanswered` while it runs, `ClusterError` where it gives no answer."""
+        question = image_answer.Question(
+            image=self._spec["schedulerImage"],
+            text=config.text,
+            flags=tuple(flags),
+            namespace=self._names["namespace"],
+            timeout=ASK_TIMEOUT,
+            secrets=tuple(secret_texts(config.tree)),
+        )
+        answer = image_answer.ask_without_waiting(self._client, question, timestamps.now())
+        if isinstance(answer, int):
+            raise Unanswered(answer)
+        return answer
+
+    def _is_to_be_asked(self, facts, decision):
+        return (
+            decision.action == decisions.APPLY and not decision.is_kept and facts.config.valid is None and not decisions.is_deployed(facts)
+        )
+
+    def _secrets(self):
+        """Those with configurations of the scheduler. None for a name that is too long: nothing was ever made for it, and it fits into no label."""
+        if not naming.is_usable(self._names["name"]):
+            return []
+        selector = ",".join(f"{key}={value}" for key, value in naming.labels(self._names).items())
+        return self._client.list(self._client.resource("v1", "Secret"), self._names["namespace"], label_selector=selector)
+
+    def _failure(self, deployment):
+        """Why pods of the newest rollout are not ready. Asked only where some are not."""
+        if deployment is None or rollouts.is_complete(deployment):
+            return None
+        selector = f"app={self._names['workload']}"
+        found = [
+            self._client.list(self._client.resource(*kind), self._names["namespace"], label_selector=selector)
+            for kind in (("apps/v1", "ReplicaSet"), ("v1", "Pod"))
+        ]
+        failure = pod_failures.of_rollout(deployment, *found)
+        if failure is None and rollouts.is_overdue(deployment):
+            # Only then: a probe that fails while a scheduler starts is no failure.
+            events = self._client.list(self._client.resource("v1", "Event"), self._names["namespace"], field_selector="reason=Unhealthy")
+            failure = pod_failures.of_rollout(deployment, *found, events)
+        return failure
+
+    def _account(self, deployment: dict[str, Any] | None) -> Account:
+        return account(deployment, self._get("v1", "ServiceAccount", self._names["workload"])) if deployment else Account()
+
+    def _get(self, api_version, kind, name):
+        return self._client.get(self._client.resource(api_version, kind), name, self._names["namespace"])
+
+    def _neighbours(self, found: Found) -> Neighbours:
+        kind = self._client.resource(self._resource["apiVersion"], self._resource["kind"])
+        resources = [live for namespace in self._namespaces or [None] for live in self._client.list(kind, namespace)]
+        return Neighbours(resources, self._config_map(found, resources))
+
+    # What follows from the decision
+
+    def _metrics(self, facts, decision):
+        """What stands between the scheduler and the metrics that its plugins ask Prometheus for; None where none of them does."""
+        if decision.action != decisions.APPLY:
+            return None
+        data, source = decision.secret["data"], facts.source
+        text, ca = data[prometheus.CONFIG_KEY], data.get(prometheus.CA_KEY)
+        # What is filled in is another text than the one that was validated.
+        config = facts.config.tree if facts.config and text == facts.config.text else tree(text)
+        asked, more = configured.asked(config), []
+        through_service = asked is None and source is not None and bool(source.watcher_url)
+        if through_service:
+            plugins = configured.watched_by(config, source.watcher_url)
+            asked, ca = (configured.Asked(source.url, source.token, False, plugins) if plugins else None), source.ca
+            more = self._without_watcher()
+        if asked is None:
+            return None
+        options = preflight.Options(
+            url=asked.address,
+            token=asked.token,
+            insecure_skip_verify=asked.insecure_skip_verify,
+            prometheus_ca=ca or None,
+            plugins=asked.plugins,
+            timeout=METRICS_TIMEOUT,
+        )
+        readers = Readers(asked.plugins, through_service, configured.target_utilization(config))
+        return preflight.examine(options, lambda: self._client, readers=readers)["findings"] + more
+
+    def _without_watcher(self):
+        """A finding where no pod of the load-watcher has metrics for the scheduler."""
+        name = self._names["load_watcher"]
+        live = self._get("apps/v1", "Deployment", name)
+        if live and (live.get("status") or {}).get("availableReplicas"):
+            return []
+        message = f"No pod of the Deployment {self._names['namespace']}/{name} is ready, so the scheduler knows of no load"
+        hint = f"if it stays so, look at kubectl describe deployment {name} -n {self._names['namespace']}, and at the log of its pods"
+        return [findings.error(decisions.NO_WATCHER, message, hint).as_dict()]
+
+    def _reported_names(self, decision: decisions.Decision, deployment: dict[str, Any] | None) -> tuple[str, ...]:
+        """The names that the scheduler serves where nothing is applied: those that its status reports, as long as it exists."""
+        if decision.action == decisions.REMOVE or deployment is None:
+            return ()
+        return tuple((self._resource.get("status") or {}).get("schedulerNames") or ())
+
+    def _needs(self, validated: ValidationResult, decision: decisions.Decision) -> dict[str, Any]:
+        effective = (validated.effective if validated.valid else None) or named_plugins(validated.tree)
+        served = {f"{api_version}/{kind}" for api_version, kind in needs.kinds(effective) if self._serves(api_version, kind)}
+        roles = self._client.resource("rbac.authorization.k8s.io/v1", "ClusterRole")
+        facts = {
+            "served": served,
+            "cluster_roles": {name for name in needs.cluster_roles(effective) if self._client.get(roles, name)},
+            "controller": self._get("apps/v1", "Deployment", self._names["controller"]) if needs.needs_controller(effective) else None,
+            "image": decision.rollout["image"],
+            "annotations": naming.annotations(self._resource),
+        }
+        return needs.of(effective, facts)
+
+    def _leftovers(self, is_cut_off):
+        """What the upstream operator made for the resource and this one has no use for; the Lease of a leader that the API server refuses
+        (``is_cut_off``), which cannot hand it over, so that the next one would wait until it expires.
+        """
+        found = []
+        for candidate in leftovers.candidates(self._resource):
+            kind, metadata = self._client.resource(candidate["apiVersion"], candidate["kind"]), candidate["metadata"]
+            found.append(self._client.get(kind, metadata["name"], metadata.get("namespace")))
+        lease = {"name": self._names["workload"], "namespace": self._names["namespace"]}
+        return leftovers.of(self._resource, [live for live in found if live]) + (
+            [{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease}] if is_cut_off else []
+        )
+
+    def _config_map(self, found: Found, resources: list[dict[str, Any]]) -> ConfigMap:
+        name = self._config_map_name
+        if not name:
+            return ConfigMap()
+        marked = (found.annotations or {}).get(naming.PRIMARY_RESOURCE)
+        mine = naming.noticed(self._names)[naming.PRIMARY_RESOURCE]
+        users = {
+            "{namespace}/{name}".format(**other["metadata"])
+            for other in resources
+            if (other.get("spec") or {}).get("schedulerConfig") == name
+        }
+        return ConfigMap(name, bool(found.resource_version), marked == mine, marked != mine and marked in users)
+
+
+def template_variables(inputs: Inputs) -> dict[str, Any]:
+    """The variable ``operand`` of the templates in roles/operand/templates, for a decision to apply something."""
+    decision, names = inputs.decision, naming.of(inputs.facts.resource)
+    watcher = inputs.load_watcher
+    return {
+        "names": names,
+        "labels": naming.labels(names),
+        "noticed": naming.noticed(names),
+        "owner": naming.owner(inputs.facts.resource),
+        "rollout": dict(decision.rollout, id=rollouts.identity(decision.rollout)),
+        "secret": _encoded(decision.secret),
+        "load_watcher": dict(watcher, secret=_encoded(watcher["secret"])) if watcher else None,
+        "replicas": decision.replicas,
+        "account": inputs.account._asdict(),
+        "platform": inputs.platform,
+        "needs": inputs.needs,
+    }
+
+
+def _encoded(secret: dict[str, Any]) -> dict[str, Any]:
+    """A decision's Secret as the API server takes it."""
+    data = {key: base64.b64encode(text.encode()).decode() for key, text in secret["data"].items()}
+    return {"name": secret["name"], "annotations": secret["annotations"], "data": data}

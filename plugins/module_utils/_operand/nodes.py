@@ -1,0 +1,51 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which nodes can take a pod of the scheduler, as kube-scheduler would judge."""
+
+from __future__ import annotations
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
+
+_REPELLING = ("NoSchedule", "NoExecute")
+
+
+def eligible(nodes, node_selector=None, tolerations=None):
+    """Names of the nodes for pods with this nodeSelector and these tolerations, in alphabetical order; nodes as the API server returns them.
+
+    A cordoned node does not count, not even for pods that tolerate it: a node is cordoned to become empty.
+    """
+    selector, tolerations = node_selector or {}, tolerations or []
+    return sorted(
+        node["metadata"]["name"] for node in nodes if _is_open(node) and _matches(node, selector) and not _repelling(node, tolerations)
+    )
+
+
+def _is_open(node):
+    if node["metadata"].get("deletionTimestamp") or (node.get("spec") or {}).get("unschedulable"):
+        return False
+    return conditions.is_true(node, "Ready")
+
+
+def _matches(node, selector):
+    labels = node["metadata"].get("labels") or {}
+    return all(labels.get(key) == value for key, value in selector.items())
+
+
+def _repelling(node, tolerations):
+    """The taints that keep the pods away."""
+    taints = (node.get("spec") or {}).get("taints") or []
+    return [taint for taint in taints if taint.get("effect") in _REPELLING and not any(_tolerates(one, taint) for one in tolerations)]
+
+
+def _tolerates(toleration, taint):
+    """See k8s.io/api core/v1 Toleration: no effect stands for every effect, no key (with Exists) for every key."""
+    if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
+        return False
+    if toleration.get("key") and toleration["key"] != taint.get("key"):
+        return False
+    operator = toleration.get("operator") or "Equal"
+    if operator == "Exists":
+        return True
+    return operator == "Equal" and (toleration.get("value") or "") == (taint.get("value") or "")

@@ -1,0 +1,213 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""One reconcile of a SecondaryScheduler: read and decide, render, apply, report; and the clean-up when it is deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply import Options, Run
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, message_of
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.report import Report
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import decision as decisions
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import events, leftovers
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import Inputs, Reader, Unanswered, template_variables
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.reporting import Applied, Reporting
+
+ADOPT = "osso.scheduler/adopt"
+CLEANUP_GIVEN_UP = "CleanupGivenUp"
+
+RBAC = "rbac.authorization.k8s.io/v1"
+KINDS = (
+    {"api_version": "v1", "kind": "ServiceAccount"},
+    {"api_version": "v1", "kind": "Secret"},
+    {"api_version": "v1", "kind": "Service"},
+    {"api_version": "apps/v1", "kind": "Deployment"},
+    {"api_version": RBAC, "kind": "Role"},
+    {"api_version": RBAC, "kind": "RoleBinding"},
+    {"api_version": "networking.k8s.io/v1", "kind": "NetworkPolicy"},
+    {"api_version": "policy/v1", "kind": "PodDisruptionBudget"},
+    {"api_version": "monitoring.coreos.com/v1", "kind": "ServiceMonitor"},
+)
+"""Where members of the set can be in the resource's namespace, for a clean-up without the inventory: that is deleted with its namespace."""
+
+KINDS_ELSEWHERE = (
+    {"api_version": RBAC, "kind": "ClusterRoleBinding"},
+    {"api_version": RBAC, "kind": "RoleBinding", "namespace": "kube-system"},
+)
+"""Where members can be outside of it. Nothing deletes these with the resource or its namespace, and they grant permissions."""
+
+# Seconds that a clean-up always gets, and the clean-up of what is outside the namespace once it is given up
+_LEAST_WAIT, _LAST_WAIT = 30, 5
+
+
+class Result(NamedTuple):
+    """changed: was something written? look_again: when to reconcile again, such as ``5s``, "" if not by itself. failure: why the reconcile has to
+    be tried again, "" if it has not."""
+
+    changed: bool = False
+    look_again: str = ""
+    failure: str = ""
+
+
+def reconcile(
+    client: Client,
+    resource: dict[str, Any],
+    render: Callable[[Mapping[str, Any]], list[dict[str, Any]]],
+    deadline: int,
+    namespaces: Sequence[str],
+    warn: Callable[[str], None],
+) -> Result:
+    """Apply the state that the resource requests, and report it.
+
+    render: the manifests that the templates make of `template_variables`. deadline: seconds that a removal may take. namespaces: those in which
+    other SecondarySchedulers are looked for, empty for all. Raises where a scheduler that is to be removed cannot be.
+    """
+    try:
+        inputs = Reader(client, resource, namespaces).read()
+    except Unanswered as unanswered:
+        return Result(look_again=f"{unanswered.seconds}s")
+    except Exception as error:
+        return _unread(client, resource, message_of(error), warn)
+    applied, failure = Applied(), ""
+    if inputs.decision.action == decisions.APPLY:
+        applied, failure = _apply(client, inputs, render, warn)
+    elif inputs.decision.action == decisions.REMOVE:
+        applied = Applied(tuple(clean_up(client, resource, deadline, warn)["objects"]))
+    told = Reporting(client, resource, warn).present(inputs, applied, failure)
+    return Result(
+        told.changed or any(entry["action"] not in ("unchanged", "absent") for entry in applied.objects), told.look_again, failure
+    )
+
+
+def _unread(client: Client, resource: dict[str, Any], failure: str, warn: Callable[[str], None]) -> Result:
+    try:
+        told = Reporting(client, resource, warn).unread(failure)
+    except Exception:
+        return Result(failure=failure)  # An API server that does not answer takes no status, either.
+    return Result(told.changed, told.look_again, failure)
+
+
+def _apply(client: Client, inputs: Inputs, render, warn: Callable[[str], None]) -> tuple[Applied, str]:
+    """What was applied, and why that failed, "" if it did not."""
+    resource, names = inputs.facts.resource, naming.of(inputs.facts.resource)
+    report, failure = Report(client, check=False, with_diff=False, return_kinds=("Deployment",)), ""
+    try:
+        options = Options(
+            render(template_variables(inputs)),
+            field_manager=naming.FIELD_MANAGER,
+            owner=naming.owner(resource),
+            set_name=names["set"],
+            set_namespace=names["namespace"],
+            set_kinds=KINDS_ELSEWHERE,
+            prune=inputs.decision.prune,
+            adopt=naming.annotations(resource).get(ADOPT) == "true",
+            force_conflicts=True,
+            revert_additions=True,
+            # What the upstream operator wrote into these objects no longer counts.
+            takeover_field_managers=[leftovers.UPSTREAM_MANAGER],
+        )
+        Run(client, options, report, warn).present()
+        if inputs.leftovers:
+            _remove(client, Options(list(inputs.leftovers)), warn)
+    except Exception as error:
+        failure = message_of(error)
+    result = report.result()
+    deployment = next((live for live in result["resources"] if live["metadata"]["name"] == names["workload"]), None)
+    return Applied(tuple(result["objects"]), tuple(result["additions"]), deployment), failure
+
+
+def clean_up(
+    client: Client, resource: dict[str, Any], seconds: int, warn: Callable[[str], None], check: bool = False, with_diff: bool = False
+) -> dict[str, Any]:
+    """Delete what was made for a resource, wherever it is; return the result of that, as the module apply does. Nothing else of the resource need
+    be usable than its name. ``seconds``: for the scheduler's pods to end."""
+    names = naming.of(resource)
+    if not naming.is_usable(names["name"]):
+        return Report(client, check, with_diff).result()  # Nothing was ever made for it.
+    kinds = [{**kind, "namespace": names["namespace"]} for kind in KINDS]
+    result = _remove(client, _members(names, [*kinds, *KINDS_ELSEWHERE], seconds, check), warn, with_diff)
+    # The scheduler itself creates it, and would recreate it: so after the scheduler.
+    lease = {"name": names["workload"], "namespace": names["namespace"]}
+    after = _remove(client, Options([{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease}], check), warn)
+    return dict(result, changed=result["changed"] or after["changed"])
+
+
+def _members(names: Mapping[str, str], kinds: Sequence[Mapping[str, str]], seconds: int, check: bool = False) -> Options:
+    return Options(
+        [],
+        check=check,
+        set_name=names["set"],
+        set_namespace=names["namespace"],
+        set_kinds=kinds,
+        field_manager=naming.FIELD_MANAGER,
+        wait_timeout=seconds,
+    )
+
+
+def _remove(
+    client: Client, options: Options, warn: Callable[[str], None], with_diff: bool = False, recorded: bool = True
+) -> dict[str, Any]:
+    report = Report(client, options.check, with_diff)
+    Run(client, options, report, warn).absent(recorded)
+    return report.result()
+
+
+def finalize(client: Client, resource: dict[str, Any], deadline: int, namespaces: Sequence[str], warn: Callable[[str], None]) -> Result:
+    """Clean up after a resource that is being deleted. A failure is tried again in time, until ``deadline`` seconds after the deletion: then it is
+    given up, so that the resource does not stay for ever, and an event on it reports what is left."""
+    now = timestamps.now()
+    age = int(timestamps.seconds_between(resource["metadata"].get("deletionTimestamp") or now, now))
+    left = deadline - age
+    try:
+        clean_up(client, resource, max(left, _LEAST_WAIT), warn)
+        Reporting(client, resource, warn).absent(Reader(client, resource, namespaces).neighbours())
+        return Result(True)
+    except Exception as error:
+        failure = message_of(error)
+    warn(failure)
+    if left > 0:
+        # Not a failure of the play: the operator would try again after ever longer pauses, up to a quarter of an hour.
+        return Result(look_again=f"{min(max(age // 2, 5), left)}s", failure=failure)
+    _give_up(client, resource, deadline, failure, warn)
+    return Result(True, failure=failure)
+
+
+def _give_up(client: Client, resource: dict[str, Any], deadline: int, failure: str, warn: Callable[[str], None]) -> None:
+    """Delete what is outside the namespace, which nothing else deletes, and report what is left."""
+    causes = [failure]
+    try:
+        _remove(client, _members(naming.of(resource), KINDS_ELSEWHERE, _LAST_WAIT), warn, recorded=False)
+    except Exception as error:
+        causes.append(message_of(error))
+    message = f"After {deadline} s the clean-up still fails, so the resource is deleted without it: {' '.join(dict.fromkeys(causes))}"
+    Reporting(client, resource, warn).write_events([events.Event(events.WARNING, CLEANUP_GIVEN_UP, message)])
+
+
+def clean_up_unattended(
+    client: Client, resource: dict[str, Any], seconds: int, warn: Callable[[str], None], check: bool = False, with_diff: bool = False
+) -> dict[str, Any]:
+    """Do what the operator does when the resource is deleted, and remove its finalizer, which would keep the resource for ever: for a resource
+    whose operator does not run. Returns the result of the deletion, as the module apply does."""
+    result = clean_up(client, resource, seconds, warn, check, with_diff)
+    metadata = resource["metadata"]
+    finalizers = metadata.get("finalizers") or []
+    if naming.FINALIZER not in finalizers:
+        return result
+    path = f"/metadata/finalizers/{finalizers.index(naming.FINALIZER)}"
+    # Never one that another program has put there meanwhile
+    operations = [{"op": "test", "path": path, "value": naming.FINALIZER}, {"op": "remove", "path": path}]
+    kind = client.resource(resource["apiVersion"], resource["kind"])
+    try:
+        client.json_patch(kind, metadata["name"], metadata["namespace"], operations, dry_run=check)
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        return result
+    return dict(result, changed=True)

@@ -1,0 +1,252 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reports of a reconcile: status, events, metrics, and the annotations that make changes trigger a reconcile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply import Options, Run
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status, of_status
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.report import Report
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import events, leftovers, metrics, uniqueness
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import status as statuses
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import dated, made
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import APPLY, HOLD
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import Inputs, Neighbours
+
+# What the runner prints of a resource's reconciles; more only for who asks for it.
+OPERATOR_VERBOSITY = {"Debug": "1", "Trace": "3", "TraceAll": "5"}
+
+MERGE_PATCH = "application/merge-patch+json"
+# Beside the reconcile of a resource, the one of a rival writes one condition of its status.
+RIVAL_FIELD_MANAGER = f"{naming.FIELD_MANAGER}.rival"
+
+
+class Applied(NamedTuple):
+    """What an apply changed. objects, additions: see the module apply. deployment: the scheduler's after the apply, None where it is unknown."""
+
+    objects: tuple[dict[str, Any], ...] = ()
+    additions: tuple[dict[str, Any], ...] = ()
+    deployment: dict[str, Any] | None = None
+
+
+class Told(NamedTuple):
+    """changed: was something written? look_again: when the operator has to reconcile again by itself, such as ``5s``; "" if it learns of every
+    change that matters."""
+
+    changed: bool
+    look_again: str = ""
+
+
+class Reporting:
+    """Reports about one SecondaryScheduler ``resource``; ``warn`` is called with texts."""
+
+    def __init__(self, client: Client, resource: dict[str, Any], warn: Callable[[str], None]):
+        self._client = client
+        self._resource = resource
+        self._warn = warn
+        self._now = timestamps.now()
+        self._kind = client.resource(resource["apiVersion"], resource["kind"])
+
+    def present(self, inputs: Inputs, applied: Applied, error: str = "") -> Told:
+        """After an apply, or after none. ``error``: why the apply failed, "" if it did not."""
+        facts, decision, before = inputs.facts, inputs.decision, self._resource.get("status") or {}
+        deployment = applied.deployment or facts.deployment
+        mine = _with_names(self._resource, inputs.scheduler_names)
+        # Of pods that an apply has just replaced nothing is known yet.
+        seen = facts.deployment and deployment["metadata"]["generation"] == facts.deployment["metadata"]["generation"]
+        everybody = [mine, *(other for other in inputs.neighbours.resources if _key(other) != _key(mine))]
+        config_map = inputs.neighbours.config_map
+        outcome = statuses.Outcome(
+            resource=self._resource,
+            decision=decision,
+            deployment=deployment,
+            decided_on=facts.deployment,
+            failure=facts.failure if seen else None,
+            error=error,
+            names=inputs.scheduler_names,
+            unique=uniqueness.judge(everybody)[_key(mine)],
+            missing=_missing(inputs.needs),
+            metrics=facts.metrics,
+            renew=facts.source.renew if facts.source else None,
+            is_config_unwatched=bool(config_map.name) and not config_map.marked,
+            resources=len(everybody),
+            overridden=bool((self._resource.get("spec") or {}).get("unsupportedConfigOverrides")),
+            additions=applied.additions,
+            now=self._now,
+        )
+        status = statuses.report(outcome)
+        changed = self._write_status(status)
+        changed |= self._tell_rivals(everybody[1:], everybody)
+        changed |= self._mark(config_map)
+        changed |= self._set_verbosity()
+        changed |= self.write_events(events.of_reconcile(self._resource, applied.objects, before, status, decision.action))
+        problem = metrics.post(naming.of(self._resource), status["conditions"])
+        if problem:
+            self._warn(problem)
+        return Told(changed, self._look_again(outcome, status, applied.objects))
+
+    def unread(self, error: str) -> Told:
+        """After a reconcile that could not even read what it depends on: all other conditions are what they were."""
+        before = self._resource.get("status") or {}
+        degraded = dated(made("Degraded", "True", "ReadFailed", error), before, self._now)
+        others = [entry for entry in of_status(before) if entry["type"] in metrics.TYPES and entry["type"] != "Degraded"]
+        status = {
+            **{key: before[key] for key in ("observedGeneration", "readyReplicas", "schedulerNames", "generations") if key in before},
+            "conditions": [*others, degraded],
+        }
+        changed = self._write_status(status)
+        changed |= self.write_events(events.of_reconcile(self._resource, (), before, status))
+        metrics.post(naming.of(self._resource), status["conditions"])
+        again = ""
+        if _is_known(self._resource, "ReadFailed"):
+            again = f"{statuses.backoff(statuses.unchanged_for(status, self._now), resources=statuses.MANY)}s"
+        return Told(changed, again)
+
+    def absent(self, neighbours: Neighbours) -> Told:
+        """After all that belonged to the resource is deleted, and before the resource itself is."""
+        others = [other for other in neighbours.resources if _key(other) != _key(self._resource)]
+        changed = self._tell_rivals(others, others)
+        changed |= self._unmark(neighbours.config_map)
+        metrics.forget(naming.of(self._resource))
+        return Told(changed)
+
+    def _look_again(self, outcome, status, objects):
+        if outcome.decision.action not in (APPLY, HOLD):
+            return ""
+        anew = any(entry["kind"] == "ServiceAccount" and entry["action"] == "created" for entry in objects)
+        if anew and outcome.decided_on:
+            return "1s"  # its pods have to be replaced, see cluster.accounts
+        # The first time it fails, which is tried again at once, and logged.
+        if outcome.error and not _is_known(self._resource, "ApplyFailed"):
+            return ""
+        return statuses.next_look(outcome, status)
+
+    def _write_status(self, status):
+        """True if that changed something."""
+        manifest = {
+            "apiVersion": self._resource["apiVersion"],
+            "kind": self._resource["kind"],
+            "metadata": {key: self._resource["metadata"][key] for key in ("name", "namespace")},
+            "status": status,
+        }
+        report = Report(self._client, check=False, with_diff=False)
+        options = Options(
+            [manifest],
+            field_manager=naming.FIELD_MANAGER,
+            force_conflicts=True,
+            # Upstream's own conditions would stay as they were for ever.
+            takeover_field_managers=[leftovers.UPSTREAM_MANAGER, *leftovers.UPSTREAM_STATUS_MANAGERS],
+            subresource="status",
+        )
+        Run(self._client, options, report, self._warn).present()
+        return report.result()["changed"]
+
+    def _tell_rivals(self, others, everybody):
+        """Write the condition SchedulerNamesUnique of other resources where this one's names change it."""
+        mine = _key(self._resource)
+        found = [(other, entry) for other, entry in uniqueness.changed(everybody) if _key(other) != mine]
+        for other, entry in found:
+            metadata = {key: other["metadata"][key] for key in ("name", "namespace")}
+            manifest = {
+                "apiVersion": self._resource["apiVersion"],
+                "kind": self._resource["kind"],
+                "metadata": metadata,
+                "status": {"conditions": [dated(entry, other.get("status") or {}, self._now)]},
+            }
+            self._unless_gone(
+                lambda manifest=manifest: self._client.apply(
+                    self._kind, manifest, force=True, subresource="status", field_manager=RIVAL_FIELD_MANAGER
+                )
+            )
+        return bool(found)
+
+    def _mark(self, config_map):
+        """Annotate the ConfigMap so that its edits and deletion trigger a reconcile."""
+        if not config_map.found or config_map.marked or config_map.shared:
+            return False
+        return self._annotate("v1", "ConfigMap", config_map.name, naming.noticed(naming.of(self._resource)))
+
+    def _unmark(self, config_map):
+        if not config_map.marked:
+            return False
+        return self._annotate("v1", "ConfigMap", config_map.name, dict.fromkeys(naming.noticed(naming.of(self._resource))))
+
+    def _set_verbosity(self):
+        spec = self._resource.get("spec") or {}
+        wanted = OPERATOR_VERBOSITY.get(spec.get("operatorLogLevel"))
+        given = naming.annotations(self._resource).get(naming.VERBOSITY)
+        # A value that a user set stays, unless the field is set.
+        if wanted == given or (wanted is None and given not in OPERATOR_VERBOSITY.values()):
+            return False
+        return self._annotate(
+            self._resource["apiVersion"], self._resource["kind"], self._resource["metadata"]["name"], {naming.VERBOSITY: wanted}
+        )
+
+    def _annotate(self, api_version, kind, name, annotations):
+        """Set annotations (None removes one) of an object in the resource's namespace; never creates it. True if it was there."""
+        path = self._client.resource(api_version, kind).path(self._resource["metadata"]["namespace"], name)
+        return self._unless_gone(
+            lambda: self._client.request(
+                "PATCH",
+                path,
+                query={"fieldManager": naming.FIELD_MANAGER},
+                body={"metadata": {"annotations": annotations}},
+                content_type=MERGE_PATCH,
+            )
+        )
+
+    def write_events(self, found: list[events.Event]) -> bool:
+        """Write events on the resource. True if there are any; one that cannot be written is warned of."""
+        kind = self._client.resource("v1", "Event")
+        for event in found:
+            manifest = events.manifest(self._resource, event, self._now)
+            metadata = manifest["metadata"]
+            try:
+                earlier = self._client.get(kind, metadata["name"], metadata["namespace"])
+                if earlier:
+                    manifest["count"] = (earlier.get("count") or 1) + 1
+                    manifest["firstTimestamp"] = earlier.get("firstTimestamp") or self._now
+                self._client.apply(kind, manifest, force=True, field_manager=naming.FIELD_MANAGER)
+            except ApiError as error:
+                # A reconcile does not fail because of an event that cannot be written, as in a namespace that is being deleted.
+                self._warn(f"The event {event.reason} could not be written: {error.message}")
+        return bool(found)
+
+    @staticmethod
+    def _unless_gone(request):
+        try:
+            request()
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            return False
+        return True
+
+
+def _with_names(resource, names):
+    return dict(resource, status=dict(resource.get("status") or {}, schedulerNames=list(names)))
+
+
+def _missing(needs):
+    """What plugins lack; None where they need nothing."""
+    if not needs or not (needs["cluster_roles"] or needs["controller"] or needs["missing"]):
+        return None
+    return needs["missing"]
+
+
+def _is_known(resource, reason):
+    """Has this failure been reported before?"""
+    return in_status(resource.get("status"), "Degraded").get("reason") == reason
+
+
+def _key(resource):
+    return resource["metadata"]["namespace"], resource["metadata"]["name"]

@@ -1,0 +1,222 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a scheduler's pods depend on, and the memory of which of it served and which did not.
+
+A rollout is a dict of all that the resource, its configuration and the cluster say about the pods: ``image``, ``config`` (content hash),
+``flags``, ``placement`` (nodeSelector, tolerations), ``overrides``, ``serving_cert``, ``health`` (paths of the probes). The number of
+replicas is no part of it.
+
+The memory is in annotations of the Secret that holds the configuration of the last rollout that served: it outlives the operator, the
+Deployment and the user's ConfigMap.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import progress
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import CRASHES
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.flags import of_operator
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.prometheus import CONFIG_KEY, FILLED, held
+
+VERBOSITY = {"Normal": 2, "Debug": 4, "Trace": 6, "TraceAll": 8}
+
+SERVED = "osso.scheduler/served-rollout"
+SERVED_AT = "osso.scheduler/served-at"
+FAILED = "osso.scheduler/failed-rollout"
+
+KEYS = frozenset({"image", "config", "flags", "placement", "overrides", "serving_cert", "health"})
+
+# Log lines of a scheduler that crashes because the API server is not reachable, which is no fault of the rollout.
+_NOBODY_ANSWERS = re.compile(
+    r"connection refused|connection reset|i/o timeout|TLS handshake timeout|no route to host|deadline exceeded|\bEOF\b"
+)
+
+
+# Kubernetes 1.31, https://github.com/kubernetes/kubernetes/pull/118148
+_READYZ_SINCE = 31
+
+HIGHLY_AVAILABLE = "HighlyAvailable"
+MAX_REPLICAS = 3
+
+
+def flags(
+    workload: str, namespace: str, log_level: str = "", tls: Sequence[str] = (), extra: Sequence[str] = (), holds_token: bool = False
+) -> list[str]:
+    """The scheduler's command line without ``--config``; ``workload`` is the name of its Deployment, and of its Lease.
+
+    The timing of the leader election overrides the configuration's. A leader may be cut off from the API server for as long as OpenShift
+    recommends for its components. But a replica tries to acquire the Lease every 1 to 2.2 s instead of every 26 to 57 s: in each rollout,
+    no pod is placed from the end of the old leader until the next attempt, and no pod is to wait longer than 3 s.
+    """
+    verbosity = VERBOSITY[log_level or "Normal"]
+    said = [f"-v={verbosity}"]
+    if holds_token:
+        # From 2 on kube-scheduler logs its configuration as a whole (cmd/kube-scheduler/app/options/configfile.go); --vmodule, which
+        # there is for the text format alone, can only raise what -v says.
+        said = ["-v=1"] if "--logging-format=json" in extra else ["-v=1", f"--vmodule=configfile=1,*={verbosity}"]
+    return [*of_operator(workload, namespace), *said, *tls, *extra]
+
+
+def flags_of(resource, overrides, tls, holds_token=False):
+    """The `flags` that a SecondaryScheduler asks for, with the flags ``tls`` of the cluster's TLS profile.
+
+    ``holds_token``: is there a secret in its configuration, which must not be logged?
+    """
+    names = naming.of(resource)
+    log_level = (resource.get("spec") or {}).get("logLevel")
+    extra = overrides.get("args") or ()
+    return flags(names["workload"], names["namespace"], log_level, tls=tls, extra=extra, holds_token=holds_token)
+
+
+def health(kubernetes, completed):
+    """Paths of the probes: ``live`` and ``ready``. ``kubernetes``: such as ``"1.31"``, None if unknown; ``completed``: the configuration.
+
+    Up to 1.30 kube-scheduler knows ``/healthz`` alone. A replica that fills its caches only once it leads must not be waited for.
+    """
+    minor = int(kubernetes.split(".")[1]) if kubernetes else 0
+    if minor < _READYZ_SINCE:
+        return {"live": "/healthz", "ready": "/healthz"}
+    return {"live": "/livez", "ready": "/livez" if (completed or {}).get("delayCacheUntilActive") else "/readyz"}
+
+
+def placement(spec, overrides):
+    """nodeSelector and tolerations of the pods: the topology's, where it has any, else the overrides'."""
+    topology = spec.get("topology") or {}
+    chosen = (topology.get("highlyAvailableTopology") or {}) if is_highly_available(spec) else {}
+    return {
+        "nodeSelector": chosen.get("nodeSelector") or overrides.get("nodeSelector") or {},
+        "tolerations": chosen.get("tolerations") or overrides.get("tolerations") or [],
+    }
+
+
+def is_highly_available(spec):
+    return (spec.get("topology") or {}).get("mode") == HIGHLY_AVAILABLE
+
+
+def max_replicas(spec):
+    """How many replicas a SecondaryScheduler asks for, where there are nodes enough."""
+    if not is_highly_available(spec):
+        return 1
+    return (spec["topology"].get("highlyAvailableTopology") or {}).get("maxReplicas") or MAX_REPLICAS
+
+
+def identity(rollout):
+    """Twelve hexadecimal digits that are the same for the same rollout."""
+    return hashlib.sha256(json.dumps(rollout, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:12]
+
+
+class Memory(NamedTuple):
+    """``secret``: the Secret of the last rollout that served, as the API server returns it, None if there is none yet.
+
+    ``served``: that rollout; ``failed``: ``{"id", "reason", "message", "retry"}`` of a later one that did not come to serve, or None.
+    """
+
+    secret: dict | None = None
+    served: dict | None = None
+    failed: dict | None = None
+
+    @property
+    def served_id(self):
+        return identity(self.served) if self.served else None
+
+
+def remember(secrets):
+    """The memory that the configuration Secrets of one scheduler hold. What someone else's hand made unreadable counts as absent."""
+    found = []
+    for secret in secrets:
+        metadata = secret["metadata"]
+        annotations = metadata.get("annotations") or {}
+        served = _decoded(annotations.get(SERVED))
+        # Another release of the operator may have remembered less.
+        content = annotations.get(FILLED) or (served or {}).get("config")
+        if not served or not set(served) >= KEYS or not metadata["name"].endswith(f"-{content}") or not _config(secret):
+            continue
+        found.append((annotations.get(SERVED_AT, ""), metadata["name"], secret, served, _decoded(annotations.get(FAILED))))
+    if not found:
+        return Memory()
+    *_order, secret, served, failed = max(found, key=lambda entry: entry[:2])
+    return Memory(secret, served, failed)
+
+
+def annotations(memory, secret_name, now, serves=None, failed=None):
+    """The annotations of the Secret ``secret_name``: what it has to remember.
+
+    ``serves``: the rollout with its configuration that serves now; ``failed``: the failure record to keep.
+    """
+    mine = memory.secret is not None and memory.secret["metadata"]["name"] == secret_name
+    served, at = (memory.served, memory.secret["metadata"]["annotations"].get(SERVED_AT, now)) if mine else (None, now)
+    if serves is not None and serves != served:
+        served, at = serves, now
+    if served is None:
+        return {}
+    kept = {SERVED: _encoded(served), SERVED_AT: at}
+    return dict(kept, **{FAILED: _encoded(failed)}) if failed else kept
+
+
+def deployed(deployment):
+    """Identity of the rollout that a Deployment holds, None where there is no Deployment or it does not say."""
+    return ((deployment or {}).get("metadata", {}).get("annotations") or {}).get(naming.ROLLOUT)
+
+
+def configuration(deployment):
+    """Name of the Secret with the configuration that a Deployment's pods are to have, None where there is none."""
+    volumes = ((((deployment or {}).get("spec") or {}).get("template") or {}).get("spec") or {}).get("volumes") or []
+    return next(((volume.get("secret") or {}).get("secretName") for volume in volumes if volume["name"] == "config"), None)
+
+
+def is_complete(deployment):
+    """Do all replicas run what the Deployment says?"""
+    return bool(deployment) and progress(deployment).complete
+
+
+def is_overdue(deployment):
+    """Has the deadline of the present rollout passed? Not where no replica of it is there yet: then it may be that of the one before."""
+    if not deployment:
+        return False
+    found = progress(deployment)
+    return found.observed and bool(found.updated) and conditions.find(deployment, "Progressing").get("reason") == "ProgressDeadlineExceeded"
+
+
+def has_served(deployment):
+    """Was the present rollout over once, whatever became of its pods since?"""
+    if not deployment:
+        return False
+    found = progress(deployment)
+    over = conditions.find(deployment, "Progressing").get("reason") == "NewReplicaSetAvailable"
+    return found.observed and over and found.total == found.updated == found.wanted
+
+
+def is_failing(deployment, failure):
+    """Does the rollout that a Deployment holds not come to serve, by its own fault?"""
+    if is_complete(deployment) or has_served(deployment):
+        return False
+    crashes = failure.crashes if failure and not _NOBODY_ANSWERS.search(failure.message) else 0
+    return is_overdue(deployment) or crashes >= CRASHES
+
+
+def _config(secret):
+    try:
+        return held(secret).get(CONFIG_KEY)
+    except ValueError:  # neither base64 nor text
+        return None
+
+
+def _encoded(value):
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _decoded(text):
+    try:
+        value = json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

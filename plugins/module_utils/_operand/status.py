@@ -1,0 +1,283 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The status of a SecondaryScheduler after a reconcile, in the shape of OpenShift's operators (openshift/api, operator/v1 OperatorStatus)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import progress
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import SEE_DEGRADED, dated, made
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import APPLY, HOLD, REMOVE, Decision, said_of
+
+# Seconds after which Prometheus is asked again: no event reports that a metric has disappeared. And nodes are counted again.
+METRICS_LOOK, NODES_LOOK = 120, 30
+
+# Seconds after which the operator reconciles without an event: --reconcile-period in operator/Containerfile.
+_OWN_LOOK = 600
+
+# Seconds until the first look at what has just begun to be missing, and at pods that have just been replaced.
+_LOOK, _ROLLOUT_LOOK = 10, 5
+
+_MINUTE = 60
+
+# Seconds between two looks, whichever resources they are at: a reconcile takes about one second of CPU time.
+_SHARE = 5
+
+MANY = _OWN_LOOK // _SHARE
+"""So many resources that none is looked at more often than all are."""
+
+
+class Outcome(NamedTuple):
+    """What a reconcile came to.
+
+    deployment: the live one or None; decided_on: as it was when the decision was made. failure: of its newest pods. error: why the apply
+    failed, "" otherwise. names: scheduler names that are served. unique: the condition SchedulerNamesUnique. missing: what plugins lack, see
+    operand/needs.py; None where they need nothing. metrics: findings of the module prometheus_info, None where no plugin asks Prometheus.
+    renew: seconds until the renewal of a token. is_config_unwatched: does nothing trigger a reconcile at the next edit of the ConfigMap, or of
+    its creation? resources: how many SecondarySchedulers the operator looks after. additions: to pod templates, see the module apply.
+    """
+
+    resource: dict
+    decision: Decision
+    deployment: dict | None = None
+    decided_on: dict | None = None
+    failure: Any = None
+    error: str = ""
+    names: tuple = ()
+    unique: dict | None = None
+    missing: list | None = None
+    metrics: list | None = None
+    renew: int | None = None
+    is_config_unwatched: bool = False
+    resources: int = 1
+    overridden: bool = False
+    additions: tuple = ()
+    now: str = ""
+
+
+def report(outcome: Outcome) -> dict[str, Any]:
+    """The status. A condition keeps its lastTransitionTime while its status stays the same."""
+    resource, deployment, decision = outcome.resource, outcome.deployment, outcome.decision
+    before = resource.get("status") or {}
+    live = (deployment or {}).get("status") or {}
+    conditions = [
+        _available(decision, deployment, live),
+        _progressing(outcome),
+        _degraded(outcome, live),
+        decision.config_valid,
+        _upgradeable(outcome),
+        outcome.unique or made("SchedulerNamesUnique", "True", "AsExpected"),
+    ]
+    if outcome.missing is not None:
+        conditions.append(_plugins_ready(outcome.missing))
+    if outcome.metrics is not None:
+        conditions.append(_metrics_available(outcome.metrics))
+    if outcome.additions:
+        conditions.append(_as_declared(outcome.additions))
+    status = {
+        "observedGeneration": resource["metadata"]["generation"],
+        "readyReplicas": live.get("readyReplicas", 0),
+        "schedulerNames": list(outcome.names),
+        "conditions": [dated(entry, before, outcome.now) for entry in _told_once(conditions)],
+        "generations": [],
+    }
+    if deployment:
+        metadata = deployment["metadata"]
+        generation = {
+            "group": "apps",
+            "resource": "deployments",
+            "namespace": metadata["namespace"],
+            "name": metadata["name"],
+            "lastGeneration": metadata["generation"],
+        }
+        config_hash = _config_hash(decision, before)
+        if config_hash:
+            generation["hash"] = config_hash
+        status["generations"] = [generation]
+    return status
+
+
+def next_look(outcome: Outcome, status: dict[str, Any]) -> str:
+    """When the operator has to look again by itself, such as ``5s``; "" where it learns of every change that matters."""
+    looks = list(_looks(outcome, status)) if outcome.decision.action in (APPLY, HOLD) else []
+    return f"{min(looks)}s" if looks else ""
+
+
+def _looks(outcome: Outcome, status: dict[str, Any]) -> Iterator[int]:
+    """Seconds until each look that something is a reason for."""
+    decision, age, resources = outcome.decision, unchanged_for(status, outcome.now), outcome.resources
+    if rollouts.is_overdue(outcome.deployment) and not rollouts.is_overdue(outcome.decided_on):
+        yield 1  # the deadline has passed since the decision: the next one may go back
+    if in_status(status, "Progressing").get("status") == "True":
+        yield backoff(age, _ROLLOUT_LOOK, resources)  # pods that cannot start change no object that the operator watches
+    # No event reports that these exist now: the ConfigMap, what is named of Prometheus, what plugins need
+    if (
+        outcome.is_config_unwatched
+        or decision.reason in ("PrometheusUnknown", "MetricsUnavailable")
+        or in_status(status, "PluginsReady").get("status") == "False"
+        or outcome.error
+    ):
+        yield backoff(age, max(_LOOK, resources), resources)
+    if rollouts.is_highly_available(outcome.resource.get("spec") or {}):
+        yield min(max(NODES_LOOK, _SHARE * resources), _OWN_LOOK)
+    if outcome.metrics is not None:
+        yield min(max(METRICS_LOOK, _SHARE * resources), _OWN_LOOK)
+    if outcome.renew is not None and outcome.renew < _OWN_LOOK:
+        yield max(outcome.renew, 1)
+
+
+def backoff(age: int, least: int = _LOOK, resources: int = 1) -> int:
+    """Seconds until the next look at a state that has lasted for ``age`` seconds: about as long again.
+
+    It is never less than ``least``, and no more than a minute, or than what keeps the looks at so many ``resources`` together from taking more
+    than about a fifth of a processor: one that is broken never keeps the operator from the others.
+    """
+    return min(max(age, least), max(_MINUTE, _SHARE * resources), _OWN_LOOK)
+
+
+def unchanged_for(status: dict[str, Any], now: str) -> int:
+    """Seconds since a condition of this status changed last."""
+    ages = [age for entry in status["conditions"] if (age := _age(entry.get("lastTransitionTime"), now)) is not None]
+    return max(int(min(ages)), 0) if ages else 0
+
+
+def _age(text: str | None, now: str) -> float | None:
+    """Seconds since a time, None for one that someone else wrote in another form."""
+    try:
+        return timestamps.seconds_between(text, now)
+    except ValueError:
+        return None
+
+
+def _config_hash(decision, before):
+    if decision.action == APPLY:
+        return decision.rollout["config"]
+    return next((entry.get("hash") for entry in before.get("generations") or []), None)
+
+
+def _available(decision, deployment, live):
+    if live.get("availableReplicas"):
+        message = "{0} of {1} replicas are available.".format(live["availableReplicas"], live.get("replicas", 0))
+        return made("Available", "True", "AsExpected", message)
+    if decision.action in (REMOVE, HOLD):
+        return made("Available", "False", decision.reason, decision.message)
+    if deployment is None:
+        return made("Available", "False", "NoDeployment", "There is no Deployment.")
+    return made("Available", "False", "NoReplicaAvailable", "No replica of the scheduler is ready yet.")
+
+
+def _progressing(outcome):
+    decision, deployment = outcome.decision, outcome.deployment
+    if outcome.error:
+        return made("Progressing", "False", "ApplyFailed", outcome.error)
+    if decision.action != APPLY or deployment is None:
+        return made("Progressing", "False", decision.reason, decision.message)
+    if rollouts.is_complete(deployment):
+        if decision.is_kept:
+            return made("Progressing", "False", decision.reason, decision.message)
+        if outcome.additions:
+            message = "All replicas run the pod template of the Deployment, which others change: see the condition PodTemplateAsDeclared."
+            return made("Progressing", "False", "AsExpected", message)
+        return made("Progressing", "False", "AsExpected", "All replicas run the declared configuration.")
+    if outcome.failure and rollouts.has_served(deployment):
+        return made(
+            "Progressing", "False", outcome.failure.reason, "The rollout is complete, but not all of its replicas are available any more."
+        )
+    if rollouts.is_overdue(deployment):
+        return made("Progressing", "False", "ProgressDeadlineExceeded", _deadline(deployment))
+    found = progress(deployment)
+    message = f"{found.updated if found.observed else 0} of {found.wanted} replicas updated, {found.available} available."
+    return made("Progressing", "True", "RollingBack" if decision.reason == "RolledBack" else "RollingOut", message)
+
+
+def _degraded(outcome, live):
+    decision = outcome.decision
+    if outcome.error:
+        return made("Degraded", "True", "ApplyFailed", outcome.error)
+    if decision.action == HOLD or decision.is_kept:
+        return made("Degraded", "True", decision.reason, decision.message)
+    if outcome.failure:
+        return made("Degraded", "True", outcome.failure.reason, outcome.failure.message)
+    refused = in_status(live, "ReplicaFailure")
+    if refused.get("status") == "True":
+        return made("Degraded", "True", refused.get("reason", "ReplicaFailure"), refused.get("message", ""))
+    if rollouts.is_overdue(outcome.deployment) and not rollouts.is_complete(outcome.deployment):
+        return made("Degraded", "True", "ProgressDeadlineExceeded", _deadline(outcome.deployment))
+    return made("Degraded", "False", "AsExpected")
+
+
+def _deadline(deployment):
+    return f"The rollout made no progress for {deployment['spec'].get('progressDeadlineSeconds', 600)} s."
+
+
+def _told_once(conditions):
+    """The conditions, of which those that follow from Degraded refer to it."""
+    degraded = next(entry for entry in conditions if entry["type"] == "Degraded")
+    if degraded["status"] != "True":
+        return conditions
+    return [
+        {**entry, "message": SEE_DEGRADED}
+        if entry is not degraded and entry["message"] and entry["message"] in degraded["message"]
+        else entry
+        for entry in conditions
+    ]
+
+
+def _upgradeable(outcome):
+    if outcome.overridden:
+        return made(
+            "Upgradeable",
+            "False",
+            "UnsupportedConfigOverrides",
+            "spec.unsupportedConfigOverrides is set: whether it fits a later release of the operator has to be checked first.",
+        )
+    if outcome.decision.config_valid["status"] == "False":
+        return made("Upgradeable", "False", outcome.decision.config_valid["reason"], "No scheduler runs with the declared configuration.")
+    return made("Upgradeable", "True", "AsExpected")
+
+
+def _plugins_ready(missing):
+    if not missing:
+        return made("PluginsReady", "True", "AsExpected", "The requirements of the enabled plugins are met.")
+    return made("PluginsReady", "False", missing[0]["reason"], " ".join(entry["message"] for entry in missing))
+
+
+def _as_declared(additions):
+    replaced = [one for one in additions if "declared" in one]
+    added = [one for one in additions if one not in replaced]
+    messages = []
+    if added:
+        said = _fields((one, f"by field manager {one['manager']}" if one["manager"] else "by mutating admission") for one in added)
+        messages.append(
+            f"Others add to a pod template, and again at once after the operator removed it: {said}. It is left there. Change what adds it, or "
+            "exempt this namespace; then remove the field, or change this resource."
+        )
+    if replaced:
+        said = _fields((one, f"declared {one['declared']}, " + (f"live {one['live']}" if one["live"] else "removed")) for one in replaced)
+        messages.append(
+            f"Mutating admission changes a pod template in each write: {said}. Change the policy or webhook, or exempt this namespace; then change "
+            "this resource."
+        )
+    return made("PodTemplateAsDeclared", "False", "FieldsAdded" if added else "FieldsReplaced", " ".join(messages))
+
+
+def _fields(found):
+    """The places of pairs of an addition and what is reported of it, as one text."""
+    return "; ".join(f"Deployment {one['namespace']}/{one['name']}: {one['field']}, {what}" for one, what in found)
+
+
+def _metrics_available(findings):
+    errors = [finding for finding in findings if finding["severity"] == "error"]
+    if not errors:
+        said = said_of(findings) if findings else "Prometheus has what the enabled plugins need, for every node."
+        return made("MetricsAvailable", "True", "AsExpected", said)
+    reason = re.sub(r"(?:^|-)([a-z])", lambda match: match[1].upper(), errors[0]["code"])
+    return made("MetricsAvailable", "False", reason, said_of(findings))

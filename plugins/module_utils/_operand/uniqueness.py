@@ -1,0 +1,51 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Do two SecondarySchedulers claim the same schedulerName? Both report it."""
+
+from __future__ import annotations
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import made
+
+TYPE = "SchedulerNamesUnique"
+
+
+def judge(resources):
+    """The condition SchedulerNamesUnique of each resource, by ``(namespace, name)``.
+
+    What counts are the scheduler names in the resources' statuses. A resource that is being deleted, or whose scheduler is removed, claims none.
+    """
+    claims = {}
+    for resource in resources:
+        if not resource["metadata"].get("deletionTimestamp") and (resource.get("spec") or {}).get("managementState") != "Removed":
+            for name in (resource.get("status") or {}).get("schedulerNames") or []:
+                claims.setdefault(name, []).append(_key(resource))
+    return {_key(resource): _judge_one(_key(resource), claims) for resource in resources}
+
+
+def changed(resources):
+    """``[(resource, condition)]`` of those whose status differs from the result of this module; one without a status is left to its own reconcile."""
+    judged = judge(resources)
+    found = []
+    for resource in resources:
+        said, now = in_status(resource.get("status") or {}, TYPE), judged[_key(resource)]
+        if said and (said["status"], said.get("message", "")) != (now["status"], now["message"]):
+            found.append((resource, now))
+    return found
+
+
+def _judge_one(key, claims):
+    taken = {name: [other for other in keys if other != key] for name, keys in sorted(claims.items()) if key in keys and len(keys) > 1}
+    if not taken:
+        return made(TYPE, "True", "AsExpected")
+    told = "; ".join(
+        "{0} is also a schedulerName of SecondaryScheduler {1}".format(name, ", ".join("/".join(other) for other in sorted(others)))
+        for name, others in taken.items()
+    )
+    return made(TYPE, "False", "SchedulerNameTaken", f"{told}. Both would place the same pods: rename one of them.")
+
+
+def _key(resource):
+    return resource["metadata"]["namespace"], resource["metadata"]["name"]

@@ -1,0 +1,59 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the modules that run a kube-scheduler against a copy of a cluster have in common (plugins/doc_fragments/preview.py)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import progress
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import snapshot
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.progress import Progress
+
+SIDE = dict(
+    config=dict(type="dict"),
+    config_text=dict(type="str"),
+    config_file=dict(type="path"),
+    preset=dict(type="str"),
+    preset_parameters=dict(type="dict"),
+    binary=dict(type="path"),
+    image=dict(type="str"),
+    auth_file=dict(type="path"),
+    validate_certs=dict(type="bool", default=True),
+    skopeo=dict(type="str", default="skopeo"),
+    release=dict(type="str"),
+    plugins=dict(type="raw"),
+    flags=dict(type="list", elements="str"),
+    feature_gates=dict(type="dict"),
+    as_scheduler=dict(type="str"),
+    allow_extenders=dict(type="bool", default=False),
+)
+PRESENT = dict(name=dict(type="str", default="cluster"), namespace=dict(type="str", default="openshift-secondary-scheduler-operator"))
+COMMON = dict(
+    candidate=dict(type="dict", required=True, options=SIDE),
+    snapshot=dict(type="path"),
+    timeout=dict(type="int", default=600),
+)
+
+
+class Inputs:
+    """The cluster of a module, connected when it is first needed, and the copy of it."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self._client: Client | None = None
+        self.run_command = partial(module.run_command, expand_user_and_vars=False, handle_exceptions=False)
+        self.progress = Progress(progress.show)
+
+    @property
+    def client(self) -> Client:
+        self._client = self._client or Client.connect(self._module.params, self._module.warn)
+        return self._client
+
+    def snapshot(self) -> snapshot.Snapshot:
+        path = self._module.params["snapshot"]
+        return snapshot.read(path) if path else snapshot.take(self.client)

@@ -1,0 +1,188 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The effect of a candidate: pods, nodes and a summary, before and after. Pure."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import amounts
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.run import HEADROOM, REPLACE, Placement, Run, Scene
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler import Scores
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import Key, key_of
+
+SAME, MOVED, TIE, UNSCHEDULABLE, PREEMPTS, NOT_COMPARED = "same", "moved", "tie", "unschedulable", "preempts", "not compared"
+MAX_SCORED = 500
+"""Pods for which ties are determined."""
+_NAMED = 10
+
+
+class Outcome(NamedTuple):
+    """What a preview ran.
+
+    baseline: None if the reference is the present node of each pod. scores: of the nodes before and after. skipped: pods that were not offered, with
+    the reason.
+    """
+
+    scene: Scene
+    pods: Sequence[Object]
+    nodes: Sequence[Object]
+    candidate: Run
+    baseline: Run | None
+    ties: Mapping[Key, set[str]]
+    scores: Mapping[Key, Mapping[str, Scores]]
+    skipped: Mapping[Key, str]
+
+    def reference(self, pod: Object) -> str:
+        """The node that the candidate's node is compared with, empty if there is none."""
+        return reference(pod, self.baseline)
+
+
+def reference(pod: Object, baseline: Run | None) -> str:
+    if baseline is None:
+        return str(pod["spec"].get("nodeName") or "")
+    return baseline.placements.get(key_of(pod), Placement()).node
+
+
+def changed(scene: Scene, candidate: Run, baseline: Run | None) -> list[Key]:
+    """Pods with a node that is not that of the reference, if it has one: perhaps only because several nodes have the same score."""
+    if scene.mode == HEADROOM:
+        return []
+    found = []
+    for pod in scene.offered:
+        placement, node = candidate.placements[key_of(pod)], reference(pod, baseline)
+        if placement.node and placement.node != node and not placement.victims:
+            found.append(key_of(pod))
+    return found
+
+
+def report(outcome: Outcome) -> dict[str, Any]:
+    """pods, nodes, summary and headroom, as the module returns them."""
+    rows = [_pod(outcome, pod) for pod in outcome.scene.offered if key_of(pod) in outcome.candidate.placements]
+    rows += [
+        _row(pod, outcome.reference(pod), "", NOT_COMPARED, outcome.skipped[key_of(pod)])
+        for pod in outcome.pods
+        if key_of(pod) in outcome.skipped
+    ]
+    nodes = _nodes(outcome)
+    headroom = None
+    if outcome.scene.mode == HEADROOM:
+        headroom, rows = _headroom(outcome), []
+    return {"pods": rows, "nodes": nodes, "summary": _summary(outcome, rows, nodes), "headroom": headroom}
+
+
+def exceeded(
+    summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], unschedulable: int | None, moved_percent: float | None
+) -> list[str]:
+    """The limits that a preview is beyond, each as a sentence that names pods."""
+    found = []
+    if unschedulable is not None and summary["newly_unschedulable"] > unschedulable:
+        names = _names(row for row in rows if row["status"] == UNSCHEDULABLE and row["before"])
+        found.append(f"{summary['newly_unschedulable']} pods would have no node, the limit is {unschedulable}: {names}.")
+    if moved_percent is not None and summary["moved_percent"] > moved_percent:
+        names = _names(row for row in rows if row["status"] == MOVED)
+        found.append(f"{summary['moved_percent']} % of the pods would be on another node, the limit is {moved_percent} %: {names}.")
+    return found
+
+
+def _names(rows: Any) -> str:
+    names = [f"{row['namespace']}/{row['name']}" for row in rows]
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+
+
+def _pod(outcome: Outcome, pod: Object) -> dict[str, Any]:
+    key, before = key_of(pod), outcome.reference(pod)
+    placement = outcome.candidate.placements[key]
+    if not placement.processed:
+        status, reason = NOT_COMPARED, "the scheduler did not process it, such as a pod that waits for other pods of its group"
+    elif placement.victims:
+        status, reason = PREEMPTS, "preempts " + ", ".join("/".join(victim) for victim in placement.victims)
+    elif not placement.node:
+        status, reason = UNSCHEDULABLE, placement.reason
+    elif placement.node == before:
+        status, reason = SAME, ""
+    elif not before:
+        equal = len(outcome.ties.get(key, ()))
+        status, reason = MOVED, "it had no node" + (f"; {equal} nodes have the same score" if equal > 1 else "")
+    elif key not in outcome.ties:
+        status, reason = NOT_COMPARED, f"more than {MAX_SCORED} pods are on another node; for the others ties are not determined"
+    elif before in outcome.ties[key]:
+        status, reason = TIE, f"{len(outcome.ties[key])} nodes have the same score; the scheduler chooses one at random"
+    else:
+        status, reason = MOVED, f"{before} is not among the nodes with the highest score"
+    scores = {name: {"total": one.total, "plugins": one.plugins} for name, one in outcome.scores.get(key, {}).items()}
+    return {**_row(pod, before, placement.node, status, reason), "ties": sorted(outcome.ties.get(key, ())), "scores": scores}
+
+
+def _row(pod: Object, before: str, node: str, status: str, reason: str) -> dict[str, Any]:
+    namespace, name = key_of(pod)
+    current = pod["spec"].get("nodeName") or ""
+    about = {"namespace": namespace, "name": name, "current": current, "before": before, "node": node}
+    return {**about, "status": status, "reason": reason, "ties": [], "scores": {}}
+
+
+def _places(outcome: Outcome, run: Run | None) -> dict[Key, str]:
+    """The node of each pod after a run, or at present."""
+    places = {key_of(pod): str(pod["spec"].get("nodeName") or "") for pod in outcome.pods}
+    if run is not None:
+        if outcome.scene.mode != REPLACE:
+            places.update({change.key: "" for change in run.history if not change.node})
+        places.update({key: placement.node for key, placement in run.placements.items()})
+    return places
+
+
+def _nodes(outcome: Outcome) -> list[dict[str, Any]]:
+    by_key = {key_of(pod): pod for pod in (*outcome.pods, *outcome.scene.offered)}
+    requested = {key: amounts.requested([pod]) for key, pod in by_key.items()}
+    totals = []
+    for run in (outcome.baseline, outcome.candidate):
+        total: dict[str, Counter[str]] = {node["metadata"]["name"]: Counter() for node in outcome.nodes}
+        for key, name in _places(outcome, run).items():
+            if name in total:
+                total[name].update(pods=1, cpu_millis=requested[key].cpu_millis, memory=requested[key].memory)
+        totals.append(total)
+    rows = []
+    for node in outcome.nodes:
+        name, has = node["metadata"]["name"], amounts.allocatable(node)
+        before, after = ({field: total[name][field] for field in ("pods", "cpu_millis", "memory")} for total in totals)
+        allocatable = {"pods": has.pods, "cpu_millis": has.cpu_millis, "memory": has.memory}
+        rows.append({"name": name, "allocatable": allocatable, "before": before, "after": after})
+    return rows
+
+
+def _summary(outcome: Outcome, rows: Sequence[Mapping[str, Any]], nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    counts = Counter(row["status"] for row in rows)
+    compared = len(rows) - counts[NOT_COMPARED]
+    deleted = {change.key for change in outcome.candidate.history if not change.node}
+    summary: dict[str, Any] = {
+        "pods": len(rows),
+        **{status.replace(" ", "_"): counts[status] for status in (SAME, MOVED, TIE, UNSCHEDULABLE, PREEMPTS, NOT_COMPARED)},
+        "newly_unschedulable": sum(row["status"] == UNSCHEDULABLE and bool(row["before"]) for row in rows),
+        "newly_schedulable": sum(bool(row["node"]) and not row["before"] for row in rows),
+        "moved_percent": round(100 * counts[MOVED] / compared, 1) if compared else 0.0,
+        "preempted": sorted("/".join(key) for key in deleted),
+    }
+    for when in ("before", "after"):
+        about: dict[str, Any] = {"empty_nodes": sum(node[when]["pods"] == 0 for node in nodes)}
+        for field in ("cpu_millis", "memory"):
+            shares = [100 * node[when][field] / node["allocatable"][field] for node in nodes if node["allocatable"][field]]
+            name = field.partition("_")[0]
+            about[f"{name}_percent_mean"] = round(statistics.fmean(shares), 1) if shares else 0.0
+            about[f"{name}_percent_deviation"] = round(statistics.pstdev(shares), 1) if shares else 0.0
+        summary[when] = about
+    return summary
+
+
+def _headroom(outcome: Outcome) -> dict[str, Any]:
+    def count(run: Run | None) -> int | None:
+        return None if run is None else sum(bool(placement.node) for placement in run.placements.values())
+
+    last = [*outcome.candidate.placements.values()][-1]
+    stopped_by = f"the limit of {outcome.scene.limit} pods" if last.node else last.reason or "the scheduler did not process the pod"
+    return {"before": count(outcome.baseline), "pods": count(outcome.candidate), "stopped_by": stopped_by}

@@ -1,0 +1,305 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Admission policies of a pool, and what its scheduler's configuration has to contain. Pure: no requests.
+
+Source: https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/ and KEP-3962.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import from_structure
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pool_items import ALL, SYSTEM_NAMESPACES, SYSTEM_PREFIXES
+
+POOL_KEY = "osso.scheduler/pool"
+"""Label and taint of a pool's nodes; the value is the schedulerName."""
+GROUP = "admissionregistration.k8s.io"
+# The newest first, with the release of Kubernetes from which a server has it, and whether it is served by default
+VERSIONS = (("v1", 36, True), ("v1beta1", 34, False), ("v1alpha1", 32, False))
+KIND = "MutatingAdmissionPolicy"
+_NAME_PREFIX = "osso-scheduler-pool-"
+_VALIDATING = f"{GROUP}/v1"
+_IS_AVAILABLE = "has(params.status.availableReplicas) && params.status.availableReplicas > 0"
+_DIGITS = "0123456789abcdef"
+_CONSTRAINTS = {
+    "resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}],
+}
+
+
+def routing(
+    item: Mapping[str, Any], api_version: str, excluded: Sequence[str], deployment: Mapping[str, str] | None = None
+) -> list[Object]:
+    """The policy that sets schedulerName, and its binding.
+
+    ``excluded``: namespaces that are never routed, beside those of the cluster. ``deployment``: namespace and name of the scheduler's Deployment, of
+    which a replica has to be available; None: pods are routed in any case.
+    """
+    name = policy_name(item)
+    mutations: list[Object] = [
+        {
+            "patchType": "ApplyConfiguration",
+            "applyConfiguration": {"expression": f"Object{{spec: Object.spec{{schedulerName: {_text(item['scheduler_name'])}}}}}"},
+        }
+    ]
+    if item["exclusive"]:
+        mutations.append({"patchType": "JSONPatch", "jsonPatch": {"expression": _add_toleration(item["scheduler_name"])}})
+    policy: Object = {
+        "apiVersion": api_version,
+        "kind": KIND,
+        "metadata": {"name": name},
+        "spec": {
+            # Without an answer of the policy, the default scheduler places the pod.
+            "failurePolicy": "Ignore",
+            "reinvocationPolicy": "Never",
+            "matchConstraints": _CONSTRAINTS,
+            "matchConditions": [{"name": key, "expression": text} for key, text in conditions(item, excluded).items()],
+            "mutations": mutations,
+        },
+    }
+    selectors = {"namespaceSelector": _namespace_selector(item)}
+    if item["pods"]["match_labels"]:
+        selectors["objectSelector"] = {"matchLabels": item["pods"]["match_labels"]}
+    binding: Object = {
+        "apiVersion": api_version,
+        "kind": f"{KIND}Binding",
+        "metadata": {"name": name},
+        "spec": {"policyName": name, "matchResources": selectors},
+    }
+    if deployment:
+        # The API server watches the Deployment itself, so no operator has to suspend the binding. Without the Deployment nothing is routed.
+        policy["spec"]["paramKind"] = {"apiVersion": "apps/v1", "kind": "Deployment"}
+        policy["spec"]["matchConditions"].append({"name": "scheduler-is-available", "expression": _IS_AVAILABLE})
+        binding["spec"]["paramRef"] = {**deployment, "parameterNotFoundAction": "Allow"}
+    return [policy, binding]
+
+
+def reservation(item: Mapping[str, Any], excluded: Sequence[str]) -> list[Object]:
+    """The policy that rejects pods of other namespaces that name the scheduler, and its binding."""
+    name = f"{policy_name(item)}-reserved"
+    policy = {
+        "apiVersion": _VALIDATING,
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": name},
+        "spec": {
+            "failurePolicy": "Fail",
+            "matchConstraints": _CONSTRAINTS,
+            "matchConditions": [
+                {"name": "names-the-scheduler", "expression": f"object.spec.schedulerName == {_text(item['scheduler_name'])}"},
+                {"name": "is-in-a-user-namespace", "expression": _user_namespace(excluded)},
+            ],
+            "validations": [
+                {
+                    "expression": _selected_namespace(item),
+                    "message": f"schedulerName {item['scheduler_name']} is reserved for the namespaces of its pool. Create the pod in one of these "
+                    "namespaces, or remove schedulerName from it.",
+                }
+            ],
+        },
+    }
+    binding = {
+        "apiVersion": _VALIDATING,
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": name},
+        "spec": {"policyName": name, "validationActions": ["Deny"]},
+    }
+    return [policy, binding]
+
+
+def policy_name(item: Mapping[str, Any]) -> str:
+    return f"{_NAME_PREFIX}{item['scheduler_name']}"
+
+
+def item_of(binding: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The name and the selectors of the pool of a binding, as in an item; None for the binding of others, or one that others have rewritten."""
+    name, resources = binding["metadata"]["name"], binding["spec"].get("matchResources") or {}
+    selector = resources.get("namespaceSelector") or {}
+    expressions = selector.get("matchExpressions") or [{}]
+    namespaces = {"names": expressions[0].get("values") or [], "match_labels": selector.get("matchLabels") or {}}
+    if not name.startswith(_NAME_PREFIX) or not any(namespaces.values()):
+        return None
+    pods: Object = {"names": [], "match_labels": (resources.get("objectSelector") or {}).get("matchLabels") or {}}
+    return {"where": "an earlier pool", "scheduler_name": name[len(_NAME_PREFIX) :], "namespaces": namespaces, "pods": pods}
+
+
+def conditions(item: Mapping[str, Any], excluded: Sequence[str]) -> dict[str, str]:
+    """The CEL expressions by name; a pod for which one of them is false is not routed."""
+    # A pod that names the scheduler of an exclusive pool itself needs the toleration, too.
+    names = [DEFAULT_SCHEDULER_NAME, item["scheduler_name"]] if item["exclusive"] else [DEFAULT_SCHEDULER_NAME]
+    found = {
+        "is-in-a-user-namespace": _user_namespace(excluded),
+        # The API server sets the default before admission.
+        "names-no-other-scheduler": f"object.spec.schedulerName in {_list(names)}",
+        "has-no-node": "!has(object.spec.nodeName) || object.spec.nodeName == ''",
+        "is-no-mirror-pod": "!has(object.metadata.annotations) || !('kubernetes.io/config.mirror' in object.metadata.annotations)",
+        "is-of-no-daemon-set": "!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet')",
+    }
+    if item["share"] < ALL:
+        digits = ", ".join(f"'{digit}'" for digit in _DIGITS[: item["share"]])
+        found["is-in-the-share"] = (
+            f"object.spec.schedulerName == {_text(item['scheduler_name'])}"
+            " || has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, "
+            f"has(o.controller) && o.controller && size(o.uid) > 0 && o.uid.substring(size(o.uid) - 1) in [{digits}])"
+        )
+    return found
+
+
+def toleration(scheduler_name: str) -> dict[str, str]:
+    return {"key": POOL_KEY, "operator": "Equal", "value": scheduler_name, "effect": "NoSchedule"}
+
+
+def node_labels(item: Mapping[str, Any]) -> dict[str, str]:
+    """The labels that all nodes of a pool have; empty without nodes."""
+    if item["nodes"]["names"]:
+        return {POOL_KEY: item["scheduler_name"]}
+    labels: dict[str, str] = item["nodes"]["match_labels"]
+    return labels
+
+
+def plugin_config(item: Mapping[str, Any]) -> Object:
+    """The entry of a profile's pluginConfig that keeps the scheduler on the nodes of its pool."""
+    expressions = [{"key": key, "operator": "In", "values": [value]} for key, value in sorted(node_labels(item).items())]
+    terms = [{"matchExpressions": expressions}]
+    return {
+        "name": "NodeAffinity",
+        "args": {"addedAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}},
+    }
+
+
+def keeps_to_nodes(tree: Mapping[str, Any], item: Mapping[str, Any]) -> bool:
+    """Whether a configuration (``Result.tree``) keeps the pool's profile on the pool's nodes: each term of its addedAffinity requires their labels."""
+    terms = added_terms(tree, item["scheduler_name"]) or []
+    return bool(terms) and all(_requires(term, key, value) for term in terms for key, value in node_labels(item).items())
+
+
+def with_nodes(tree: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration whose profile for the pool keeps to the pool's nodes. A profile with an addedAffinity stays as it is."""
+    profiles = tree.get("profiles")
+    if not isinstance(profiles, list):
+        return dict(tree)
+    return {**tree, "profiles": [_profile_with_nodes(one, item) if _is_of(one, item) else one for one in profiles]}
+
+
+def missing_lines(item: Mapping[str, Any], which: str) -> str:
+    """The error for a scheduler (``which``) that also places pods on nodes outside of its pool."""
+    return (
+        f"{item['where']}.nodes: {which} also places pods on other nodes. Add these lines to the profile {item['scheduler_name']} of its configuration, or "
+        f"merge them with its NodeAffinity:\n{lines(item)}"
+    )
+
+
+def lines(item: Mapping[str, Any]) -> str:
+    return from_structure({"pluginConfig": [plugin_config(item)]})
+
+
+def _is_of(profile: Any, item: Mapping[str, Any]) -> bool:
+    return isinstance(profile, dict) and profile.get("schedulerName") == item["scheduler_name"]
+
+
+def _profile_with_nodes(profile: dict[str, Any], item: Mapping[str, Any]) -> dict[str, Any]:
+    wanted, configs = plugin_config(item), profile.get("pluginConfig") or []
+    present = next((one for one in _dicts(configs) if one.get("name") == wanted["name"]), None)
+    if present is None:
+        return {**profile, "pluginConfig": [*configs, wanted]} if isinstance(configs, list) else profile
+    args = present.get("args") or {}
+    if not isinstance(args, dict) or args.get("addedAffinity"):
+        return profile
+    merged = {**present, "args": {**args, **wanted["args"]}}
+    return {**profile, "pluginConfig": [merged if one is present else one for one in configs]}
+
+
+def scheduler_names(tree: Mapping[str, Any]) -> list[str]:
+    """The names of the profiles that have one."""
+    return [name for one in _dicts(tree.get("profiles")) for name in [one.get("schedulerName")] if isinstance(name, str)]
+
+
+def added_terms(tree: Mapping[str, Any], scheduler_name: str) -> list[dict[str, Any]] | None:
+    """The nodeSelectorTerms of the required addedAffinity of a profile, of which a node has to match one; None without it."""
+    profiles = [one for one in _dicts(tree.get("profiles")) if one.get("schedulerName") == scheduler_name]
+    configs = [config for profile in profiles for config in _dicts(profile.get("pluginConfig")) if config.get("name") == "NodeAffinity"]
+    affinities = [_dict(_dict(config.get("args")).get("addedAffinity")) for config in configs]
+    required = [
+        one["requiredDuringSchedulingIgnoredDuringExecution"]
+        for one in affinities
+        if "requiredDuringSchedulingIgnoredDuringExecution" in one
+    ]
+    return [term for one in required for term in _dicts(_dict(one).get("nodeSelectorTerms"))] if required else None
+
+
+def unserved(version: str, openshift: bool) -> str:
+    """The error for an API server without MutatingAdmissionPolicy. ``version``: of Kubernetes, such as 1.34."""
+    first = f"1.{VERSIONS[0][1]}"
+    start = f"The API server of Kubernetes {version} serves no MutatingAdmissionPolicy, which routes pods to a scheduler. "
+    if openshift:
+        # A feature set that enables it would block upgrades for ever.
+        return f"{start}Upgrade OpenShift to a version with Kubernetes {first} or later."
+    minor = version.partition(".")[2]
+    gated = [name for name, since, default in VERSIONS if not default and minor.isdecimal() and since <= int(minor)]
+    if not gated:
+        return f"{start}Upgrade to Kubernetes {first} or later."
+    return (
+        f"{start}Upgrade to Kubernetes {first} or later, or start all API servers with --feature-gates=MutatingAdmissionPolicy=true "
+        f"--runtime-config={GROUP}/{gated[0]}=true."
+    )
+
+
+def _namespace_selector(item: Mapping[str, Any]) -> Object:
+    if item["namespaces"]["names"]:
+        return {
+            "matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": sorted(item["namespaces"]["names"])}]
+        }
+    return {"matchLabels": item["namespaces"]["match_labels"]}
+
+
+def _selected_namespace(item: Mapping[str, Any]) -> str:
+    if item["namespaces"]["names"]:
+        return f"request.namespace in {_list(sorted(item['namespaces']['names']))}"
+    labels = "namespaceObject.metadata.labels"
+    wanted = sorted(item["namespaces"]["match_labels"].items())
+    return " && ".join(
+        [f"has({labels})", *(f"{_text(key)} in {labels} && {labels}[{_text(key)}] == {_text(value)}" for key, value in wanted)]
+    )
+
+
+def _user_namespace(excluded: Sequence[str]) -> str:
+    prefixes = " || ".join(f"request.namespace.startsWith({_text(prefix)})" for prefix in SYSTEM_PREFIXES)
+    return f"!({prefixes} || request.namespace in {_list([*SYSTEM_NAMESPACES, *excluded])})"
+
+
+def _add_toleration(scheduler_name: str) -> str:
+    fields = ", ".join(f"{key}: {_text(value)}" for key, value in toleration(scheduler_name).items())
+    value = f"Object.spec.tolerations{{{fields}}}"
+    return (
+        f"has(object.spec.tolerations) ? [JSONPatch{{op: 'add', path: '/spec/tolerations/-', value: {value}}}]"
+        f" : [JSONPatch{{op: 'add', path: '/spec/tolerations', value: [{value}]}}]"
+    )
+
+
+def _text(value: str) -> str:
+    """A CEL string. Names and labels consist of characters that need no escape, which validation has ensured."""
+    return json.dumps(value)
+
+
+def _list(values: Sequence[str]) -> str:
+    return f"[{', '.join(map(_text, values))}]"
+
+
+def _requires(term: Mapping[str, Any], key: str, value: str) -> bool:
+    return any(
+        one.get("key") == key and one.get("operator") == "In" and one.get("values") == [value]
+        for one in _dicts(term.get("matchExpressions"))
+    )
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -1,0 +1,276 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Schedulers without an operator: the variables of the role custom_scheduler, completed, and the values for the template of the Deployment.
+
+The defaults are the objects of OpenShift's documentation ("Running a custom scheduler") with their names, where it has any.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, duplicates, shared_names
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.types import typed
+
+VARIABLE = "custom_schedulers"
+PORT = 10259
+DOCUMENTED = "custom-scheduler"
+API_VERSION = "kubescheduler.config.k8s.io/v1"
+
+DEFAULTS: dict[str, Any] = {
+    # As in roles/custom_scheduler/meta/argument_specs.yml. None: derived from the others, see `_completed`.
+    "name": DOCUMENTED,
+    "namespace": "kube-system",
+    "create_namespace": False,
+    "state": "present",
+    "image": "",
+    "image_pull_policy": "",
+    "pull_secrets": [],
+    "kubernetes_version": "",
+    "plugins": "",
+    "ask_image": False,
+    "config": {},
+    "config_text": "",
+    "config_file": "",
+    "preset": "",
+    "preset_parameters": {},
+    "allow_default_scheduler": False,
+    "config_map": None,
+    "config_key": "scheduler-config.yaml",
+    "config_folder": "/etc/config",
+    "config_volume": "config-volume",
+    "service_account": None,
+    "kube_scheduler_binding": None,
+    "volume_scheduler_binding": None,
+    "authentication_reader": True,
+    "authentication_reader_binding": None,
+    "replicas": 1,
+    "leader_elect": None,
+    "command": None,
+    "args": [],
+    "flags": [],
+    "env": [],
+    "container": "kube-second-scheduler",
+    "port": PORT,
+    "labels": None,
+    "selector": None,
+    "pod_labels": None,
+    "pod_annotations": {},
+    "resources": {"requests": {"cpu": "100m"}},
+    "probes": None,
+    # The image that the documentation builds runs as root.
+    "pod_security_context": {"seccompProfile": {"type": "RuntimeDefault"}},
+    "container_security_context": {
+        "privileged": False,
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    },
+    "host_network": False,
+    "host_pid": False,
+    "priority_class": "",
+    "node_selector": {},
+    "tolerations": [],
+    "affinity": {},
+    "topology_spread_constraints": [],
+    "volumes": [],
+    "volume_mounts": [],
+}
+
+# Where the program is in images that are known by their name; in the documentation's image for all others.
+PROGRAMS = {"scheduler-plugins": "/bin/kube-scheduler"}
+PROGRAM = "/usr/local/bin/kube-scheduler"
+
+SOURCES = ("config", "config_text", "config_file", "preset")
+CONFIG_HASH = "osso.scheduler/config"
+"""On the pods: the hash of their configuration's content. A new one is a rollout, an edit that changes nothing is none."""
+
+# The longest name that is made of it is that of the set's inventory and its label: custom-NAME, at most 63 characters.
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,50}[a-z0-9])?")
+
+
+def complete(given: list[dict[str, Any]], names: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
+    """``items``: the schedulers with all that was left out; ``errors``: what of ``given`` cannot be used, with place, value and remedy; ``warnings``.
+
+    ``names``: for each item with state present, the scheduler names of its configuration, where these are known already.
+    """
+    items = [_completed(item) for item in completed(VARIABLE, given, DEFAULTS)]
+    present = [item for item in items if item["state"] == "present"]
+    errors = [error for item in items for error in _errors(item)] + (duplicates(items) or _collisions(present))
+    errors += _default_scheduler(present, names) + shared_names(present, names)
+    return {"items": items, "errors": errors, "warnings": [] if items else [f"{VARIABLE} is empty: no scheduler is configured."]}
+
+
+def _completed(item: dict[str, Any]) -> dict[str, Any]:
+    name, namespace = item["name"], item["namespace"]
+    documented = name == DOCUMENTED
+    # Names of cluster-wide objects hold the namespace, so that equal names in two namespaces are apart.
+    binding = name if namespace == "kube-system" else f"{namespace}:{name}"
+    # Two Deployments of one namespace must not select each other's pods.
+    labels = item["labels"] or {"component": "scheduler" if documented else name, "tier": "control-plane"}
+    health = {"httpGet": {"path": "/healthz", "port": int(item["port"]), "scheme": "HTTPS"}, "timeoutSeconds": 10}
+    derived = {
+        "config_map": "scheduler-config" if documented else f"{name}-config",
+        "service_account": name,
+        "kube_scheduler_binding": f"{binding}-as-kube-scheduler",
+        "volume_scheduler_binding": f"{binding}-as-volume-scheduler",
+        "authentication_reader_binding": f"{binding}-extension-apiserver-authentication-reader",
+        "labels": labels,
+        "selector": labels,
+        "pod_labels": {**labels, "version": "second"},
+        "probes": {"livenessProbe": {**health, "initialDelaySeconds": 15}, "readinessProbe": copy.deepcopy(health)},
+        "leader_elect": int(item["replicas"]) > 1,
+    }
+    item["leader_elect"] = typed(item["leader_elect"], "bool")
+    item = {**copy.deepcopy(item), **{key: value for key, value in derived.items() if item[key] is None}}
+    # Pods without the labels that the Deployment selects by would be refused.
+    item["pod_labels"] = {**item["pod_labels"], **item["selector"]}
+    if not any(item[source] for source in SOURCES):
+        item["config"] = documented_config(name)
+    item["flags"] = [] if item["args"] else [*_flags(item), *item["flags"]]
+    return item
+
+
+def documented_config(name: str) -> dict[str, Any]:
+    """The documentation's configuration, for kube-scheduler from 1.25 on."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": name}],
+        "leaderElection": {"leaderElect": False},
+    }
+
+
+def _flags(item: dict[str, Any]) -> list[str]:
+    """The command line without ``--config`` and what the user adds.
+
+    kube-scheduler elects a leader unless a flag disables that, with the Lease of the default scheduler: so without these flags many a
+    configuration would have it wait for ever.
+    """
+    flags = ["--leader-elect=false"]
+    if item["leader_elect"]:
+        flags = [
+            "--leader-elect=true",
+            f"--leader-elect-resource-name={item['name']}",
+            f"--leader-elect-resource-namespace={item['namespace']}",
+        ]
+    return flags if int(item["port"]) == PORT else [*flags, f"--secure-port={item['port']}"]
+
+
+def _errors(item: dict[str, Any]) -> list[str]:
+    where, name = f"{item['where']}: {item['namespace']}/{item['name']}", item["name"]
+    found = []
+    if not _NAME.fullmatch(name):
+        found.append(f"{item['where']}: name is {name}: use up to 52 lower-case letters, digits and hyphens, with none of these at an end.")
+    elif name == "kube-scheduler":
+        found.append(f"{item['where']}: name is kube-scheduler, which is the default scheduler's, and its Lease: use another one.")
+    if item["state"] != "present":
+        return found
+    if not item["image"]:
+        found.append(f"{where} has no image: give that of the scheduler, such as registry.k8s.io/kube-scheduler:v1.34.7.")
+    sources = [source for source in SOURCES if item[source]]
+    if len(sources) > 1:
+        found.append(f"{where} has {' and '.join(sources)}: give one of them, or none for the documentation's configuration.")
+    if int(item["replicas"]) > 1 and not item["leader_elect"]:
+        found.append(
+            f"{where}: replicas is {item['replicas']} and leader_elect false, so all of them would place the same pods: leave leader_elect out."
+        )
+    lacking = {key: value for key, value in item["selector"].items() if item["pod_labels"].get(key) != value}
+    if lacking or not item["selector"]:
+        found.append(f"{where}: selector is {item['selector']}: give at least one label.")
+    return found
+
+
+def _collisions(present: list[dict[str, Any]]) -> list[str]:
+    """What two schedulers may not share."""
+    found = []
+    for option, scope in (
+        ("config_map", "namespace"),
+        ("service_account", "namespace"),
+        ("kube_scheduler_binding", None),
+        ("volume_scheduler_binding", None),
+        ("authentication_reader_binding", None),
+    ):
+        used = Counter((item[option], item[scope] if scope else "") for item in present)
+        found += [
+            f"custom_schedulers: {option} is {name} for {n} schedulers: give each its own." for (name, _scope), n in used.items() if n > 1
+        ]
+    selectors = Counter((item["namespace"], *sorted(item["selector"].items())) for item in present)
+    if any(count > 1 for count in selectors.values()):
+        found.append("custom_schedulers: two schedulers of one namespace have the same selector: give each labels of its own.")
+    return found
+
+
+def _default_scheduler(items: list[dict[str, Any]], names: Sequence[Sequence[str]]) -> list[str]:
+    """Schedulers that would place the default scheduler's pods unasked."""
+    return [
+        f"{item['where']}: {item['namespace']}/{item['name']} has a profile with the schedulerName default-scheduler, so two schedulers would place "
+        "every pod: use another name, or set allow_default_scheduler to true."
+        for item, those in zip(items, names)
+        if "default-scheduler" in those and not item["allow_default_scheduler"]
+    ]
+
+
+def operand(item: dict[str, Any], checked: dict[str, Any]) -> dict[str, Any]:
+    """The values for the templates of the role operand for a scheduler (`completed`), with the result of its configuration's check.
+
+    ``checked``: ``hash`` and ``target`` as the module kube_scheduler_config returns them.
+    """
+    program = PROGRAMS.get(str(checked["target"]["plugins"]), PROGRAM)
+    overrides = {
+        "command": item["command"] or [program],
+        "env": item["env"],
+        "imagePullPolicy": item["image_pull_policy"],
+        "imagePullSecrets": [{"name": name} for name in item["pull_secrets"]],
+        "podAnnotations": {**item["pod_annotations"], CONFIG_HASH: checked["hash"]},
+        "priorityClassName": item["priority_class"],
+        "topologySpreadConstraints": item["topology_spread_constraints"],
+        "resources": item["resources"],
+        "volumes": item["volumes"],
+        "volumeMounts": item["volume_mounts"],
+        **({"affinity": item["affinity"]} if item["affinity"] else {}),
+    }
+    return {
+        "replicas": item["replicas"],
+        "labels": item["labels"],
+        "authentication_reader": item["authentication_reader"],
+        "elects_leader": item["leader_elect"],
+        "names": {
+            "workload": item["name"],
+            "namespace": item["namespace"],
+            "service_account": item["service_account"],
+            "bindings": {
+                "system:kube-scheduler": item["kube_scheduler_binding"],
+                "system:volume-scheduler": item["volume_scheduler_binding"],
+                "extension-apiserver-authentication-reader": item["authentication_reader_binding"],
+            },
+        },
+        "rollout": {
+            "image": item["image"],
+            "serving_cert": False,
+            "placement": {"nodeSelector": item["node_selector"], "tolerations": item["tolerations"]},
+            "overrides": overrides,
+        },
+        "shape": {
+            "selector": item["selector"],
+            "pod_labels": item["pod_labels"],
+            "scc": {},
+            "port": item["port"],
+            "container": item["container"],
+            "args": item["args"] or [f"--config={item['config_folder']}/{item['config_key']}", *item["flags"]],
+            "probes": item["probes"],
+            "config_map": item["config_map"],
+            "config_volume": item["config_volume"],
+            "config_folder": item["config_folder"],
+            "pod_security": item["pod_security_context"],
+            "container_security": item["container_security_context"],
+            "host_network": item["host_network"],
+            "host_pid": item["host_pid"],
+        },
+    }

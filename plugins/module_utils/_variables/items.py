@@ -1,0 +1,44 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Lists of schedulers in a variable: which item is meant, and what two of them may not share. Each item has its place, ``where``: NAME[0], NAME[1]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.repeated import listed_twice
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.types import typed
+
+
+def completed(variable: str, given: Sequence[Mapping[str, Any]], defaults: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The items with their place and with the ``defaults`` of what was left out; values have the types of these."""
+    kinds = {bool: "bool", int: "int", str: "str"}
+    return [
+        {
+            **defaults,
+            **{key: typed(value, kinds.get(type(defaults.get(key)), "")) for key, value in one.items() if value is not None},
+            "where": f"{variable}[{number}]",
+        }
+        for number, one in enumerate(given)
+    ]
+
+
+def duplicates(items: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Items that are one scheduler, by namespace and name."""
+    names = [(item["where"], f"{item['namespace']}/{item['name']}") for item in items]
+    return listed_twice(names, "give each scheduler of a namespace its own name")
+
+
+def shared_names(items: Sequence[Mapping[str, Any]], names: Sequence[Sequence[str]]) -> list[str]:
+    """A schedulerName that the profiles of several items have; ``names``: those of each of ``items``."""
+    found = []
+    for name in dict.fromkeys(name for several in names for name in several):
+        users = [item for item, several in zip(items, names) if name in several]
+        if len(users) > 1:
+            those = " and ".join(f"{item['namespace']}/{item['name']}" for item in users)
+            places = ", ".join(item["where"] for item in users)
+            found.append(f"{places}: the schedulerName {name} is in the profiles of {those}: use it once.")
+    return found

@@ -1,0 +1,87 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Variables of the role secondary_scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import dns1123_label
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.names import is_usable
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import flags
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, duplicates, shared_names
+
+VARIABLE = "secondary_schedulers"
+NAMESPACE = "openshift-secondary-scheduler-operator"
+SOURCES = ("config", "config_text", "config_file", "preset")
+# As in roles/secondary_scheduler/meta/argument_specs.yml
+DEFAULTS: dict[str, Any] = {
+    "name": "cluster",
+    "namespace": NAMESPACE,
+    "state": "present",
+    "image": "",
+    "kubernetes_version": "",
+    "plugins": "",
+    "ask_image": False,
+    "config": {},
+    "config_text": "",
+    "config_file": "",
+    "preset": "",
+    "preset_parameters": {},
+    "management_state": "Managed",
+    "log_level": "Normal",
+    "operator_log_level": "Normal",
+    "annotations": {},
+    "overrides": {},
+}
+OSSO_INSTEAD = "or set operator_variant to osso."
+
+
+def complete(given: Sequence[Mapping[str, Any]], variant: str = "osso", names: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
+    """``items``: the schedulers with all that was left out; ``errors``: what of ``given`` cannot be used, with place, value and remedy; ``warnings``.
+
+    ``flags`` of an item are those that the operator starts its pods with: they override the configuration, so they belong to its check.
+    ``variant``: of the operator that is to reconcile the resources; ``names``: for each item with state present, the scheduler names of its
+    configuration, where these are known already.
+    """
+    items = [{**item, "flags": flags(item["name"], item["namespace"])} for item in completed(VARIABLE, given, DEFAULTS)]
+    found = [error for item in items for error in _errors(item)] + duplicates(items)
+    if variant == "upstream":
+        found += [f"{item['where']}: {error}" for item in items for error in _beyond_upstream(item)]
+    found += shared_names([item for item in items if item["state"] == "present"], names)
+    return {"items": items, "errors": found, "warnings": [] if items else [f"{VARIABLE} is empty: no scheduler is configured."]}
+
+
+def _errors(item: Mapping[str, Any]) -> list[str]:
+    found, where = [], item["where"]
+    name, namespace = str(item["name"]), str(item["namespace"])
+    if not is_usable(name):
+        found.append(f"{where}: name is {name}: use up to 43 lower-case letters, digits and hyphens, with no hyphen at an end.")
+    if dns1123_label(namespace):
+        found.append(f"{where}: namespace is {namespace}: use up to 63 lower-case letters, digits and hyphens, with no hyphen at an end.")
+    sources = [source for source in SOURCES if item[source]]
+    if item["state"] == "present" and (not item["image"] or len(sources) != 1):
+        told = ", ".join(["image"] * bool(item["image"]) + sources) or "none of these"
+        found.append(f"{where}: {namespace}/{name} needs image, and one of config, config_text, config_file and preset. It has {told}.")
+    return found
+
+
+def _beyond_upstream(item: Mapping[str, Any]) -> list[str]:
+    """What the upstream operator cannot honour."""
+    found = []
+    if item["name"] != "cluster":
+        found.append(
+            f"name is {item['name']}, but upstream's operator reconciles the resource cluster alone. Name it cluster, {OSSO_INSTEAD}"
+        )
+    if item["namespace"] != NAMESPACE:
+        found.append(f"namespace is {item['namespace']}, but upstream's operator works in {NAMESPACE} alone. Leave it out, {OSSO_INSTEAD}")
+    if item["overrides"]:
+        told = ", ".join(item["overrides"])
+        found.append(f"overrides has {told}, but upstream's operator ignores unsupportedConfigOverrides. Leave it out, {OSSO_INSTEAD}")
+    own = [key for key in item["annotations"] if key.startswith("osso.scheduler/")]
+    if own:
+        found.append(f"annotations has {', '.join(own)}, which upstream's operator does not know. Leave it out, {OSSO_INSTEAD}")
+    return found

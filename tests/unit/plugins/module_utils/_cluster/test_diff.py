@@ -1,0 +1,106 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a person sees of a change."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.diff import as_diff, content, difference
+
+
+def secret(**data):
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "type": "Opaque", "data": data}
+
+
+def test_secret_values_are_masked_so_that_a_change_shows():
+    before, after = difference(secret(same="AAAA", other="BBBB", gone="CCCC"), secret(same="AAAA", other="DDDD", new="EEEE"))
+    assert before["data"]["same"] == after["data"]["same"]
+    assert before["data"]["other"] != after["data"]["other"]
+    assert set(before["data"]) == {"same", "other", "gone"}
+    assert set(after["data"]) == {"same", "other", "new"}
+    assert before["type"] == "Opaque"
+    for value in ("AAAA", "BBBB", "CCCC", "DDDD", "EEEE"):
+        assert value not in json.dumps([before, after])
+
+
+def test_created_and_deleted_secrets_are_masked_too():
+    for before, after in (difference(None, secret(a="AAAA")), difference(secret(a="AAAA"), None)):
+        assert "AAAA" not in json.dumps([before, after])
+        assert {} in (before, after)
+
+
+def test_secrets_repeated_in_an_annotation_are_not_shown():
+    obj = secret(a="AAAA")
+    obj["metadata"]["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(secret(a="AAAA"))}
+    assert "AAAA" not in json.dumps(difference(None, obj))
+
+
+def test_the_original_is_left_alone():
+    obj = secret(a="AAAA")
+    difference(obj, obj)
+    assert obj == secret(a="AAAA")
+
+
+def test_noise_is_left_out():
+    obj = {"kind": "Pod", "metadata": {"name": "a", "uid": "u", "managedFields": [], "labels": {"l": "1"}}, "spec": {}, "status": {"x": 1}}
+    assert content(obj) == {"kind": "Pod", "metadata": {"name": "a", "labels": {"l": "1"}}, "spec": {}}
+    assert content(obj, with_status=True)["status"] == {"x": 1}
+    assert content(None) == {}
+
+
+def test_a_diff_is_yaml():
+    entry = as_diff("ConfigMap b/a", {}, {"data": {"a": "b"}})
+    assert entry == {"before_header": "ConfigMap b/a", "after_header": "ConfigMap b/a", "before": "", "after": "data:\n  a: b\n"}
+
+
+def test_lines_of_a_text_stay_lines():
+    long = "word " * 60
+    entry = as_diff("ConfigMap b/a", {}, {"data": {"config.yaml": f"a: 1\nb: {long}b\n", "key": long + "."}})
+    assert entry["after"] == f"data:\n  config.yaml: |\n    a: 1\n    b: {long}b\n  key: {long}.\n"
+
+
+def config_map(key, name="config.yaml", kind="KubeSchedulerConfiguration"):
+    text = f"# ours\nkind: {kind}\nextenders: [{{urlPrefix: https://a, tlsConfig: {{certData: Y2VydA==, keyData: {key}}}}}]\n"
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {name: text, "other": "keyData: known"}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "masks"),
+    [
+        ("b2xkLWtleQ==", "bmV3LWtleQ==", ["******** (before)", "******** (after)"]),
+        ("b2xkLWtleQ==", "b2xkLWtleQ==", ["********", "********"]),
+        (None, "bmV3LWtleQ==", [None, "********"]),
+        ("b2xkLWtleQ==", None, ["********", None]),
+    ],
+)
+def test_credentials_of_a_scheduler_s_configuration_are_masked(old, new, masks):
+    shown = difference(old and config_map(old), new and config_map(new))
+    for key in filter(None, (old, new)):
+        assert key not in json.dumps(shown)
+    for side, mask in zip(shown, masks, strict=True):
+        if mask:
+            (extender,) = yaml.safe_load(side["data"]["config.yaml"])["extenders"]
+            assert extender == {"urlPrefix": "https://a", "tlsConfig": {"certData": "********", "keyData": mask}}
+            assert side["data"]["other"] == "keyData: known"
+
+
+def test_a_placeholder_is_no_credential():
+    filled, empty = config_map("bmV3LWtleQ=="), config_map('"${PROM_TOKEN}"')
+    empty["data"]["config.yaml"] = empty["data"]["config.yaml"].replace("certData: Y2VydA==, ", "")
+    assert difference(None, empty)[1]["data"] == empty["data"]
+    assert "keyData: ${PROM_TOKEN}" in difference(filled, empty)[1]["data"]["config.yaml"]
+
+
+def test_a_configuration_without_credentials_is_shown_as_it_is():
+    obj = {"kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"c": "# mine\nkind:   KubeSchedulerConfiguration\n", "d": "kind: ["}}
+    assert difference(None, obj) == ({}, obj)
+
+
+def test_what_cannot_be_read_is_not_shown():
+    broken = {"kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"c": "kind: KubeSchedulerConfiguration\nkeyData: [QUFBQQ==\n"}}
+    assert "QUFBQQ==" not in json.dumps(difference(broken, None))

@@ -1,0 +1,228 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Ready or not, and why."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import readiness, timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import FAILED, PENDING, READY
+
+
+def obj(kind, spec=None, generation=2, **status):
+    return {
+        "kind": kind,
+        "metadata": {"name": "a", "generation": generation},
+        "spec": spec or {},
+        "status": {"observedGeneration": 2, **status},
+    }
+
+
+def one(type, status="True", **more):
+    return {"type": type, "status": status, **more}
+
+
+def test_a_condition_counts_with_the_wanted_status_and_reason():
+    live = obj("Thing", conditions=[one("Available", "True", reason="Up")])
+    assert readiness.condition(live, "Available").state == READY
+    assert readiness.condition(live, "Available", reason="Up").state == READY
+    assert readiness.condition(live, "Available", reason="Down").state == PENDING
+    assert readiness.condition(live, "Available", "False").state == PENDING
+
+
+def test_a_condition_of_an_earlier_generation_does_not_count():
+    live = obj("Thing", generation=3, conditions=[one("Available")])
+    verdict = readiness.condition(live, "Available")
+    assert verdict.state == PENDING
+    assert "generation" in verdict.why
+    live = obj("Thing", conditions=[one("Available", observedGeneration=1)])
+    assert readiness.condition(live, "Available").state == PENDING
+
+
+def test_a_condition_without_observed_generation_counts():
+    live = obj("Thing", conditions=[one("Available")])
+    del live["status"]["observedGeneration"]
+    assert readiness.condition(live, "Available").state == READY
+
+
+@pytest.mark.parametrize(
+    "status", [{}, {"conditions": None}, {"conditions": "text"}, {"conditions": [{"type": "Other", "status": "True"}, 5]}]
+)
+def test_a_missing_condition_is_named(status):
+    verdict = readiness.condition({"kind": "Thing", "metadata": {}, "status": status}, "Available")
+    assert verdict.state == PENDING
+    assert "Available is not reported" in verdict.why
+
+
+def test_a_definition_whose_names_are_taken_will_not_be_established():
+    live = obj("CustomResourceDefinition", conditions=[one("NamesAccepted", "False", message="taken"), one("Established", "False")])
+    verdict = readiness.established(live)
+    assert verdict.state == FAILED
+    assert "taken" in verdict.why
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "status"),
+    [
+        ("Deployment", {"replicas": 2}, {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}),
+        ("Deployment", {"replicas": 0}, {}),
+        ("DaemonSet", {}, {"desiredNumberScheduled": 3, "updatedNumberScheduled": 3, "numberAvailable": 3}),
+        ("StatefulSet", {"replicas": 2}, {"updatedReplicas": 2, "availableReplicas": 2}),
+        ("Job", {}, {"conditions": [one("Complete")]}),
+    ],
+)
+def test_rolled_out(kind, spec, status):
+    assert readiness.rollout(obj(kind, spec, **status)) == (READY, "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "status", "why"),
+    [
+        (
+            "Deployment",
+            {"replicas": 2},
+            {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 1},
+            "2 of 2 replicas updated, 1 available",
+        ),
+        ("Deployment", {}, {"replicas": 2, "updatedReplicas": 1, "availableReplicas": 2}, "1 old ones left"),
+        ("Deployment", {}, {"conditions": [one("ReplicaFailure", message="quota")]}, "quota"),
+        ("DaemonSet", {}, {"desiredNumberScheduled": 3, "updatedNumberScheduled": 3, "numberAvailable": 2}, "2 available"),
+        ("StatefulSet", {"replicas": 2}, {"updatedReplicas": 1, "availableReplicas": 2}, "1 of 2 replicas updated"),
+        ("Job", {"completions": 2}, {"succeeded": 1}, "1 of 2 completions"),
+        ("Deployment", {}, {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "availableReplicas": 1}, "present generation"),
+    ],
+)
+def test_not_rolled_out_yet(kind, spec, status, why):
+    verdict = readiness.rollout(obj(kind, spec, **status))
+    assert verdict.state == PENDING
+    assert why in verdict.why
+
+
+def test_deadline_of_the_rollout_before_says_nothing_of_this_one():
+    overdue = one("Progressing", "False", reason="ProgressDeadlineExceeded")
+    assert readiness.rollout(obj("Deployment", conditions=[overdue], replicas=1)).state == PENDING
+    assert readiness.rollout(obj("Deployment", conditions=[overdue], replicas=2, updatedReplicas=1)).state == FAILED
+
+
+@pytest.mark.parametrize(
+    ("kind", "condition"),
+    [("Deployment", one("Progressing", "False", reason="ProgressDeadlineExceeded")), ("Job", one("Failed", reason="BackoffLimitExceeded"))],
+)
+def test_failed_for_good(kind, condition):
+    verdict = readiness.rollout(obj(kind, conditions=[condition]))
+    assert verdict.state == FAILED
+    assert condition["reason"] in verdict.why
+
+
+def pod(name, **status):
+    return {"metadata": {"name": name}, "spec": {"schedulerName": "mine"}, "status": status}
+
+
+def test_pods_say_why_they_do_not_run():
+    def waiting(reason, message=None, **more):
+        return {"containerStatuses": [{"name": "main", "state": {"waiting": {"reason": reason, "message": message}}, **more}]}
+
+    problems = readiness.pod_problems(
+        [
+            pod("a", **waiting("ImagePullBackOff", "not found")),
+            pod("b", **waiting("ImagePullBackOff", "not found")),
+            pod("c", **waiting("CrashLoopBackOff", lastState={"terminated": {"exitCode": 3, "message": "boom\n"}})),
+            pod("d", conditions=[one("PodScheduled", "False", message="0/3 nodes are available")]),
+            pod("e", **waiting("ContainerCreating")),
+            pod("f", initContainerStatuses=[{"name": "init", "state": {"terminated": {"exitCode": 1, "reason": "Error"}}}]),
+            pod("g", containerStatuses=[{"name": "main", "ready": False, "state": {"running": {}}}]),
+            pod("h", containerStatuses=[{"name": "main", "ready": True, "state": {"running": {}}}]),
+            pod("i", phase="Failed", reason="Evicted", message="disk"),
+        ]
+    )
+    assert problems == [
+        "2 pods such as a: container main is ImagePullBackOff: not found",
+        "pod c: container main is CrashLoopBackOff; it ended with exit code 3: boom",
+        "pod d: not scheduled by mine: 0/3 nodes are available",
+        "pod f: container init ended with exit code 1: Error",
+        "pod g: container main runs but is not ready",
+        "pod i: Evicted: disk",
+    ]
+
+
+NOW = datetime(2026, 11, 24, tzinfo=UTC)
+
+
+def ago(seconds):
+    return timestamps.write(NOW - timedelta(seconds=seconds))
+
+
+def ready_pod(seconds, restarts=0, probe=False, state=None, **metadata):
+    """Its container was started ``seconds`` ago."""
+    container = {"name": "c", "ready": True, "restartCount": restarts, "state": state or {"running": {"startedAt": ago(seconds)}}}
+    spec = {"containers": [{"name": "c", **({"readinessProbe": {}} if probe else {})}]}
+    return {**pod("a", containerStatuses=[container]), "spec": spec, "metadata": {"name": "a", **metadata}}
+
+
+@pytest.mark.parametrize(
+    ("live", "says"),
+    [
+        (ready_pod(8), "container c has no readiness probe and was started less than 10 s ago"),
+        (ready_pod(-8), "container c has no readiness probe and was started less than 10 s ago"),
+        (ready_pod(8, restarts=1), "container c was restarted once, the last time less than 60 s ago"),
+        (ready_pod(50, restarts=4), "container c was restarted 4 times, the last time less than 60 s ago"),
+        (ready_pod(50, restarts=4, probe=True), "container c was restarted 4 times, the last time less than 60 s ago"),
+        (ready_pod(50, probe=True, state={"terminated": {"exitCode": 1}}), "container c does not run"),
+        (ready_pod(10), ""),
+        (ready_pod(1, probe=True), ""),
+        (ready_pod(61, restarts=4), ""),
+        (ready_pod(3600, restarts=1), ""),
+        (ready_pod(8, deletionTimestamp=ago(1)), ""),
+        (ready_pod(8, state={"running": {"startedAt": None}}), ""),
+    ],
+)
+def test_a_pod_that_was_started_a_moment_ago_may_crash_again(live, says):
+    assert readiness.unsteady(live, NOW) == says
+
+
+@pytest.mark.parametrize(("seconds", "probe", "steady"), [(9, False, False), (10, False, True), (1, True, True)])
+def test_a_deployment_that_became_available_a_moment_ago(seconds, probe, steady):
+    template = {"spec": {"containers": [{"name": "c", **({"readinessProbe": {}} if probe else {})}]}}
+    live = obj("Deployment", {"template": template}, conditions=[one("Available", lastTransitionTime=ago(seconds))])
+    assert (readiness.newly_available(live, NOW) == "") is steady
+
+
+def test_what_holds_an_object():
+    def dying(kind="Thing", finalizers=(), **fields):
+        return {"kind": kind, "metadata": {"name": "a", "deletionTimestamp": "t", "finalizers": list(finalizers)}, **fields}
+
+    assert "finalizers example.com/a, example.com/b" in readiness.held_by(dying(finalizers=["example.com/a", "example.com/b"]))
+    assert "belong to it" in readiness.held_by(dying(finalizers=["foregroundDeletion"]))
+    namespace = dying("Namespace", spec={"finalizers": ["kubernetes"]})
+    assert "content" in readiness.held_by(namespace)
+    remaining = one("NamespaceFinalizersRemaining", reason="SomeFinalizersRemain", message="example.com/f in 1 resource instances")
+    namespace["status"] = {"conditions": [remaining, one("NamespaceDeletionContentFailure", "False")]}
+    assert "example.com/f in 1 resource instances" in readiness.held_by(namespace)
+    assert "ContentFailure" not in readiness.held_by(namespace)
+    again = dying()
+    del again["metadata"]["deletionTimestamp"]
+    assert "it was created again" in readiness.held_by(again)
+
+
+@pytest.mark.parametrize("period", ["garbage", "10", "", "1d"])
+def test_a_resource_that_the_operator_does_not_reconcile(period):
+    """ansible-operator stops at this annotation before any code of ours runs."""
+    live = obj("Thing", conditions=[one("Ready", "False")])
+    live["metadata"]["annotations"] = {"ansible.sdk.operatorframework.io/reconcile-period": period}
+    state, why = readiness.condition(live, "Ready")
+    assert state == FAILED
+    assert (
+        f'reconcile-period is "{period}", so the operator of osso.scheduler does not reconcile it: remove it, or set a duration such as 10m'
+        in why
+    )
+
+
+@pytest.mark.parametrize("period", ["10m", "1h30m", "0", "1.5s"])
+def test_a_period_that_the_operator_reads(period):
+    live = obj("Thing", conditions=[one("Ready", "False")])
+    live["metadata"]["annotations"] = {"ansible.sdk.operatorframework.io/reconcile-period": period}
+    assert readiness.condition(live, "Ready").state == PENDING

@@ -1,0 +1,37 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The policy of the role operator that rejects an unusable period; tests/api/test_operator_methods.py has the API server's verdicts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jinja2
+import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import reconcile_period
+
+TEMPLATES = Path(__file__).parents[5] / "roles/operator/templates"
+
+
+def rendered(served=True, watched=("*",)):
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined)
+    environment.filters["to_json"] = json.dumps
+    variables = {"operator_found": {"admission_policies": served}, "operator_namespace": "a", "operator_labels": {"b": "c"}}
+    text = environment.get_template("operator_admission.yaml.j2").render(**variables, operator_watched=list(watched))
+    return [document for document in yaml.safe_load_all(text) if document]
+
+
+def test_a_cluster_without_such_policies_gets_none():
+    assert rendered(served=False) == []
+
+
+def test_it_is_about_the_annotation_and_the_watched_namespaces():
+    policy, binding = rendered()
+    assert reconcile_period.ANNOTATION in policy["spec"]["validations"][0]["message"]
+    assert "matchResources" not in binding["spec"]
+    _policy, binding = rendered(watched=["a", "b"])
+    (expression,) = binding["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"]
+    assert expression == {"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["a", "b"]}

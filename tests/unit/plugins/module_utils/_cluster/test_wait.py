@@ -1,0 +1,92 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Waiting for objects: where a server does not let one watch, and for workloads whose pods cannot start."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import readiness, wait
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
+from support.api_server import ApiServer, connect, status
+
+OBJECT = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}}
+
+
+def first_version(*answers):
+    """The object as it comes first, from a server that answers so."""
+    with ApiServer.running() as server:
+        server.answers = list(answers)
+        client = connect(server.url, retry_seconds=0)
+        target = SimpleNamespace(identity=Identity("v1", "Namespace", None, "a"), resource=client.resource("v1", "Namespace"))
+        return next(wait._versions(client, target, SimpleNamespace(remaining=lambda: 60)))
+
+
+def ended(code, reason):
+    """A watch that the server ends with an error."""
+    return (200, json.dumps({"type": "ERROR", "object": status(code, reason)}).encode() + b"\n")
+
+
+def test_a_busy_server_is_asked_instead():
+    """Its cache was behind what it had told itself ("Too large resource version")."""
+    assert first_version(ended(504, "Timeout"), (200, OBJECT)) == OBJECT
+
+
+def test_who_is_not_let_in_is_told():
+    with pytest.raises(ApiError):
+        first_version(ended(401, "Unauthorized"), (200, OBJECT))
+
+
+def pod(template, created, **container):
+    metadata = {
+        "name": f"{template}-{created}",
+        "creationTimestamp": f"2026-01-01T00:00:0{created}Z",
+        "labels": {"pod-template-hash": template},
+    }
+    return {"metadata": metadata, "status": {"containerStatuses": [{"name": "main", "ready": False, **container}]}}
+
+
+UNPULLABLE = {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "not found"}}}
+CRASHING = {"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "restartCount": 3}
+LEAK = 'I1 1 a.go:1] "x"\nE1122 10:00:00.000000       1 run.go:72] "command failed" err="no kind; token: sha256~planted"'
+LEAKING = {"lastState": {"terminated": {"exitCode": 1, "message": LEAK}}, **CRASHING}
+STARTING = {"state": {"waiting": {"reason": "ContainerCreating"}}}
+
+
+@pytest.mark.parametrize(
+    ("pods", "says"),
+    [
+        ([pod("new", 2, **UNPULLABLE)], "container main is ImagePullBackOff: not found"),
+        ([pod("new", 2, **CRASHING)], "container main is CrashLoopBackOff"),
+        ([pod("new", 2, **LEAKING)], "it ended with exit code 1: no kind"),
+        ([pod("new", 2, **STARTING)], None),
+        ([pod("new", 2, **{**CRASHING, "restartCount": 2})], None),
+        ([pod("old", 1, **UNPULLABLE), pod("new", 2, **STARTING)], None),
+    ],
+    ids=["image", "crash", "leak", "starting", "twice", "before"],
+)
+def test_pods_that_cannot_start_end_the_wait(monkeypatch, pods, says):
+    """before its timeout, with the reason; pods of the template before count for nothing"""
+    monkeypatch.setattr(wait, "_PODS_SECONDS", 0)
+    monkeypatch.setattr(wait, "GRACE_SECONDS", 0)
+    live = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "app", "namespace": "n", "generation": 1},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "app"}}},
+        "status": {"observedGeneration": 1},
+    }
+    client = SimpleNamespace(
+        watch=lambda *args, **options: iter([("ADDED", live)] * 3), resource=lambda *args: args[1], list=lambda *args, **options: pods
+    )
+    target = wait.Target(Identity("apps/v1", "Deployment", "n", "app"), "Deployment", readiness.rollout)
+    with pytest.raises(ClusterError) as failure:
+        wait.until_ready(client, [target], wait.Deadline(1))
+    assert failure.value.message.startswith("Will not become ready. Deployment n/app: " if says else "Not ready after 1 s (wait_timeout). ")
+    assert (says or "") in failure.value.message
+    assert "planted" not in failure.value.message

@@ -1,0 +1,91 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the metrics of a kube-scheduler say (F124)."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.exposition import Sample, of_scheduler, quantile, samples
+
+PAGE = """\
+# HELP scheduler_pending_pods [STABLE] Number of pending pods
+# TYPE scheduler_pending_pods gauge
+scheduler_pending_pods{queue="active"} 0
+scheduler_pending_pods{queue="unschedulable"} 2
+scheduler_schedule_attempts_total{profile="a",result="scheduled"} 30
+scheduler_schedule_attempts_total{profile="a",result="unschedulable"} 1e+01
+scheduler_schedule_attempts_total{profile="b",result="error"} 1 1700000000000
+scheduler_scheduling_attempt_duration_seconds_bucket{profile="a",result="scheduled",le="0.001"} 10
+scheduler_scheduling_attempt_duration_seconds_bucket{profile="a",result="scheduled",le="0.002"} 30
+scheduler_scheduling_attempt_duration_seconds_bucket{profile="a",result="scheduled",le="+Inf"} 30
+scheduler_scheduling_attempt_duration_seconds_bucket{profile="a",result="unschedulable",le="0.001"} 10
+scheduler_scheduling_attempt_duration_seconds_bucket{profile="a",result="unschedulable",le="0.002"} 10
+scheduler_scheduling_attempt_duration_seconds_bucket{profile="a",result="unschedulable",le="+Inf"} 10
+process_start_time_seconds 1.7637e+09
+"""
+
+
+def test_lines():
+    text = 'a 1\n# a 2\nb{x="1,\\"}{",y="\\\\n\\n"} NaN\n\nc{} +Inf 12\nno line\nd{e="f",} 0x1z\n'
+    found = samples(text)
+    assert [(sample.name, sample.labels) for sample in found] == [("a", {}), ("b", {"x": '1,"}{', "y": "\\n\n"}), ("c", {})]
+    assert math.isnan(found[1].value)
+    assert math.isinf(found[2].value)
+
+
+@pytest.mark.parametrize(
+    ("rank", "buckets", "value"),
+    [
+        (0.5, {1: 10, 2: 20, math.inf: 20}, 1.0),
+        (0.75, {1: 10, 2: 20, math.inf: 20}, 1.5),
+        (0.25, {1: 10, 2: 20, math.inf: 20}, 0.5),
+        (0.99, {1: 10, 2: 20, math.inf: 40}, 2),
+        (0.5, {1: 0, 2: 0, math.inf: 0}, None),
+        (0.5, {}, None),
+        (0.5, {math.inf: 3}, 0.0),
+    ],
+)
+def test_quantiles_are_those_of_promql(rank, buckets, value):
+    assert quantile(rank, buckets) == value
+
+
+def test_what_a_scheduler_has_done():
+    found = of_scheduler(samples(PAGE))
+    assert found == {
+        "started_at": 1763700000,
+        "profiles": [
+            {
+                "scheduler_name": "a",
+                "attempts": {"scheduled": 30, "unschedulable": 10},
+                # 40 attempts, half of them up to 1 ms
+                "attempt_seconds": {"count": 40, "p50": 0.001, "p90": 0.0018, "p99": 0.00198},
+            },
+            {"scheduler_name": "b", "attempts": {"error": 1}, "attempt_seconds": None},
+        ],
+        "pod_seconds": None,
+        "pending": {"active": 0, "unschedulable": 2},
+    }
+
+
+def test_samples_that_are_no_numbers_say_nothing():
+    more = (
+        'scheduler_pending_pods{queue="gated"} NaN\nprocess_start_time_seconds +Inf\nscheduler_schedule_attempts_total{profile="a"} -Inf\n'
+        'scheduler_pod_scheduling_sli_duration_seconds_bucket{le="NaN"} 3\n'
+        'scheduler_scheduling_attempt_duration_seconds_bucket{profile="a",le="+Inf"} NaN\n'
+    )
+    assert of_scheduler(samples(more + PAGE)) == of_scheduler(samples(PAGE))
+
+
+def test_histograms_of_older_releases():
+    old = PAGE.replace("scheduler_scheduling_attempt_duration", "scheduler_e2e_scheduling_duration")
+    assert of_scheduler(samples(old)) == of_scheduler(samples(PAGE))
+
+
+def test_a_page_of_something_else():
+    empty = {"started_at": None, "profiles": [], "pod_seconds": None, "pending": {}}
+    assert of_scheduler([Sample("go_goroutines", {}, 3)]) == empty
+    assert of_scheduler(samples("<html>")) == empty

@@ -1,0 +1,53 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A kube-scheduler's answers through a port-forward: no other scheduler hangs or fills the memory of the module."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import contextmanager, suppress
+from types import SimpleNamespace
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import https
+from support.certificates import Authority
+
+
+def endless(connection, head, piece, pause):
+    with suppress(OSError):
+        connection.recv(65536)
+        connection.sendall(head)
+        while True:
+            connection.sendall(piece)
+            time.sleep(pause)
+
+
+@pytest.mark.parametrize(
+    ("head", "piece", "pause", "error", "words"),
+    [
+        (b"HTTP/1.1 200 OK\r\n\r\n", b"x", 0.01, socket.timeout, "timed out"),
+        (b"HTTP/1.1 200 OK\r\nX: ", b"x", 0.01, socket.timeout, "timed out"),
+        (b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 65536, 0, ClusterError, "more than 1 MiB"),
+    ],
+)
+def test_answers_without_an_end(monkeypatch, tmp_path, head, piece, pause, error, words):
+    context = Authority(tmp_path).context("127.0.0.1")
+    ours, theirs = socket.socketpair()
+    threading.Thread(target=lambda: endless(context.wrap_socket(theirs, server_side=True), head, piece, pause), daemon=True).start()
+
+    @contextmanager
+    def forwarded(_client, _namespace, _pod, _port, patience):
+        ours.settimeout(patience)
+        yield ours
+
+    monkeypatch.setattr(https.streams, "forwarded", forwarded)
+    monkeypatch.setattr(https, "_LARGEST", 1 << 20)
+    start = time.monotonic()
+    with pytest.raises(error, match=words):
+        https.get(None, SimpleNamespace(namespace="a", name="b"), 1, "/", https.Peer(https.unverified()), 5 if pause == 0 else 0.5)
+    assert time.monotonic() - start < 10

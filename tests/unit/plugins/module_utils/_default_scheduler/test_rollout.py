@@ -1,0 +1,74 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""When a rollout of OpenShift's default scheduler is over (F139)."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.rollout import degraded_reasons, judge
+
+WELL = {"Available": "True", "Progressing": "False", "Degraded": "False"}
+
+
+def operator(**conditions):
+    return {
+        "status": {
+            "conditions": [{"type": kind, "status": status, "reason": "AsExpected"} for kind, status in {**WELL, **conditions}.items()]
+        }
+    }
+
+
+def scheduler(*revisions, latest=7, conditions=(), **failure):
+    """Three nodes with these revisions; a pair is the present one and the one that is coming."""
+    pairs = [one if isinstance(one, tuple) else (one, 0) for one in revisions]
+    nodes = [{"nodeName": f"node-{number}", "currentRevision": now, "targetRevision": to} for number, (now, to) in enumerate(pairs, 1)]
+    if failure:
+        nodes[-1].update(failure)
+    return {"status": {"latestAvailableRevision": latest, "nodeStatuses": nodes, "conditions": list(conditions)}}
+
+
+def test_complete():
+    judged = judge(operator(), scheduler(7, 7, 7))
+    assert (judged["complete"], judged["failing"], judged["message"]) == (True, "", "revision 7 is on all 3 nodes")
+    assert judge(operator(), scheduler(7, 7, 7), after_revision=6)["complete"]
+
+
+@pytest.mark.parametrize(
+    ("cluster_operator", "kube_scheduler", "after", "says"),
+    [
+        # A change of which the operator has made no revision yet: everything looks well
+        (operator(), scheduler(7, 7, 7), 7, "no revision after 7 yet"),
+        (operator(), scheduler(7, (6, 7), 6), 0, "revision 7 is on 1 of 3 nodes, node-2 is getting 7 after 6"),
+        (operator(Progressing="True"), scheduler(7, 7, 7), 0, "Progressing is True"),
+        (operator(Degraded="True"), scheduler(7, 7, 7), 0, "Degraded is True"),
+        (operator(Available="False"), scheduler(7, 7, 7), 0, "Available is False"),
+        ({"status": {}}, scheduler(7, 7, 7), 0, "Available is Unknown"),
+        (None, scheduler(7, 7, 7), 0, "no ClusterOperator"),
+        (operator(), scheduler(), 0, "no node is known yet"),
+        (operator(), {}, 0, "no revision after 0 yet"),
+    ],
+)
+def test_not_complete(cluster_operator, kube_scheduler, after, says):
+    judged = judge(cluster_operator, kube_scheduler, after)
+    assert not judged["complete"]
+    assert says in judged["message"]
+
+
+def test_failing_says_why():
+    judged = judge(operator(), scheduler(7, 7, 6, lastFailedRevision=7, lastFailedRevisionErrors=["no space left"]))
+    assert judged["failing"] == "node-3 could not be updated to revision 7: no space left"
+    # What failed before is no news once it worked, nor is an older revision's failure.
+    assert judge(operator(), scheduler(7, 7, 7, lastFailedRevision=7))["failing"] == ""
+    assert judge(operator(), scheduler(7, 7, 6, lastFailedRevision=5))["failing"] == ""
+    broken = {
+        "type": "TargetConfigControllerDegraded",
+        "status": "True",
+        "reason": "SynchronizationError",
+        "message": 'profile "X" not recognized',
+    }
+    assert 'profile "X" not recognized' in judge(operator(), scheduler(7, 7, 7, conditions=[broken]))["failing"]
+    assert degraded_reasons(scheduler(conditions=[broken])) == [
+        'TargetConfigControllerDegraded (SynchronizationError): profile "X" not recognized'
+    ]

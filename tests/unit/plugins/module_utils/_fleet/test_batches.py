@@ -1,0 +1,25 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The values of ``fleet_serial``."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._fleet.batches import batches
+
+
+@pytest.mark.parametrize(
+    ("given", "sizes"),
+    [(1, [1]), ("2", ["2"]), ("30%", ["30%"]), ([1, "100%"], [1, "100%"])],
+)
+def test_sizes(given, sizes):
+    assert batches(given) == sizes
+
+
+@pytest.mark.parametrize("given", ["abc", 0, -1, "0%", "5%%", 1.5, True, None, [], [1, "x"], [0, 1], [[1]], {"a": 1}])
+def test_everything_else_is_an_error_that_shows_the_value(given):
+    with pytest.raises(ValueError, match="fleet_serial is ") as raised:
+        batches(given)
+    assert repr(given) in str(raised.value)

@@ -1,0 +1,216 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How a play over many clusters went: rows, where it stands, table and page."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import jinja2
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._fleet.rows import LONGEST_REASON, row, rows, stage, table
+from ansible_collections.osso.scheduler.plugins.module_utils._fleet.summary import summary
+
+TEMPLATES = Path(__file__).parents[5] / "playbooks/templates"
+KNOWN = {
+    "id": "3c0d5a9e",
+    "version": "1.34",
+    "variant": "osso",
+    "image": "registry.example.com:5000/osso/scheduler-operator:1.0.0",
+    "schedulers": ["batch"],
+}
+ACCESS = {"host": "https://api.example.com:6443", "api_key": "sha256~of-berlin", "password": "of-berlin-too"}
+
+
+def failed(result, **options):
+    return row({}, "berlin", ACCESS, "Look", result, **options)["reason"]
+
+
+def facts(**outcomes):
+    """Of hosts, with a row where there is an outcome."""
+    return {name: {"fleet_row": {"cluster": name, "outcome": outcome}} if outcome else {} for name, outcome in outcomes.items()}
+
+
+def test_a_row_says_what_is_there_and_what_changed():
+    made = row({**KNOWN, "operator": True, "schedulers_changed": True, "metrics": False}, "berlin")
+    assert made == {
+        "job": "",
+        "cluster": "berlin",
+        "id": "3c0d5a9e",
+        "outcome": "done",
+        "version": "1.34",
+        "operator": "osso 1.0.0",
+        "schedulers": ["batch"],
+        "changed": ["operator", "schedulers"],
+        "reason": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("known", "shown"),
+    [
+        ({}, ""),
+        ({"variant": "", "image": "a/b:1"}, ""),
+        ({"variant": "osso", "image": "a:5000/b"}, "osso"),
+        ({"variant": "osso", "image": "a:5000/b@sha256:0123456789abcdef0123"}, "osso sha256:0123456789ab"),
+        (
+            {"variant": "upstream", "csv": {"name": "secondaryscheduleroperator.v1.5.0", "phase": "Succeeded"}, "image": "a/b:1"},
+            "upstream secondaryscheduleroperator.v1.5.0",
+        ),
+        ({"variant": "osso", "csv": {"name": "osso.v1.0.0", "phase": "Failed"}}, "osso osso.v1.0.0 (Failed)"),
+        ({"variant": "osso", "csv": {"name": "osso.v1.0.0", "phase": None}}, "osso osso.v1.0.0 (not installed)"),
+    ],
+)
+def test_an_operator_is_told_by_its_version(known, shown):
+    assert row(known, "berlin")["operator"] == shown
+
+
+def test_a_reason_is_one_line_without_credentials_and_templates():
+    assert failed({"msg": "it\n  failed"}) == "Look: it failed"
+    assert failed({"msg": "tried sha256~of-berlin and of-berlin-too"}) == "Look: tried ******** and ********"
+    assert failed({"msg": "{{ lookup('pipe', 'x') }} {% x %} {# x #} {a}"}) == "Look: { { lookup('pipe', 'x') }} { % x %} { # x #} {a}"
+    assert len(failed({"msg": "x" * 2000})) == LONGEST_REASON
+    assert failed({}) == "Look: it reports no reason"
+
+
+def test_the_reason_of_a_loop_is_that_of_its_first_item_that_failed():
+    assert (
+        failed({"msg": "One or more items failed", "results": [{"msg": "a"}, {"failed": True, "msg": "b"}, {"failed": True, "msg": "c"}]})
+        == "Look: b"
+    )
+
+
+def test_what_nobody_is_to_see_is_not_told():
+    assert failed({"msg": "secret"}, hidden=True) == "Look: its output is hidden"
+    assert failed({"results": [{"failed": True, "_ansible_no_log": True, "msg": "secret"}]}) == "Look: its output is hidden"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "batch", "expected"),
+    [
+        # One batch of all: nothing stops, whatever failed.
+        ({"a": "failed", "b": "done"}, "ab", {"over": True}),
+        # The canary
+        ({"a": "done", "b": None}, "a", {}),
+        ({"a": "failed", "b": None}, "a", {"stops": True, "over": True}),
+        ({"a": "done", "b": "failed", "c": None}, "ab", {"stops": True, "over": True}),
+        # A batch after it
+        ({"a": "done", "b": "failed", "c": None}, "b", {}),
+        ({"a": "done", "b": "failed", "c": "done"}, "c", {"over": True}),
+    ],
+)
+def test_only_the_canary_stops_the_others(outcomes, batch, expected):
+    nothing = {"stops": False, "over": False}
+    assert stage(list(outcomes), list(batch), facts(**outcomes)) == {**nothing, **expected}
+
+
+def test_clusters_that_were_not_begun_say_so():
+    (_first, second) = rows(["berlin", "lisbon"], facts(berlin="failed", lisbon=None))
+    assert (second["outcome"], second["reason"]) == ("not begun", "berlin failed before")
+
+
+def test_a_row_of_another_job_is_none():
+    kept = {"berlin": {"fleet_row": row({"job": "site.yml"}, "berlin", {}, "Look", {"msg": "gone"})}}
+    assert [one["outcome"] for one in rows(["berlin"], kept, "site.yml")] == ["failed"]
+    assert [one["outcome"] for one in rows(["berlin"], kept, "configure.yml")] == ["not begun"]
+    assert stage(["berlin", "lisbon"], ["berlin"], kept, "configure.yml")["stops"] is False
+
+
+def test_the_table_has_one_line_for_each_cluster():
+    done = row({**KNOWN, "operator": True}, "berlin")
+    broken = row({}, "lisbon", {}, "Look", {"msg": "gone"})
+    assert table(rows(["berlin", "lisbon", "oslo"], {"berlin": {"fleet_row": done}, "lisbon": {"fleet_row": broken}, "oslo": {}})) == [
+        "cluster  id        version  operator    schedulers  changed   reason",
+        "berlin   3c0d5a9e  1.34     osso 1.0.0  batch       operator",
+        "lisbon   -         -        -           -           nothing   failed: Look: gone",
+        "oslo     -         -        -           -           -         not begun: lisbon failed before",
+    ]
+
+
+class Page(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.texts, self.tags, self.attributes = [], set(), set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _value in attrs}
+
+    def handle_data(self, data):
+        self.texts.append(data.strip())
+
+
+def test_the_page_is_whole_in_itself_and_its_texts_stay_texts():
+    evil = "<script>alert('x')</script>"
+    shown = rows(
+        [evil, "b", "c"], {evil: {"fleet_row": row(KNOWN, evil)}, "b": {"fleet_row": row({}, "b", {}, evil, {"msg": evil})}, "c": {}}
+    )
+    environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined, loader=jinja2.FileSystemLoader(TEMPLATES))
+    environment.globals["now"] = lambda utc, fmt: "now"
+    text = environment.get_template("fleet.html.j2").render(fleet_rows=shown, fleet_document={"check": False})
+    page = Page(text)
+    assert page.tags & {"script", "link", "img", "iframe"} == set()
+    assert page.attributes & {"src", "href", "onload", "onclick"} == set()
+    assert "http" not in text
+    assert "url(" not in text
+    assert "--back:" in text, "the style"
+    assert "1 of 3" in page.texts
+    assert {"done", "failed", "not begun"} <= set(page.texts)
+    assert sum(evil in one for one in page.texts) == 2
+
+
+ITEM = {"namespace": "openshift-secondary-scheduler-operator", "name": "cluster", "management_state": "Managed"}
+VERDICT = {"scheduler_names": ["batch"]}
+OF = "Scheduler batch (openshift-secondary-scheduler-operator/cluster) is"
+
+
+@pytest.mark.parametrize(
+    ("known", "options", "line"),
+    [
+        (
+            {"job": "site.yml"},
+            {"probes": [{"item": "batch", "node": "worker-1", "seconds": 0.034}]},
+            f"{OF} available; its probe pod was placed on worker-1 after 0.034 s.",
+        ),
+        ({"job": "site.yml"}, {}, f"{OF} available; it was not probed. -e probe=always probes it."),
+        (
+            {"job": "configure.yml"},
+            {"waited": False},
+            f"{OF} applied, and the play did not wait for it; it was not probed. -e probe=always probes it.",
+        ),
+        (
+            {"job": "site.yml"},
+            {"items": [{**ITEM, "management_state": "Removed"}]},
+            f"{OF[:-3]} is not managed: management_state is Removed.",
+        ),
+        ({"job": "site.yml"}, {"items": [{**ITEM, "state": "absent"}], "verdicts": []}, "SecondaryScheduler " + OF[17:-4] + " is absent."),
+        (
+            {"job": "site.yml"},
+            {"items": []},
+            "No scheduler is given in secondary_schedulers. Next: add one, and run the same command again.",
+        ),
+        (
+            {"job": "site.yml", "operator": True},
+            {"check": True},
+            "Would change: operator. Next: run the same command without --check.",
+        ),
+        ({"job": "site.yml"}, {"check": True}, "Nothing would change."),
+        ({"job": "remove.yml", "operator": True, "schedulers_changed": True}, {"items": []}, "Removed: operator, schedulers."),
+        ({"job": "remove.yml", "operator": True, "pools_changed": True}, {"items": []}, "Removed: operator, pools."),
+        ({"job": "remove.yml"}, {"items": []}, "Nothing was installed."),
+    ],
+)
+def test_the_summary_of_one_cluster(known, options, line):
+    (first, *others) = summary(known, **{"items": [ITEM], "verdicts": [VERDICT], **options})
+    assert first == line
+    assert len(others) == int(first.startswith("Scheduler"))
+    assert all("Next: set schedulerName: batch in pods" in other for other in others)
+
+
+def test_the_summary_shows_texts_of_a_server_as_texts():
+    (first, _next) = summary({}, [ITEM], [VERDICT], [{"item": "batch", "node": "{{ lookup('pipe', 'x') }}", "seconds": 1}])
+    assert "{ { lookup" in first

@@ -1,0 +1,268 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""That no credential gets into a support bundle, and that the rest of it stays readable."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._gathering.masking import Masking
+from support.secrets import holding
+
+PLANTED = "pl4nted-Credential-77"
+CONFIG = f"""\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+  - schedulerName: packing
+    pluginConfig:
+      - name: TargetLoadPacking
+        args: {{metricProvider: {{type: Prometheus, address: "https://p:9091", token: {PLANTED}}}}}
+"""
+GROUP = "apiVersion: kubescheduler.config.k8s.io/v1"
+SECRET = {"kind": "Secret", "apiVersion": "v1", "metadata": {"name": "s"}, "data": {"plain": PLANTED}, "stringData": {"a": PLANTED}}
+
+
+def container(**about):
+    return {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", **about}]}}
+
+
+HOLDERS = {
+    "variable": container(env=[{"name": "PROM_TOKEN", "value": PLANTED}]),
+    "flag": container(args=["--v=2", f"--client-secret={PLANTED}"]),
+    "flag with a space": container(command=["run", "--password", PLANTED, "--v", "2"]),
+    "within a shell": container(command=["sh", "-c", f"export PROM_TOKEN={PLANTED}; exec kube-scheduler --v=2"]),
+    "within a shell, in quotes": container(command=["sh", "-c", f"PASSWORD='{PLANTED}' exec kube-scheduler"]),
+    "flag within a shell": container(command=["sh", "-c", f"exec kube-scheduler --client-secret={PLANTED}"]),
+    "flag with a space within a shell": container(command=["sh", "-c", f"exec run --client-secret {PLANTED} --v=2"]),
+    "flag of another's": container(args=[f"--from-literal=password={PLANTED}"]),
+    "header within a shell": container(args=[f"curl -H 'X-Api-Key: {PLANTED}' -H \"Authorization: Bearer {PLANTED}-2\" https://x"]),
+    "flag in command, value in args": container(command=["run", "--password"], args=[PLANTED, "--v=2"]),
+    "address": container(env=[{"name": "PROM_URL", "value": f"https://p/api?access_token={PLANTED}&x=1"}]),
+    "variable of JSON": container(env=[{"name": "SETTINGS", "value": json.dumps({"a": [{"password": PLANTED}]})}]),
+    "copy of an object": {
+        "kind": "Pod",
+        "apiVersion": "v1",
+        "metadata": {"annotations": {"kapp.k14s.io/original": json.dumps(container(env=[{"name": "A_TOKEN", "value": PLANTED}]))}},
+    },
+    "manifest": {
+        "kind": "InstallPlan",
+        "apiVersion": "operators.coreos.com/v1alpha1",
+        "metadata": {"name": "i"},
+        "status": {"plan": [{"resource": {"manifest": json.dumps(container(args=[f"--token={PLANTED}"]))}}]},
+    },
+    "credentials that have a name": {
+        "kind": "Thing",
+        "apiVersion": "a/v1",
+        "metadata": {"name": "t"},
+        "spec": {"credentials": {"name": "u", "key": PLANTED}},
+    },
+    "field": {"kind": "Thing", "apiVersion": "a/v1", "metadata": {"name": "t"}, "spec": {"auth": {"apiKey": PLANTED}}},
+    "below a field": {"kind": "Thing", "apiVersion": "a/v1", "metadata": {"name": "t"}, "spec": {"credentials": [{"a": {"b": PLANTED}}]}},
+    "annotation": {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "p", "annotations": {"my.org/token": PLANTED}}},
+    "configuration": {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "m"}, "data": {"config.yaml": CONFIG}},
+}
+
+
+@pytest.mark.parametrize("name", HOLDERS)
+def test_it_is_masked_where_it_stands_and_wherever_else(name):
+    """The second net is by value: in a log, in base64, in JSON, with no name near it."""
+    masking = Masking()
+    shown = json.dumps(masking.cleaned(HOLDERS[name]))
+    assert holding(PLANTED, {"object": json.dumps(HOLDERS[name])}) == ["object"]
+    assert holding(PLANTED, {"object": shown}) == []
+    assert "********" in shown
+    for elsewhere in (f"it said {PLANTED}.", base64.b64encode(f"user:{PLANTED}".encode()).decode(), json.dumps({"a": PLANTED})):
+        assert holding(PLANTED, {"text": masking.text(elsewhere)}) == []
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "m"}, "data": {"any": PLANTED}, "binaryData": {"b": PLANTED}},
+        {"kind": "Secret", "apiVersion": "v1", "metadata": {"name": "s", "annotations": {"a": PLANTED}}, "data": {"x": PLANTED}},
+        {"kind": "Pod", "apiVersion": "v1", "metadata": {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": PLANTED}}},
+        {"kind": "Pod", "apiVersion": "v1", "metadata": {"managedFields": [{"a": PLANTED}]}},
+        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "m", "annotations": {"meta.helm.sh/was": PLANTED}}},
+        {
+            "kind": "ConfigMap",
+            "apiVersion": "v1",
+            "metadata": {"name": "m"},
+            "data": {"a": f"# see kubescheduler.config.k8s.io\n{PLANTED}"},
+        },
+        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "m"}, "data": {"a": f"{GROUP}\nkind: Other\na: {PLANTED}\n"}},
+        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "m"}, "data": {"a": f"[{GROUP}, {PLANTED}]"}},
+        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "m"}, "data": {"a": f"{GROUP}\nkind: [{PLANTED}\n"}},
+        {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "m"}, "data": {"a": f"{GROUP}\nwhen: 2026-13-45\na: {PLANTED}\n"}},
+        {"kind": "InstallPlan", "apiVersion": "o/v1", "metadata": {"name": "i"}, "status": {"manifest": json.dumps(SECRET)}},
+        {"kind": "Pod", "apiVersion": "v1", "metadata": {"annotations": {"a": json.dumps([{**SECRET, "kind": "ConfigMap"}])}}},
+    ],
+    ids=[
+        *("config map", "secret", "last applied", "managed fields", "annotation of a config map", "word of a configuration", "other kind"),
+        *("list", "no YAML", "a time that is none", "secret in a manifest", "config map in an annotation"),
+    ],
+)
+def test_what_is_not_shown_at_all(obj):
+    assert PLANTED not in json.dumps(Masking().cleaned(obj))
+
+
+def test_what_a_container_said_last_ends_like_a_log():
+    said = f"fine\ncannot use token: {PLANTED}\nlast words"
+    status = {"containerStatuses": [{"lastState": {"terminated": {"message": said, "reason": "Error"}}}]}
+    shown = Masking().cleaned({**container(), "status": status})["status"]["containerStatuses"][0]["lastState"]["terminated"]
+    assert shown == {"message": "fine\ncannot use token: ********\nlast words", "reason": "Error"}
+
+
+def test_what_only_refers_to_something_stays_within_a_shell():
+    text = (
+        "TOKEN=$PROM_TOKEN exec run --token=$(PROM_TOKEN) --client-secret ${A} --bearer-token-file /run/a; x --use-token && TOKEN_FILE=/a"
+    )
+    pod = container(command=["sh", "-c", text])
+    masking = Masking()
+    assert masking.cleaned(pod)["spec"] == pod["spec"]
+    assert masking.text("/run/a $PROM_TOKEN && exec") == "/run/a $PROM_TOKEN && exec"
+
+
+def test_long_texts_take_no_long_time():
+    """A picture in base64 is one word of many letters; a time that grows with its square would not end."""
+    pod = container(
+        env=[
+            {"name": "ICON", "value": "tokensecret" * 20000},
+            {"name": "B", "value": "Ab0=" * 200000},
+            {"name": "C", "value": 'a"' * 20000},
+        ]
+    )
+    assert Masking().cleaned(pod)["spec"] == pod["spec"]
+
+
+def test_by_value_only_texts_are_masked():
+    """Not keys and numbers, which would be no JSON any more; and a text begins after a line break, as its words do."""
+    masking = Masking()
+    for value in ("enabled", "3600"):
+        masking.remember(value)
+    obj = {"enabled": {"seconds": 3600, "on": True, "text": "it is enabled for 3600 s"}, "log": ["a\nsha256~abc", "b\tsha256~abc"]}
+    shown = {"enabled": {"seconds": 3600, "on": True, "text": "it is ******** for ******** s"}, "log": ["a\n********", "b\t********"]}
+    assert masking.values(obj) == shown
+    assert masking.values(["a\0\nb", ("enabled",)]) == ["a\0\nb", ["********"]]
+    # A net by shape does not reach from one text into the next.
+    for first in ("bearer", "Bearer abc", "Basic", "https://host", "eyJhbGciOi.", "sha256~a", "-----BEGIN PRIVATE KEY-----"):
+        assert masking.values([first, "user@plain and more"])[1] == "user@plain and more"
+
+
+def test_numbers_under_the_name_of_a_credential():
+    masking = Masking()
+    obj = {"kind": "Thing", "apiVersion": "a/v1", "metadata": {"name": "t"}, "spec": {"password": 12345678, "tokens": {"a": True, "b": 7}}}
+    assert masking.cleaned(obj)["spec"] == {"password": "********", "tokens": {"a": True, "b": "********"}}
+    assert masking.text("7 of 12345678") == "7 of ********"
+
+
+def test_what_names_a_secret_stays():
+    """And nothing of it is masked elsewhere, as it would be if it were taken for a credential."""
+    masking = Masking()
+    reference = {"name": "prometheus", "key": "token"}
+    spec = {
+        "automountServiceAccountToken": False,
+        "imagePullSecrets": [{"name": "pull"}],
+        "containers": [
+            {
+                "name": "c",
+                "args": [
+                    *("--authentication-token-webhook=true", "--bearer-token-file=/run/token", "--v=2"),
+                    *("--authorization-kubeconfig=/etc/kubernetes/scheduler.conf", "--authorization-always-allow-paths=/healthz,/livez"),
+                    *("--authorization-webhook-cache-authorized-ttl=10s", "--authorization-webhook-version", "v1"),
+                ],
+                "env": [
+                    {"name": "TOKEN", "valueFrom": {"secretKeyRef": reference}},
+                    {"name": "TOKEN_FILE", "value": "/run/prometheus"},
+                    {"name": "USE_TOKEN", "value": "true"},
+                ],
+            }
+        ],
+        "volumes": [
+            {"name": "a", "secret": {"secretName": "prometheus", "defaultMode": 420}},
+            {
+                "name": "b",
+                "projected": {"sources": [{"serviceAccountToken": {"path": "token", "audience": "vault", "expirationSeconds": 3607}}]},
+            },
+        ],
+        "authorization": {"type": "Bearer", "credentials": reference},
+        "bearerTokenSecret": reference,
+    }
+    annotations = {"osso.scheduler/prometheus-token": "secret/prometheus"}
+    obj = {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "p", "annotations": annotations}, "spec": spec}
+    cleaned = masking.cleaned(obj)
+    assert cleaned == obj
+    words = "prometheus vault token pull secret/prometheus true /etc/kubernetes/scheduler.conf /healthz 10s v1 Bearer"
+    assert masking.text(words) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("got eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln today", "got ******** today"),
+        ('{"a": "Bearer abc.def"}', '{"a": "Bearer ********"}'),
+        ("Get https://user:pass@host/api", "Get https://********@host/api"),
+        ("a -----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- b", "a ******** b"),
+        ("image a@sha256:0123 and https://host:1/x?y=1", "image a@sha256:0123 and https://host:1/x?y=1"),
+        ("sha256~abcdef", "********"),
+        ("a -----BEGIN PRIVATE KEY-----\n2026-11-22T05:26:55Z MIIEvgIBADANBgkqhkiG\nplain\n", "a ********\nplain\n"),
+        ("-----BEGIN CERTIFICATE-----\nMIIE", "-----BEGIN CERTIFICATE-----\nMIIE"),
+    ],
+)
+def test_shapes(text, shown):
+    assert Masking().text(text) == shown
+
+
+def test_lines_of_logs():
+    log = "fine\nI1122 a.go:1] x token=abc and more\n\tkeyData: abc\n"
+    assert Masking().log(log) == "fine\nI1122 a.go:1] x token= ********\n\tkeyData: ********\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "shown"),
+    [
+        ("token:\n  abc\nfine\n", "token: ********\n  ********\nfine\n"),
+        ("\tkeyData: |\n\t  abc\n\t  def\n\tfine\n", "\tkeyData: ********\n\t  ********\n\t  ********\n\tfine\n"),
+        ("2026-11-22T05:26:55Z tokens:\n2026-11-22T05:26:56Z - a\n2026-11-22T05:26:57Z - b\n2026-11-22T05:26:58Z c\n",)
+        + (
+            "2026-11-22T05:26:55Z tokens: ********\n2026-11-22T05:26:56Z ********\n2026-11-22T05:26:57Z ********\n2026-11-22T05:26:58Z c\n",
+        ),
+        (
+            "waits for token:\nI1122 05:26:55.100000       1 a.go:1] fine\n",
+            "waits for token: ********\nI1122 05:26:55.100000       1 a.go:1] fine\n",
+        ),
+    ],
+)
+def test_a_credential_in_the_next_line(log, shown):
+    assert Masking().log(log) == shown
+
+
+def test_a_credential_in_the_next_line_of_a_comment():
+    text = "# token:\n#   pl4nted\n# fine\nkind: A\n# was: x\n"
+    assert Masking().configuration(text) == "# token: ********\n#   ********\n# fine\nkind: A\n# was: x\n"
+
+
+def test_a_secret_of_several_lines():
+    masking = Masking()
+    masking.remember("first-line-of-it\nsecond-line-of-it")
+    assert masking.text("\tfirst-line-of-it\n\tsecond-line-of-it\n") == "\t********\n\t********\n"
+
+
+def test_a_configuration_that_is_no_yaml_is_not_shown():
+    shown = Masking().configuration(CONFIG + "broken: [\n")
+    assert PLANTED not in shown
+    assert "not shown" in shown
+
+
+def test_a_configuration_stays_readable():
+    masking = Masking()
+    assert "schedulerName: packing" in masking.configuration(CONFIG)
+    commented = "kind: A # as it was, token: pl4nted\n# password=pl4nted\nurl: a#b\nother: 'https://p/api?access_token=pl4nted'\n"
+    shown = "kind: A # as it was, token: ********\n# password= ********\nurl: a#b\nother: 'https://p/api?access_token=********'\n"
+    assert masking.configuration(commented) == shown
+    plain = "# mine\napiVersion: kubescheduler.config.k8s.io/v1\nkind:   KubeSchedulerConfiguration\n"
+    assert masking.configuration(plain) == plain

@@ -1,0 +1,277 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""F022: which image goes where, what nodes are told of it, logging in to registries, and what their refusals mean."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._images import mirroring, trouble
+from ansible_collections.osso.scheduler.plugins.module_utils._images.credentials import auth_file
+from ansible_collections.osso.scheduler.plugins.module_utils._images.reference import parse, parse_registry
+
+ONE, TWO = ("sha256:" + digit * 64 for digit in "12")
+SCHEDULER = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7"
+OPERATOR = f"quay.io/osso/scheduler-operator@{ONE}"
+REGISTRY = "registry.example.com:5000/mirror"
+
+
+@pytest.mark.parametrize(
+    ("text", "pull"),
+    [
+        ("nginx", "docker.io/library/nginx:latest"),
+        ("team/nginx:1", "docker.io/team/nginx:1"),
+        ("localhost/nginx", "localhost/nginx:latest"),
+        ("registry.example.com:5000/a/b__c/d-e.f:V_1.0-x", "registry.example.com:5000/a/b__c/d-e.f:V_1.0-x"),
+        (f"quay.io/a:1.0@{ONE}", f"quay.io/a@{ONE}"),
+        ("[::1]:5000/a:1", "[::1]:5000/a:1"),
+    ],
+)
+def test_references(text, pull):
+    assert parse(text).pull == pull
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Nginx", "a b", "quay.io/a@sha256:12", "quay.io/a@", "quay.io/", "quay.io/a:", "quay.io/a:b:c", "https://quay.io/a"]
+)
+def test_what_is_no_reference_is_named(text):
+    with pytest.raises(ValueError, match="is no image reference") as refusal:
+        parse(text)
+    assert repr(text) in str(refusal.value)
+
+
+@pytest.mark.parametrize("text", ["https://quay.io", "", "quay.io/A", "quay.io/a:1", f"quay.io/a@{ONE}", "a b"])
+def test_what_is_no_registry_is_named(text):
+    with pytest.raises(ValueError, match="is no registry"):
+        parse_registry(text)
+
+
+def test_paths_stay_below_that_of_the_registry():
+    plan = mirroring.plan([SCHEDULER, OPERATOR, SCHEDULER], REGISTRY)
+    assert [entry["target"] for entry in plan] == [
+        f"{REGISTRY}/scheduler-plugins/kube-scheduler:v0.34.7",
+        f"{REGISTRY}/osso/scheduler-operator:mirrored-111111111111",
+    ]
+    assert plan[1] == {
+        "image": OPERATOR,
+        "source": OPERATOR,
+        "source_host": "quay.io",
+        "source_repository": "quay.io/osso/scheduler-operator",
+        "repository": f"{REGISTRY}/osso/scheduler-operator",
+        "target": f"{REGISTRY}/osso/scheduler-operator:mirrored-111111111111",
+        "target_host": "registry.example.com:5000",
+        "digest": ONE,
+    }
+
+
+def test_two_versions_of_one_repository_share_it():
+    plan = mirroring.plan([f"quay.io/a@{ONE}", f"quay.io/a@{TWO}", "quay.io/a:1"], "r.example.com/")
+    assert {entry["repository"] for entry in plan} == {"r.example.com/a"}
+    assert len({entry["target"] for entry in plan}) == 3
+    rules = mirroring.mirror_set(plan, "ImageDigestMirrorSet", "n")["spec"]["imageDigestMirrors"]
+    assert rules == [{"source": "quay.io/a", "mirrors": ["r.example.com/a"]}]
+
+
+def test_two_repositories_never_become_one():
+    with pytest.raises(ValueError, match=r"would both become r\.example\.com/a") as refusal:
+        mirroring.plan(["quay.io/a:1", "ghcr.io/a:2"], "r.example.com")
+    remedy = str(refusal.value).partition("{image: ")[2].rstrip("}").split(", to: ")
+    plan = mirroring.plan(["quay.io/a:1", dict(zip(("image", "to"), remedy, strict=True))], "r.example.com")
+    assert [entry["target"] for entry in plan] == ["r.example.com/a:1", "r.example.com/ghcr-io/a:2"]
+
+
+@pytest.mark.parametrize("entry", [7, {"image": 7}, {"to": "x"}, {"image": "a", "too": "x"}, None])
+def test_what_is_no_image_to_mirror_is_named(entry):
+    with pytest.raises(ValueError, match="is no image to mirror"):
+        mirroring.plan([entry], REGISTRY)
+
+
+def test_an_image_that_is_in_the_registry_already_is_refused():
+    with pytest.raises(ValueError, match="already: name the image that it is a copy of"):
+        mirroring.plan([f"{REGISTRY}/a:1"], REGISTRY)
+    # Elsewhere in the same registry is a source like any other.
+    assert mirroring.plan(["registry.example.com:5000/a:1"], REGISTRY)[0]["repository"] == f"{REGISTRY}/a"
+
+
+def test_both_kinds_of_mirror_sets():
+    plan = mirroring.plan([SCHEDULER, OPERATOR], REGISTRY)
+    rules = [
+        {"source": "quay.io/osso/scheduler-operator", "mirrors": [f"{REGISTRY}/osso/scheduler-operator"]},
+        {"source": "registry.k8s.io/scheduler-plugins/kube-scheduler", "mirrors": [f"{REGISTRY}/scheduler-plugins/kube-scheduler"]},
+    ]
+    assert mirroring.mirror_set(plan, "ImageDigestMirrorSet", "n") == {
+        "apiVersion": "config.openshift.io/v1",
+        "kind": "ImageDigestMirrorSet",
+        "metadata": {"name": "n"},
+        "spec": {"imageDigestMirrors": rules},
+    }
+    assert mirroring.mirror_set(plan, "ImageContentSourcePolicy", "n") == {
+        "apiVersion": "operator.openshift.io/v1alpha1",
+        "kind": "ImageContentSourcePolicy",
+        "metadata": {"name": "n"},
+        "spec": {"repositoryDigestMirrors": rules},
+    }
+
+
+def test_only_one_of_them_can_keep_nodes_from_the_source():
+    plan = mirroring.plan([OPERATOR], REGISTRY)
+    (rule,) = mirroring.mirror_set(plan, "ImageDigestMirrorSet", "n", True)["spec"]["imageDigestMirrors"]
+    assert rule["mirrorSourcePolicy"] == "NeverContactSource"
+    with pytest.raises(ValueError, match="mirror_never_contact_source"):
+        mirroring.mirror_set(plan, "ImageContentSourcePolicy", "n", True)
+
+
+def test_schedulers_get_the_copies_whatever_form_the_reference_has():
+    answers = [{"rc": 0, "stdout": f"r.example.com/a@{digest}"} for digest in (ONE, TWO)]
+    copies = mirroring.compare(mirroring.plan(["nginx", SCHEDULER], REGISTRY), answers, answers, "mirror_")["copies"]
+    assert copies == {"nginx": f"{REGISTRY}/library/nginx@{ONE}", SCHEDULER: f"{REGISTRY}/scheduler-plugins/kube-scheduler@{TWO}"}
+    schedulers = [
+        {"name": "a", "image": SCHEDULER, "config": {}},
+        {"image": "docker.io/library/nginx:latest"},
+        {"image": "other:1"},
+        {"state": "absent"},
+    ]
+    assert mirroring.rewritten(schedulers, copies) == [
+        {"name": "a", "image": f"{REGISTRY}/scheduler-plugins/kube-scheduler@{TWO}", "config": {}},
+        {"image": f"{REGISTRY}/library/nginx@{ONE}"},
+        {"image": "other:1"},
+        {"state": "absent"},
+    ]
+
+
+CATALOG = [
+    {"schema": "olm.package", "name": "ours"},
+    {"schema": "olm.bundle", "package": "ours", "image": "q/b:1", "relatedImages": [{"name": "op", "image": "q/o:1"}, {"image": "q/b:1"}]},
+    {"schema": "olm.bundle", "package": "ours", "image": "q/b:2", "relatedImages": [{"name": "op", "image": "q/o:1"}]},
+    {"schema": "olm.bundle", "package": "other", "image": "q/x:2"},
+    None,
+]
+
+
+def test_a_catalog_names_its_bundles_and_what_they_need():
+    assert mirroring.catalog_images(CATALOG, "ours") == ["q/b:1", "q/o:1", "q/b:2"]
+    assert "q/x:2" in mirroring.catalog_images(CATALOG)
+    with pytest.raises(ValueError, match="no bundle of the package mine; it has other, ours"):
+        mirroring.catalog_images(CATALOG, "mine")
+
+
+def test_auth_file():
+    text = auth_file({"r.example.com:5000/": {"username": "u", "password": "p:w"}}, "v")
+    assert b64decode(json.loads(text)["auths"]["r.example.com:5000"]["auth"]) == b"u:p:w"
+    assert json.loads(auth_file({}, "v")) == {"auths": {}}
+
+
+@pytest.mark.parametrize(
+    "credentials",
+    [
+        "secret",
+        ["secret"],
+        {"r": "secret"},
+        {"r": {"username": "u", "password": ["secret"]}},
+        {"r": {"username": "u", "password": "secret", "more": 1}},
+        {"r": {"username": "", "password": "secret"}},
+        {"r": {"username": "a:b", "password": "secret"}},
+        {"https://r": {"username": "u", "password": "secret"}},
+    ],
+)
+def test_refusals_of_credentials_name_the_variable_and_never_a_value(credentials):
+    with pytest.raises(ValueError, match=r"^mirror_credentials") as refusal:
+        auth_file(credentials, "mirror_credentials")
+    assert "secret" not in str(refusal.value)
+
+
+FATAL = 'time="t" level=fatal msg="%s"'
+GET = FATAL % 'pinging container registry r: Get \\"https://r/v2/\\": %s'
+
+# As skopeo 1.9 says it, against docker-registry 2.8; and what of the answer shows that it was understood.
+SAID = {
+    FATAL
+    % 'Error parsing image name \\"docker://r/a:1\\": reading manifest 1 in r/a: unauthorized: authentication required': "mirror_credentials",
+    FATAL % "reading manifest 1 in r/a: manifest unknown: manifest unknown": "correct its name or tag",
+    GET % "x509: certificate signed by unknown authority": "mirror_ca_file",
+    GET % "x509: certificate is valid for a, not b": "not for that name",
+    GET % "dial tcp 127.0.0.1:1: connect: connection refused": "does not answer",
+    GET % "dial tcp: lookup nowhere.invalid on 10.0.0.1:53: no such host": "does not resolve",
+    GET % "http: server gave HTTP response to HTTPS client": "mirror_insecure_registries",
+    "writing blob: denied: requested access to the resource is denied": "permission",
+}
+
+
+@pytest.mark.parametrize("output", SAID)
+def test_refusals_of_registries_come_with_a_remedy(output):
+    said = trouble.explain("Getting image source signatures\n" + output + "\n", "r/a:1", "mirror_")
+    assert said.startswith(("r/a:1: ", "r: "))
+    assert SAID[output] in said
+    assert "level=" not in said
+    assert "\n" not in said
+
+
+def test_what_is_unknown_or_denied_may_be_missing():
+    assert [trouble.may_be_missing(output) for output in SAID] == ["manifest unknown" in output or "denied" in output for output in SAID]
+    # What quay says of a repository that nobody has made yet.
+    assert trouble.may_be_missing("reading manifest 1 in quay.io/a: unauthorized: access to the requested resource is not authorized")
+    assert not trouble.may_be_missing("")
+    assert trouble.explain("", "r/a:1", "mirror_") == "r/a:1: no error message"
+
+
+FOUND = {"rc": 0, "stdout": f"r.example.com/a@{ONE}\n"}
+UNKNOWN = {"rc": 1, "stderr": FATAL % "reading manifest 1 in r/a: manifest unknown: manifest unknown"}
+REFUSED = {"rc": 1, "stderr": FATAL % "reading manifest 1 in r/a: unauthorized: authentication required"}
+
+
+@pytest.mark.parametrize(("target", "copied"), [(FOUND, False), ({"rc": 0, "stdout": f"r.example.com/b@{TWO}"}, True), (UNKNOWN, True)])
+def test_what_is_not_there_or_another_one_is_copied(target, copied):
+    plan = mirroring.plan([SCHEDULER], REGISTRY)
+    found = mirroring.compare(plan, [FOUND], [target], "mirror_")
+    assert found["problems"] == []
+    assert [entry["digest"] for entry in found["missing"]] == [ONE] * copied
+    assert found["copies"] == {SCHEDULER: f"{REGISTRY}/scheduler-plugins/kube-scheduler@{ONE}"}
+
+
+def test_what_cannot_be_found_out_is_a_problem():
+    plan = mirroring.plan([SCHEDULER, OPERATOR], REGISTRY)
+    found = mirroring.compare(plan, [FOUND, UNKNOWN], [REFUSED, UNKNOWN], "mirror_")
+    assert [problem.partition(": ")[0] for problem in found["problems"]] == ["registry.example.com:5000", OPERATOR]
+    # What is so for the whole registry is said once.
+    assert mirroring.compare(plan, [FOUND, FOUND], [REFUSED, REFUSED], "mirror_")["problems"] == found["problems"][:1]
+    assert "mirror_credentials" in found["problems"][0]
+
+
+CATALOG_IMAGE = "quay.io/osso/catalog:1"
+COPIES = {SCHEDULER: "m/s@" + TWO, CATALOG_IMAGE: "m/c@" + ONE}
+
+
+@pytest.mark.parametrize(
+    ("kind", "named", "wanted"),
+    [
+        ("none", {"operator": SCHEDULER}, {"operator_method": "manifests", "operator_image": f"m/s@{TWO}"}),
+        (
+            "ImageDigestMirrorSet",
+            {"operator": SCHEDULER, "probe": CATALOG_IMAGE},
+            {
+                "operator_method": "manifests",
+                "operator_image": f"registry.k8s.io/scheduler-plugins/kube-scheduler@{TWO}",
+                "probe_image": f"m/c@{ONE}",
+            },
+        ),
+        (
+            "ImageContentSourcePolicy",
+            {"operator": "not copied", "catalog": CATALOG_IMAGE},
+            {"operator_method": "olm", "operator_catalog_image": f"m/c@{ONE}"},
+        ),
+    ],
+)
+def test_images_are_named_so_that_the_cluster_pulls_the_copies(kind, named, wanted):
+    assert mirroring.variables(mirroring.plan([SCHEDULER, CATALOG_IMAGE], REGISTRY), COPIES, kind, **named) == wanted
+
+
+def test_before_a_push_what_is_not_there_is_no_problem():
+    said = {"a": FOUND, "b": UNKNOWN, "c": REFUSED, "d": REFUSED}
+    answers = [{"item": f"r.example.com/team/{name}:1", **answer} for name, answer in said.items()]
+    (problem,) = trouble.problems(answers, "publish_")
+    assert problem.startswith("r.example.com: ")
+    assert "publish_credentials" in problem

@@ -1,0 +1,193 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Presets: what they make, for which releases it is right, and what they say to wrong parameters."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import PresetError, configuration, parameters, profile
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PRESETS, PROM_TOKEN, PROM_URL
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.releases import NEWEST
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.scheduler_plugins import RELEASES
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import IN_TREE, SCHEDULER_PLUGINS
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import from_structure
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import flags
+
+FLAGS = tuple(flags("secondary-scheduler", "default"))
+NEEDED = {
+    "peaks": {
+        "watcher_address": "http://load-watcher.monitoring.svc:2020",
+        "node_power_model": {"node-1": {"k0": 300.5, "k1": -100.25, "k2": -0.03}},
+    },
+}
+# What is set here is in no profile unless it is given.
+OPTIONAL = {
+    "coscheduling": {"pod_group_backoff_seconds": 10},
+    "node_resource_topology": {"resources": [{"name": "cpu", "weight": 2}], "cache_resync_period_seconds": 5},
+}
+WITH_LOAD = [name for name, preset in PRESETS.items() if preset.load]
+SOURCES = [
+    {"metric_provider": "Prometheus", "address": "https://prometheus.example.com", "token": ""},
+    {"metric_provider": "KubernetesMetricsServer"},
+    {"metric_provider": "SignalFx", "token": "secret"},
+    {"watcher_address": "http://load-watcher.monitoring.svc:2020"},
+]
+
+
+def releases(name):
+    """The minors that a preset is for."""
+    last = NEWEST if PRESETS[name].image == IN_TREE else max(RELEASES)
+    return range(PRESETS[name].since, last + 1)
+
+
+def verdict(name, minor, **given):
+    gates = tuple(f"--feature-gates={gate}=true" for gate in PRESETS[name].gates)
+    return check(
+        from_structure(configuration(name, {**NEEDED.get(name, {}), **given})), f"1.{minor}", PRESETS[name].image, (*FLAGS, *gates)
+    )
+
+
+def args(name, **given):
+    (entry,) = profile(name, {**NEEDED.get(name, {}), **given})["pluginConfig"]
+    return entry["args"]
+
+
+def message(name, given) -> str:
+    with pytest.raises(PresetError) as error:
+        configuration(name, given)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(("name", "minor"), [(name, minor) for name in PRESETS for minor in releases(name)])
+def test_each_release_accepts_it_and_has_nothing_against_it(name, minor):
+    result = verdict(name, minor)
+    assert result.starts, result.findings
+    # Who fills in the placeholders is not the preset's concern.
+    assert [finding for finding in result.findings if finding.code != "placeholder"] == []
+    assert result.scheduler_names == ("secondary-scheduler",)
+
+
+# 1.35 and 1.36 run gangs, too, but of other versions of the API.
+@pytest.mark.parametrize("name", sorted(PRESETS.keys() - {"gang_scheduling"}))
+def test_the_release_before_the_first_does_not_run_it(name):
+    preset = PRESETS[name]
+    result = check(from_structure(configuration(name, NEEDED.get(name))), f"1.{preset.since - 1}", preset.image, FLAGS)
+    assert not result.valid
+
+
+@pytest.mark.parametrize("name", [name for name, preset in PRESETS.items() if preset.image == SCHEDULER_PLUGINS])
+def test_what_needs_scheduler_plugins_is_refused_without(name):
+    assert not check(from_structure(configuration(name, NEEDED.get(name))), f"1.{max(RELEASES)}", IN_TREE, FLAGS).valid
+
+
+@pytest.mark.parametrize("name", OPTIONAL)
+def test_optional_parameters(name):
+    result = verdict(name, max(RELEASES), **OPTIONAL[name])
+    assert (result.starts, result.findings) == (True, ())
+    assert args(name, **OPTIONAL[name]) != args(name)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids="-".join)
+@pytest.mark.parametrize("name", WITH_LOAD)
+def test_sources_of_load(name, source):
+    result = verdict(name, max(RELEASES), **source)
+    # A token that stands in the configuration is warned of, wherever it comes from.
+    assert [finding for finding in result.findings if finding.code != "secret-in-clear"] == []
+    assert result.starts
+
+
+def test_prometheus_is_verified_and_filled_in_later():
+    assert args("trimaran_target_load_packing") == {
+        "defaultRequests": {"cpu": "2000m"},
+        "defaultRequestsMultiplier": "1",
+        "targetUtilization": 70,
+        "metricProvider": {"type": "Prometheus", "address": PROM_URL, "token": PROM_TOKEN, "insecureSkipVerify": False},
+    }
+
+
+def test_a_prometheus_that_wants_no_token():
+    assert "token" not in args("low_risk_overcommitment", token="")["metricProvider"]
+
+
+def test_a_load_watcher_service_needs_no_token():
+    assert args("trimaran_load_variation_risk_balancing", watcher_address="http://w:2020") == {
+        "safeVarianceMargin": 1,
+        "safeVarianceSensitivity": 2,
+        "watcherAddress": "http://w:2020",
+    }
+
+
+def test_plugins_that_score_by_requests_do_not_run_beside_a_load_aware_one():
+    scores = dict(verdict("trimaran_target_load_packing", 34, weight=7).effective["secondary-scheduler"]["score"])
+    assert scores["TargetLoadPacking"] == 7
+    assert not {"NodeResourcesFit", "NodeResourcesBalancedAllocation"} & set(scores)
+
+
+def test_spreading_is_what_kube_scheduler_does_anyway():
+    assert profile("low_node_utilization") == {"schedulerName": "secondary-scheduler"}
+
+
+def test_nothing_scores():
+    effective = verdict("no_scoring", NEWEST).effective["secondary-scheduler"]
+    assert not effective.get("score")
+    assert effective["filter"]
+
+
+def test_text_of_a_template_and_numbers_of_yaml_are_what_is_meant():
+    made = args("trimaran_target_load_packing", target_utilization="55", default_requests_multiplier=1.5, insecure_skip_verify="yes")
+    assert (made["targetUtilization"], made["defaultRequestsMultiplier"]) == (55, "1.5")
+    assert made["metricProvider"]["insecureSkipVerify"] is True
+    assert args("trimaran_load_variation_risk_balancing", safe_variance_margin="0.5")["safeVarianceMargin"] == 0.5
+
+
+def test_a_preset_does_not_change():
+    first = configuration("node_resources_allocatable")
+    first["profiles"][0]["pluginConfig"][0]["args"]["resources"].clear()
+    assert configuration("node_resources_allocatable")["profiles"][0]["pluginConfig"][0]["args"]["resources"]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("trimaran", {}, "preset: there is none called trimaran: choose from trimaran_target_load_packing, "),
+        ("no_scorin", {}, "preset: there is none called no_scorin: did you mean no_scoring?"),
+        (
+            "trimaran_target_load_packing",
+            {"target_utilisation": 5},
+            "target_utilisation: the preset trimaran_target_load_packing has no such parameter: did you mean target_utilization?",
+        ),
+        (
+            "trimaran_target_load_packing",
+            {"target_utilization": "much"},
+            "preset_parameters.target_utilization: 'much' is no whole number: CPU use in percent up to which a node is filled",
+        ),
+        ("trimaran_target_load_packing", {"target_utilization": True}, "True is no whole number"),
+        ("trimaran_target_load_packing", {"default_requests": "2000m"}, "'2000m' is no mapping"),
+        ("trimaran_target_load_packing", {"token": ["s3cret"]}, "preset_parameters.token: what is given is no text: Bearer token"),
+        ("trimaran_target_load_packing", {"insecure_skip_verify": "perhaps"}, "'perhaps' is no truth value"),
+        ("node_resources_allocatable", {"mode": "Lest"}, "preset_parameters.mode: Lest is not known: did you mean Least?"),
+        ("peaks", {}, "preset_parameters.watcher_address: the preset peaks needs it: URL of the load-watcher service"),
+        ("low_risk_overcommitment", {"metric_provider": "SignalFx"}, "preset_parameters.token: the metric provider SignalFx needs it"),
+        (
+            "low_risk_overcommitment",
+            {"metric_provider": "KubernetesMetricsServer", "address": "https://x"},
+            "preset_parameters.address: the metric provider KubernetesMetricsServer takes none: remove it",
+        ),
+        (
+            "low_risk_overcommitment",
+            {"watcher_address": "http://w:2020", "token": "t"},
+            "preset_parameters.token: with watcher_address no other source of the load is used: remove one of the two",
+        ),
+    ],
+)
+def test_errors_say_what_is_wrong_and_what_to_do(name, given, expected):
+    assert expected in message(name, given)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_each_parameter_is_described(name):
+    assert all(parameter.description.endswith(".") for parameter in parameters(name).values())
+    assert PRESETS[name].description.endswith(".")

@@ -1,0 +1,117 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Tokens: where they are from, what they say of themselves, and that nobody sees them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from datetime import UTC, datetime
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import tokens
+from support.api_server import ApiServer, connect, status
+
+ACCOUNT = {"namespace": "ns", "name": "reader", "audiences": [], "expiration_seconds": 600}
+SECRET = {"namespace": "ns", "name": "reader-token"}
+
+
+def encoded(value) -> str:
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+
+def web_token(**claims) -> str:
+    return f"{encoded({'alg': 'RS256'})}.{encoded(claims)}.c2lnbmF0dXJl"
+
+
+def stored(value, name="reader-token", kind="kubernetes.io/service-account-token"):
+    data = {"token": base64.b64encode(value.encode()).decode()} if value is not None else {}
+    return {"metadata": {"namespace": "ns", "name": name}, "type": kind, "data": data}
+
+
+@pytest.fixture
+def server():
+    with ApiServer.running() as server:
+        yield server
+
+
+def test_a_web_token_tells_who_and_until_when():
+    token = tokens.given(web_token(sub="system:serviceaccount:ns:reader", exp=1763740800))
+    assert (token.subject, token.expires) == ("system:serviceaccount:ns:reader", datetime(2025, 11, 21, 16, 0, tzinfo=UTC))
+    assert token.is_expired(datetime(2025, 11, 21, 16, 0, tzinfo=UTC))
+    assert not token.is_expired(datetime(2025, 11, 21, 15, 59, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("value", ["opaque", "a.b.c", f"a.{encoded([1])}.c", f"a.{encoded({'exp': 'never'})}.c", "sha256~x.y"])
+def test_any_other_token_tells_nothing(value):
+    token = tokens.given(value)
+    assert (token.expires, token.subject) == (None, "")
+    assert not token.is_expired(datetime.now(UTC))
+
+
+def test_nobody_sees_a_token_by_mistake():
+    assert "s3cret" not in repr(tokens.given("s3cret")) + f"{tokens.given('s3cret')}"
+
+
+def test_request(server):
+    answer = {"status": {"token": web_token(sub="system:serviceaccount:ns:reader"), "expirationTimestamp": "2026-11-20T18:00:00Z"}}
+    server.answers.append((201, answer))
+    token, finding = tokens.request(connect(server.url), {**ACCOUNT, "audiences": ["prometheus"]})
+    assert (finding, token.source) == (None, "TokenRequest for ServiceAccount ns/reader")
+    assert token.expires == datetime(2026, 11, 20, 18, 0, tzinfo=UTC)
+    (seen,) = server.seen
+    assert (seen.method, seen.path) == ("POST", "/api/v1/namespaces/ns/serviceaccounts/reader/token")
+    assert json.loads(seen.body)["spec"] == {"expirationSeconds": 600, "audiences": ["prometheus"]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "hint"),
+    [
+        ((404, status(404, "NotFound")), "no-service-account", "create it"),
+        ((403, status(403, "Forbidden")), "not-allowed", "the verb create for serviceaccounts/token in the namespace ns"),
+        ((422, status(422, "Invalid", "may not specify a duration less than 10 minutes")), "token-request-refused", "600 seconds"),
+    ],
+)
+def test_request_that_is_refused(server, answer, code, hint):
+    server.answers.append(answer)
+    token, finding = tokens.request(connect(server.url), ACCOUNT)
+    assert (token, finding.severity, finding.code) == (None, "error", code)
+    assert hint in finding.hint
+
+
+def test_secret(server):
+    server.answers.append((200, stored("opaque\n")))
+    token, finding = tokens.of_secret(connect(server.url), SECRET)
+    assert (token.value, token.source, finding) == ("opaque", "Secret ns/reader-token", None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ((404, status(404, "NotFound")), "no-token-secret"),
+        ((403, status(403, "Forbidden")), "not-allowed"),
+        ((200, stored(None)), "no-token-secret"),
+        ((200, stored("t\u00f6ken")), "no-token-secret"),
+    ],
+)
+def test_secret_without_a_token(server, answer, code):
+    server.answers.append(answer)
+    token, finding = tokens.of_secret(connect(server.url), SECRET)
+    assert (token, finding.code) == (None, code)
+
+
+def test_legacy_secret(server):
+    secrets = [
+        stored("pull", name="prometheus-k8s-token-1", kind="kubernetes.io/dockercfg"),
+        stored("other", name="alertmanager-token-x"),
+        stored("legacy", name="prometheus-k8s-token-2"),
+    ]
+    server.answers.append((200, {"items": secrets}))
+    token, finding = tokens.legacy(connect(server.url))
+    assert (token.value, token.source, finding) == ("legacy", "Secret ns/prometheus-k8s-token-2", None)
+    server.answers.append((200, {"items": secrets[:2]}))
+    token, finding = tokens.legacy(connect(server.url))
+    assert (token, finding.code) == (None, "no-token-secret")
+    assert "OpenShift makes none since 4.16" in finding.message

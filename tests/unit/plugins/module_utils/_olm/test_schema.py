@@ -1,0 +1,78 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Existing objects against the schema of a definition that is to replace theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.schema import violations
+
+ROOT = Path(__file__).resolve().parents[5]
+
+
+def of_spec(**schema):
+    return {"type": "object", "properties": {"spec": {"type": "object", **schema}}}
+
+
+def field(**schema):
+    return of_spec(properties={"x": schema})
+
+
+@pytest.mark.parametrize(
+    ("spec", "schema", "wrong"),
+    [
+        ({}, of_spec(required=["x"]), ["spec.x is missing"]),
+        ({"x": "1"}, field(type="integer"), ["spec.x must be of type integer"]),
+        ({"x": True}, field(type="integer"), ["spec.x must be of type integer"]),
+        ({"x": None}, field(type="string"), ["spec.x must be of type string"]),
+        ({"x": "a"}, field(type="string", enum=["b", "c"]), ["spec.x is 'a'; allowed are 'b', 'c'"]),
+        ({"x": 0}, field(type="integer", minimum=1), ["spec.x is 0; the minimum is 1"]),
+        ({"x": 9}, field(type="number", maximum=9, exclusiveMaximum=True), ["spec.x is 9; the maximum is 9"]),
+        ({"x": "UP"}, field(type="string", pattern="^[a-z]+$"), ["spec.x does not match the pattern ^[a-z]+$"]),
+        ({"x": "abc"}, field(type="string", maxLength=2), ["spec.x has 3 characters; the maximum is 2"]),
+        ({"x": [1, "2"]}, field(type="array", items={"type": "integer"}), ["spec.x[1] must be of type integer"]),
+        ({"x": {"a": 1}}, field(type="object", additionalProperties={"type": "string"}), ["spec.x.a must be of type string"]),
+        ({"x": []}, {**field(**{"x-kubernetes-int-or-string": True})}, ["spec.x must be a number or a text"]),
+        ({"x": 1}, field(oneOf=[{"minimum": 0}, {"maximum": 2}]), ["spec.x does not fit oneOf of its schema"]),
+        ({"x": 1}, field(anyOf=[{"minimum": 2}, {"maximum": 0}]), ["spec.x does not fit anyOf of its schema"]),
+        ({"x": 1}, field(**{"not": {"enum": [1]}}), ["spec.x is what its schema excludes"]),
+        ({"x": 1}, field(allOf=[{"minimum": 2}]), ["spec.x is 1; the minimum is 2"]),
+    ],
+)
+def test_what_a_schema_does_not_allow(spec, schema, wrong):
+    assert violations({"apiVersion": "a/v1", "kind": "K", "metadata": {"name": "n"}, "spec": spec}, schema) == wrong
+
+
+@pytest.mark.parametrize(
+    ("spec", "schema"),
+    [
+        ({}, of_spec(required=["x"], properties={"x": {"type": "string", "default": "a"}})),
+        ({"x": None}, field(type="string", nullable=True)),
+        ({"x": 2.0}, field(type="integer")),
+        ({"x": "10%"}, field(anyOf=[{"type": "integer"}, {"type": "string"}], **{"x-kubernetes-int-or-string": True})),
+        ({"x": {"any": [1]}}, field(type="object", **{"x-kubernetes-preserve-unknown-fields": True})),
+        ({"y": 1}, field(type="string")),
+        ({"x": "a"}, field(type="string", pattern=r"^\p{L}$")),
+        ({"x": "soon"}, field(type="string", format="date-time")),
+    ],
+)
+def test_what_is_allowed_or_left_to_the_server(spec, schema):
+    assert violations({"spec": spec}, schema) == []
+
+
+def test_metadata_is_not_compared():
+    schema = {"type": "object", "required": ["metadata", "apiVersion"], "properties": {"metadata": {"type": "string"}}}
+    assert violations({"metadata": {"name": "n"}}, schema) == []
+
+
+def test_a_resource_of_ours_fits_our_definition():
+    definition = yaml.safe_load((ROOT / "roles/operator/files/secondaryschedulers.crd.yaml").read_text())
+    schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    spec = {"managementState": "Managed", "schedulerConfig": "c", "schedulerImage": "i", "logLevel": "Normal", "operatorLogLevel": "Normal"}
+    assert violations({"spec": spec, "status": {"conditions": []}}, schema) == []
+    assert violations({"spec": {**spec, "logLevel": 3}}, schema) == ["spec.logLevel must be of type string"]

@@ -1,0 +1,268 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a reconcile decides to do (operand/decision.py)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import Finding
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide, desire
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.validation import Answer
+from support.operand import CONFIG, UNKNOWN, deployment, facts, memory, resource, serving, stored
+
+OLD = desire(facts(config=replace(CONFIG, hash="old")))
+NEW = desire(facts())
+CRASHING = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: no kind", crashes=3, pod="p")
+OVERDUE = [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}]
+
+
+@pytest.mark.parametrize(
+    ("spec", "config", "action", "reason"),
+    [
+        ({}, CONFIG, "apply", "AsExpected"),
+        ({"managementState": ""}, CONFIG, "apply", "AsExpected"),
+        ({"managementState": "Force"}, CONFIG, "apply", "AsExpected"),
+        ({"managementState": "Removed"}, None, "remove", "Removed"),
+        ({"managementState": "Unmanaged"}, CONFIG, "leave", "Unmanaged"),
+        ({"schedulerImage": ""}, CONFIG, "hold", "FieldMissing"),
+        ({"schedulerConfig": ""}, None, "hold", "FieldMissing"),
+        ({"schedulerConfig": ".."}, None, "hold", "ConfigMapNameInvalid"),
+        ({"schedulerConfig": "a/b"}, None, "hold", "ConfigMapNameInvalid"),
+        ({"schedulerConfig": "Config"}, None, "hold", "ConfigMapNameInvalid"),
+        ({"schedulerConfig": "n" * 254}, None, "hold", "ConfigMapNameInvalid"),
+        ({"schedulerConfig": "my.config-2"}, CONFIG, "apply", "AsExpected"),
+        ({}, None, "hold", "ConfigMapMissing"),
+        ({}, replace(CONFIG, valid=False, starts=False), "hold", "ConfigInvalid"),
+        ({}, replace(CONFIG, starts=False), "hold", "ConfigInvalid"),
+        ({}, replace(CONFIG, scheduler_names=["default-scheduler"]), "hold", "DefaultSchedulerRefused"),
+        ({}, UNKNOWN, "apply", "AsExpected"),
+        ({}, replace(UNKNOWN, valid=False, starts=False, image_answer=Answer(False, "no")), "hold", "ConfigInvalid"),
+    ],
+)
+def test_action(spec, config, action, reason):
+    decision = decide(facts(resource=resource(**spec), config=config))
+    assert (decision.action, decision.reason) == (action, reason)
+
+
+def test_default_scheduler_is_a_decision_of_the_user():
+    allowed = resource(annotations={"osso.scheduler/allow-default-scheduler": "true"})
+    config = replace(CONFIG, scheduler_names=["default-scheduler"])
+    assert decide(facts(resource=allowed, config=config)).action == "apply"
+
+
+def test_message_names_field_and_remedy():
+    assert "spec.schedulerImage" in decide(facts(resource=resource(schedulerImage=""))).message
+    finding = Finding("error", "c", "is Pod", "kind", 4, hint="write KubeSchedulerConfiguration")
+    findings = (finding, replace(finding, severity="warning", message="so so"))
+    message = decide(facts(config=replace(CONFIG, valid=False, findings=findings))).message
+    assert "line 4: kind: is Pod (write KubeSchedulerConfiguration)" in message
+    assert "so so" not in message
+
+
+def test_name_has_to_fit_into_the_names_of_what_is_made():
+    assert decide(facts(resource=resource(name="n" * 43))).action == "apply"
+    assert len("secondary-scheduler-" + "n" * 43) == 63
+    for name in ("n" * 44, "a.b"):
+        assert decide(facts(resource=resource(name=name))).reason == "NameUnusable"
+
+
+def test_rollback_annotation_is_checked():
+    decision = decide(facts(resource=resource(annotations={"osso.scheduler/rollback": "Maybe"})))
+    assert decision.reason == "AnnotationInvalid"
+    assert "Automatic or Never" in decision.message
+
+
+def test_override_problems_hold():
+    decision = decide(facts(override_problems=("spec.unsupportedConfigOverrides.args is 1.",)))
+    assert (decision.action, decision.reason) == ("hold", "OverridesInvalid")
+
+
+@pytest.mark.parametrize(
+    ("topology", "eligible", "replicas"),
+    [
+        ({}, None, 1),
+        ({"mode": "SingleReplica"}, None, 1),
+        ({"mode": "HighlyAvailable"}, ["a"], 1),
+        ({"mode": "HighlyAvailable"}, ["a", "b", "c", "d"], 3),
+        ({"mode": "HighlyAvailable", "highlyAvailableTopology": {"maxReplicas": 6}}, list("abcde"), 5),
+        ({"mode": "HighlyAvailable", "highlyAvailableTopology": {"maxReplicas": 2}}, list("abc"), 2),
+    ],
+)
+def test_U04_replicas(topology, eligible, replicas):
+    assert decide(facts(resource=resource(topology=topology), eligible=eligible)).replicas == replicas
+
+
+def test_B10_without_a_node_nothing_changes():
+    topology = {"mode": "HighlyAvailable", "highlyAvailableTopology": {"nodeSelector": {"pool": "none"}}}
+    wanted = resource(topology=topology)
+    decision = decide(facts(resource=wanted, eligible=[]))
+    assert (decision.action, decision.reason) == ("hold", "NoNodeMatches")
+    assert "pool=none" in decision.message
+    kept = decide(facts(resource=wanted, eligible=[], memory=memory(OLD), deployment=serving(OLD, replicas=2)))
+    assert (kept.action, kept.rollout, kept.replicas) == ("apply", OLD, 2)
+
+
+def test_old_configurations_go_only_when_this_one_serves():
+    assert decide(facts(deployment=serving(NEW))).prune is True
+    assert decide(facts(deployment=deployment(NEW))).prune is False
+    assert decide(facts(deployment=serving(OLD))).prune is False
+    assert decide(facts()).prune is False
+
+
+def test_what_serves_is_remembered_on_its_secret():
+    assert decide(facts()).secret["annotations"] == {}
+    secret = decide(facts(deployment=serving(NEW))).secret
+    assert rollouts.remember([stored(secret)]).served == NEW
+    again = decide(facts(deployment=serving(NEW), memory=memory(NEW))).secret
+    assert again["annotations"][rollouts.SERVED_AT] == "2026-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [(replace(CONFIG, valid=False), "ConfigInvalid"), (None, "ConfigMapMissing")],
+)
+def test_last_good_one_is_kept_with_all_that_belongs_to_it(config, reason):
+    for live in (serving(OLD), None):
+        decision = decide(facts(config=config, deployment=live, memory=memory(OLD)))
+        assert (decision.action, decision.reason, decision.rollout) == ("apply", reason, OLD)
+        assert decision.is_kept
+        assert decision.secret["data"]
+    # A newer one that was valid and has not come to serve yet is left alone.
+    assert decide(facts(config=config, deployment=deployment(NEW), memory=memory(OLD))).action == "hold"
+
+
+@pytest.mark.parametrize(
+    ("live", "failure"),
+    [(deployment(NEW), CRASHING), (deployment(NEW, conditions=OVERDUE, updatedReplicas=1), None)],
+    ids=["crashes", "deadline"],
+)
+def test_failed_rollout_goes_back_to_the_last_that_served(live, failure):
+    given = {"deployment": live, "failure": failure, "memory": memory(OLD)}
+    decision = decide(facts(**given))
+    assert (decision.action, decision.reason, decision.rollout, decision.desired) == ("apply", "RolledBack", OLD, NEW)
+    assert "configuration old" in decision.message
+    if failure:
+        assert "no kind" in decision.message
+    never = resource(annotations={"osso.scheduler/rollback": "Never"})
+    assert decide(facts(**given, resource=never)).rollout == NEW
+    assert decide(facts(**{**given, "memory": rollouts.Memory()})).rollout == NEW
+
+
+def test_failure_is_remembered_while_something_else_is_in_the_way():
+    failed = {"id": rollouts.identity(NEW), "reason": "CrashLoopBackOff", "message": "m", "retry": ""}
+    given = {"deployment": serving(OLD), "memory": memory(OLD, failed)}
+    gone = decide(facts(config=None, **given))
+    assert json.loads(gone.secret["annotations"][rollouts.FAILED]) == failed
+    # And a rollout that is failing is not left alone for it.
+    failing = decide(facts(config=None, deployment=deployment(NEW), failure=CRASHING, memory=memory(OLD)))
+    assert (failing.action, failing.reason, failing.rollout) == ("apply", "ConfigMapMissing", OLD)
+
+
+def test_accepted_image_that_is_removed_is_missed():
+    accepted = {"type": "ConfigValid", "status": "True", "reason": "ImageAccepts"}
+    wanted = resource(schedulerImage="", status={"conditions": [accepted]})
+    assert decide(facts(resource=wanted, config=UNKNOWN)).reason == "FieldMissing"
+
+
+def test_one_crash_is_no_failure():
+    once = SimpleNamespace(reason="Error", message="m", crashes=1, pod="p")
+    assert decide(facts(deployment=deployment(NEW), failure=once, memory=memory(OLD))).rollout == NEW
+
+
+def test_rolled_back_stays_so_until_something_changes():
+    decided = decide(facts(deployment=deployment(NEW), failure=CRASHING, memory=memory(OLD)))
+    kept = rollouts.remember([stored(decided.secret)])
+    settled = {"deployment": serving(OLD), "memory": kept}
+    again = decide(facts(**settled))
+    assert (again.reason, again.rollout) == ("RolledBack", OLD)
+    assert again.secret["annotations"] == decided.secret["annotations"]
+    for changed in ({"config": replace(CONFIG, hash="newer")}, {"resource": resource(annotations={"osso.scheduler/retry": "1"})}):
+        assert decide(facts(**settled, **changed)).reason == "AsExpected"
+
+
+def test_crash_of_what_has_served_rolls_nothing_back():
+    decision = decide(facts(deployment=deployment(NEW), failure=CRASHING, memory=memory(NEW)))
+    assert (decision.reason, decision.rollout) == ("AsExpected", NEW)
+
+
+def test_verdict_of_the_image_itself_stays_while_its_rollout_is_deployed():
+    accepted = decide(facts(config=replace(UNKNOWN, image_answer=Answer(True)))).config_valid
+    assert (accepted["status"], accepted["reason"]) == ("True", "ImageAccepts")
+    before = resource(status={"conditions": [accepted]})
+    wanted = desire(facts(config=UNKNOWN))
+    assert decide(facts(resource=before, config=UNKNOWN, deployment=serving(wanted))).config_valid["reason"] == "ImageAccepts"
+    assert decide(facts(resource=before, config=UNKNOWN, deployment=serving(OLD))).config_valid["reason"] == "ImageUnknown"
+
+
+@pytest.mark.parametrize(
+    ("spec", "config", "status", "reason", "said"),
+    [
+        ({}, CONFIG, "True", "AsExpected", "Checked for Kubernetes 1.31 with scheduler-plugins."),
+        ({}, UNKNOWN, "Unknown", "ImageUnknown", "osso.scheduler/kubernetes-version"),
+        ({}, UNKNOWN, "Unknown", "ImageUnknown", "image:1 says nothing"),
+        ({}, None, "Unknown", "ConfigMapMissing", "it is gone"),
+        ({"schedulerConfig": ""}, None, "Unknown", "FieldMissing", "spec.schedulerConfig"),
+        (
+            {"schedulerConfig": "../x"},
+            None,
+            "Unknown",
+            "ConfigMapNameInvalid",
+            'spec.schedulerConfig is "../x", which cannot be the name of a ConfigMap',
+        ),
+        ({"managementState": "Unmanaged"}, replace(CONFIG, valid=False), "False", "ConfigInvalid", "ns/config"),
+    ],
+)
+def test_what_is_known_of_the_configuration(spec, config, status, reason, said):
+    condition = decide(facts(resource=resource(**spec), config=config, config_problem="it is gone")).config_valid
+    assert (condition["type"], condition["status"], condition["reason"]) == ("ConfigValid", status, reason)
+    assert said in condition["message"]
+
+
+def test_a_config_map_that_is_no_text_exists():
+    condition = decide(facts(config=None, config_problem="it cannot be read", config_unreadable=True)).config_valid
+    assert (condition["status"], condition["reason"]) == ("Unknown", "ConfigMapUnreadable")
+
+
+def test_flags_of_the_overrides_are_not_in_the_config_map():
+    flag = Finding("error", "flag", "unknown flag: --nonexistent", line=1, column=1)
+    other = Finding("error", "c", "is Pod", "kind", 4)
+    said = decide(facts(config=replace(CONFIG, valid=False, findings=(flag,)))).config_valid["message"]
+    assert said == "spec.unsupportedConfigOverrides.args: unknown flag: --nonexistent"
+    said = decide(facts(config=replace(CONFIG, valid=False, findings=(flag, other)))).config_valid["message"]
+    assert (
+        said
+        == "ConfigMap ns/config, key config.yaml: line 4: kind: is Pod; spec.unsupportedConfigOverrides.args: unknown flag: --nonexistent"
+    )
+
+
+@pytest.mark.parametrize("config", [CONFIG, UNKNOWN])
+def test_warnings_stand_in_the_condition(config):
+    warning = Finding("warning", "c", "old registry", hint="use the new one")
+    condition = decide(facts(config=replace(config, findings=(warning,)))).config_valid
+    assert condition["message"].endswith(" Warnings: old registry (use the new one)")
+
+
+@pytest.mark.parametrize(
+    ("path", "mounts", "is_missing"),
+    [
+        ("/etc/kube/config", [], True),
+        ("/etc/kube/config", ["/etc/kube-other"], True),
+        ("/etc/kube/config", ["/etc/kube/"], False),
+        ("/etc/kube/config", ["/etc/kube/config"], False),
+        ("", [], False),
+        ([], [], False),
+    ],
+)
+def test_a_kubeconfig_that_no_volume_contains(path, mounts, is_missing):
+    """The scheduler would end at once, again and again."""
+    config = replace(CONFIG, tree={"clientConnection": {"kubeconfig": path}})
+    decision = decide(facts(config=config, overrides={"volumeMounts": [{"name": "v", "mountPath": mount} for mount in mounts]}))
+    assert (decision.action, decision.reason) == (("hold", "ConfigInvalid") if is_missing else ("apply", "AsExpected"))
+    assert ('clientConnection.kubeconfig is "/etc/kube/config", and no volume' in decision.message) is is_missing

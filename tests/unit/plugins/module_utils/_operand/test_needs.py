@@ -1,0 +1,217 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What enabled plugins need besides the scheduler (operand/needs.py, kube_scheduler/tables/needs.py)."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import CONTROLLER, NEEDS
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.scheduler_plugins import PLUGINS
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import needs
+
+IMAGE = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7"
+GANGS = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+  - schedulerName: gangs
+    plugins:
+      multiPoint: {enabled: [{name: Coscheduling}]}
+      queueSort: {enabled: [{name: Coscheduling}], disabled: [{name: "*"}]}
+"""
+
+
+def enabled(*names):
+    return {"batch": {"filter": [("NodeResourcesFit", 0)], "score": [(name, 1) for name in names]}}
+
+
+def facts(effective, image=IMAGE, without=(), controller=None, **annotations):
+    """A cluster that has everything but ``without``: kinds and ClusterRoles."""
+    return {
+        "served": {f"{api_version}/{kind}" for api_version, kind in needs.kinds(effective) if kind not in without},
+        "cluster_roles": {name for name in needs.cluster_roles(effective) if name not in without},
+        "image": image,
+        "controller": controller,
+        "annotations": {f"osso.scheduler/{key.replace('_', '-')}": value for key, value in annotations.items()},
+    }
+
+
+def reasons(found):
+    return [(entry["what"], entry["reason"]) for entry in found["missing"]]
+
+
+def test_a_configuration_of_in_tree_plugins_needs_nothing():
+    effective = enabled("NodeResourcesBalancedAllocation", "QOSSort")
+    assert needs.kinds(effective) == []
+    assert needs.cluster_roles(effective) == []
+    assert needs.of(effective, facts(effective)) == {"cluster_roles": [], "controller": None, "missing": []}
+
+
+def test_gangs_of_kubernetes_need_an_api_that_is_off_by_default():
+    effective = enabled("GangScheduling")
+    kind = ("scheduling.k8s.io/v1beta1", "PodGroup")
+    image = "registry.k8s.io/kube-scheduler:v1.37.2"
+    assert needs.kinds(effective) == [kind]
+    assert needs.of(effective, facts(effective, image))["missing"] == []
+    (missing,) = needs.of(effective, facts(effective, image, without=["PodGroup"]))["missing"]
+    assert (missing["what"], missing["reason"]) == ("API scheduling.k8s.io/v1beta1", "APINotServed")
+    assert "--feature-gates=GenericWorkload=true and --runtime-config=scheduling.k8s.io/v1beta1=true" in missing["message"]
+    # An annotation with a release that nobody knows yet leaves the decision to the image.
+    later = {**facts(effective, image, without=["PodGroup"]), "annotations": {needs.KUBERNETES_VERSION: "openshift-5.99"}}
+    assert needs.of(effective, later)["missing"] == [missing]
+    old = {**later, "image": "registry.k8s.io/kube-scheduler:v1.36.0"}
+    assert needs.of(effective, old)["missing"] == []
+    # That of 1.36 has another version.
+    assert needs.of(effective, facts(effective, "registry.k8s.io/kube-scheduler:v1.36.0", without=["PodGroup"]))["missing"] == []
+
+
+def test_the_verdict_on_a_configuration_says_what_it_needs():
+    effective = check(GANGS, "1.34", plugins="scheduler-plugins").effective
+    assert needs.plugins(effective) == ["Coscheduling"]
+    found = needs.of(effective, facts(effective))
+    assert found["cluster_roles"] == ["osso-scheduler:plugin:Coscheduling"]
+    assert found["controller"]["image"] == "registry.k8s.io/scheduler-plugins/controller:v0.34.7"
+    assert found["missing"] == []
+
+
+def test_plugins_of_all_profiles_count_once():
+    effective = {
+        **enabled("NetworkOverhead", "PreemptionToleration"),
+        "other": {"queueSort": [["TopologicalSort", 0], ["NetworkOverhead", 0]]},
+    }
+    assert needs.plugins(effective) == ["NetworkOverhead", "PreemptionToleration", "TopologicalSort"]
+    assert needs.kinds(effective) == [
+        ("appgroup.diktyo.x-k8s.io/v1alpha1", "AppGroup"),
+        ("networktopology.diktyo.x-k8s.io/v1alpha1", "NetworkTopology"),
+    ]
+    found = needs.of(effective, facts(effective))
+    assert found["controller"] is None
+    assert found["missing"] == []
+
+
+def test_a_missing_definition_is_named_with_its_remedy():
+    effective = enabled("NodeResourceTopologyMatch")
+    found = needs.of(effective, facts(effective, without=["NodeResourceTopology"]))
+    assert reasons(found) == [("CustomResourceDefinition noderesourcetopologies.topology.node.k8s.io", "CRDMissing")]
+    assert "operator_plugins" in found["missing"][0]["message"]
+    assert found["cluster_roles"] == ["osso-scheduler:plugin:NodeResourceTopologyMatch"]
+
+
+def test_who_defines_a_kind_of_others_is_said():
+    effective = enabled("SySched")
+    (missing,) = needs.of(effective, facts(effective, without=["SeccompProfile"]))["missing"]
+    assert missing["message"].endswith("install the Security Profiles Operator.")
+
+
+def test_a_missing_cluster_role_is_not_bound():
+    effective = enabled("PreemptionToleration")
+    role = "osso-scheduler:plugin:PreemptionToleration"
+    found = needs.of(effective, facts(effective, without=[role]))
+    assert reasons(found) == [(f"ClusterRole {role}", "ClusterRoleMissing")]
+    assert found["cluster_roles"] == []
+
+
+def test_the_controller_needs_the_kinds_of_both_its_plugins():
+    effective = enabled("Coscheduling")
+    found = needs.of(effective, facts(effective, without=["ElasticQuota"]))
+    assert reasons(found) == [("CustomResourceDefinition elasticquotas.scheduling.x-k8s.io", "CRDMissing")]
+    assert found["controller"] is None, "it would never start"
+
+
+def test_what_plugin_and_controller_lack_together_is_said_once():
+    effective = enabled("Coscheduling", "CapacityScheduling")
+    found = needs.of(effective, facts(effective, without=["PodGroup"]))
+    assert reasons(found) == [("CustomResourceDefinition podgroups.scheduling.x-k8s.io", "CRDMissing")]
+
+
+@pytest.mark.parametrize("role", [CONTROLLER.role, CONTROLLER.lease_role])
+def test_the_controller_does_not_come_without_its_rights(role):
+    effective = enabled("CapacityScheduling")
+    found = needs.of(effective, facts(effective, without=[role]))
+    assert reasons(found) == [(f"ClusterRole {role}", "ClusterRoleMissing")]
+    assert found["controller"] is None
+
+
+@pytest.mark.parametrize(
+    ("image", "annotation", "expected"),
+    [
+        (IMAGE, "", "registry.k8s.io/scheduler-plugins/controller:v0.34.7"),
+        (IMAGE + "@sha256:" + "0" * 64, "", "registry.k8s.io/scheduler-plugins/controller:v0.34.7"),
+        ("10.1.0.1:5000/mirror/scheduler-plugins/kube-scheduler:v0.31.8", "", "10.1.0.1:5000/mirror/scheduler-plugins/controller:v0.31.8"),
+        ("registry.example.com/scheduler-plugins/kube-scheduler@sha256:" + "0" * 64, "", ""),
+        ("registry.example.com/team/my-scheduler:v3", "", ""),
+        ("registry.example.com/my-scheduler-plugins/kube-scheduler:v0.34.7", "", ""),
+        (
+            "registry.example.com/team/my-scheduler:v3",
+            "registry.example.com/team/my-controller:v3",
+            "registry.example.com/team/my-controller:v3",
+        ),
+        (IMAGE, "registry.example.com/team/my-controller:v3", "registry.example.com/team/my-controller:v3"),
+    ],
+)
+def test_the_controllers_image(image, annotation, expected):
+    effective = enabled("Coscheduling")
+    found = needs.of(effective, facts(effective, image=image, **({"controller_image": annotation} if annotation else {})))
+    if expected:
+        assert found["controller"]["image"] == expected
+        assert found["missing"] == []
+    else:
+        assert found["controller"] is None
+        assert reasons(found) == [("controller", "ControllerMissing")]
+        assert "osso.scheduler/controller-image" in found["missing"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"), [("ReplicaSetUpdated", []), ("NewReplicaSetAvailable", []), ("ProgressDeadlineExceeded", ["controller"])]
+)
+def test_a_controller_that_does_not_come_to_work_is_told(reason, told):
+    effective = enabled("Coscheduling")
+    available = {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable"}
+    conditions = [available, {"type": "Progressing", "status": "True", "reason": reason}]
+    deployment = {"metadata": {"name": "secondary-scheduler-controller"}, "status": {"conditions": conditions}}
+    found = needs.of(effective, facts(effective, controller=deployment))
+    assert [entry["what"] for entry in found["missing"]] == told
+    assert found["controller"], "it stays, and may yet come to work"
+    if told:
+        assert "secondary-scheduler-controller" in found["missing"][0]["message"]
+        assert found["controller"]["image"] in found["missing"][0]["message"]
+    # A plugin that is no longer enabled asks for nothing.
+    assert needs.of(enabled("QOSSort"), facts(enabled("QOSSort"), controller=deployment))["missing"] == []
+
+
+def test_releases_of_other_apis_are_left_to_their_users():
+    effective = enabled("Coscheduling")
+    for old in (
+        facts(effective, image="k8s.gcr.io/scheduler-plugins/kube-scheduler:v0.22.6"),
+        facts(effective, image="example.com/mine:1", kubernetes_version="v1.25.3"),
+    ):
+        found = needs.of(effective, old)
+        assert found["cluster_roles"] == []
+        assert found["controller"] is None
+        assert reasons(found) == [("scheduler-plugins v0.26", "ReleaseUnsupported")]
+    unreadable = facts(effective, kubernetes_version="newest")
+    assert needs.of(effective, unreadable)["missing"] == []
+
+
+def test_an_old_image_without_such_plugins_needs_nothing():
+    effective = enabled("NodeResourcesAllocatable")
+    assert needs.of(effective, facts(effective, image="k8s.gcr.io/scheduler-plugins/kube-scheduler:v0.22.6"))["missing"] == []
+
+
+def test_the_table_is_about_plugins_that_exist():
+    assert set(NEEDS) < {plugin.name for plugin in PLUGINS}
+
+
+def test_the_table_asks_for_little():
+    rules = [rule for need in NEEDS.values() for rule in need.rules]
+    assert rules
+    assert all(set(rule.verbs.split()) <= {"get", "list", "watch"} for rule in rules), "schedulers only read"
+    everything = rules + list(CONTROLLER.rules + CONTROLLER.lease_rules)
+    assert not any("*" in text for rule in everything for text in rule)
+    for need in NEEDS.values():
+        readable = {(rule.group, plural) for rule in need.rules for plural in rule.resources.split()}
+        for kind in need.kinds:
+            assert (kind.api_version.partition("/")[0], kind.plural) in readable

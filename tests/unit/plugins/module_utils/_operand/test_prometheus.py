@@ -1,0 +1,354 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a scheduler is told of Prometheus (operand/prometheus.py), and what a reconcile decides on it (operand/decision.py)."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import tree
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import prometheus
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide, desire
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.status import Outcome, next_look, report
+from support.operand import CONFIG, NOW, facts, resource, serving, stored
+
+ARGS = {"metricProvider": {"type": "Prometheus", "address": "${PROM_URL}", "token": "${PROM_TOKEN}"}}
+TEXT = json.dumps(
+    {
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [
+            {
+                "schedulerName": "load-aware",
+                "plugins": {"score": {"enabled": [{"name": "TargetLoadPacking"}]}},
+                "pluginConfig": [{"name": "TargetLoadPacking", "args": ARGS}],
+            }
+        ],
+    }
+)
+URL = "https://prometheus.example.com:9091"
+ANNOTATIONS = {"osso.scheduler/prometheus-url": URL, "osso.scheduler/prometheus-token": "serviceaccount/metrics-reader"}
+ACCOUNT = {"metadata": {"name": "metrics-reader", "namespace": "ns", "uid": "1"}}
+SECRET = {"metadata": {"name": "given", "namespace": "ns"}, "data": {"token": base64.b64encode(b"opaque-Token").decode()}}
+CA = {"metadata": {"name": "ca", "namespace": "ns"}, "data": {"ca.crt": "-----BEGIN CERTIFICATE-----\n"}}
+
+
+class Cluster:
+    """Stands for the API server: some objects, and tokens that live for as long as was asked for, from NOW on."""
+
+    class Kind:
+        def __init__(self, kind):
+            self.kind = kind
+
+        def path(self, *parts):
+            return "/".join([self.kind, *parts])
+
+    def __init__(self, *objects):
+        self.objects = {item["metadata"]["name"]: item for item in objects}
+        self.requested = []
+
+    def resource(self, _api_version, kind):
+        return self.Kind(kind)
+
+    def get(self, _kind, name, _namespace):
+        return self.objects.get(name)
+
+    def request(self, _method, _path, body, content_type):
+        assert content_type
+        self.requested.append(body["spec"]["expirationSeconds"])
+        ends = {86400: "2026-01-02T01:00:00Z", 600: "2026-01-01T01:10:00Z"}[body["spec"]["expirationSeconds"]]
+        return {"status": {"token": f"token-{len(self.requested)}", "expirationTimestamp": ends}}
+
+
+def read(cluster, secrets=(), now=NOW, text=TEXT, **annotations):
+    given = {**ANNOTATIONS, **{f"osso.scheduler/{name.replace('_', '-')}": value for name, value in annotations.items()}}
+    return prometheus.read(cluster, resource(annotations=given), text, secrets, now)
+
+
+def secret_of(source, text=TEXT, config_hash="abc"):
+    """The Secret that the operator makes with a source."""
+    content = prometheus.content(config_hash, text, source)
+    annotations = prometheus.annotations(text, source, content)
+    return stored({"name": f"secondary-scheduler-config-{content}", "annotations": annotations, "data": prometheus.data(text, source)})
+
+
+def test_nothing_is_read_where_nothing_is_to_be_filled():
+    assert read(Cluster(), text="kind: KubeSchedulerConfiguration") is None
+
+
+def test_placeholders_are_filled():
+    source = read(Cluster(ACCOUNT, CA), prometheus_ca="ca")
+    assert source.problem == ""
+    assert (source.url, source.token, source.issued, source.expires) == (URL, "token-1", NOW, "2026-01-02T01:00:00Z")
+    assert source.renew == 24 * 3600 * 4 / 5
+    data = prometheus.data(TEXT, source)
+    provider = json.loads(data["config.yaml"])["profiles"][0]["pluginConfig"][0]["args"]["metricProvider"]
+    assert provider == {"type": "Prometheus", "address": URL, "token": "token-1"}
+    assert (data["template.yaml"], data["token"], data["prometheus-ca.crt"]) == (TEXT, "token-1", CA["data"]["ca.crt"])
+    assert prometheus.template(secret_of(source)) == TEXT
+
+
+def test_only_placeholders_that_are_there_are_filled():
+    source = read(Cluster(), text="address: ${PROM_URL}")
+    assert prometheus.data("address: ${PROM_URL}", source) == {"config.yaml": f"address: {URL}", "template.yaml": "address: ${PROM_URL}"}
+    assert prometheus.content("abc", "address: ${PROM_URL}", source) != "abc"
+    assert prometheus.content("abc", "kind: X", source) == "abc"
+
+
+def test_token_is_kept_until_it_has_to_be_renewed():
+    cluster = Cluster(ACCOUNT)
+    short = {"prometheus_token_duration": "600"}
+    made = secret_of(read(cluster, **short))
+    again = read(cluster, [made], now="2026-01-01T01:07:00Z", **short)
+    assert (again.token, again.renew, len(cluster.requested)) == ("token-1", 60, 1)
+    assert prometheus.content("abc", TEXT, again) == made["metadata"]["name"].rpartition("-")[2]
+    renewed = read(cluster, [made], now="2026-01-01T01:08:00Z", **short)
+    assert renewed.token == "token-2"
+    assert secret_of(renewed)["metadata"]["name"] != made["metadata"]["name"]
+    assert read(cluster, [made], now="2026-01-01T01:08:00Z", prometheus_token_renew_before="60").renew == 60
+    # Of two, the one that lives longer
+    assert read(cluster, [made, secret_of(read(cluster))]).expires == "2026-01-02T01:00:00Z"
+
+
+def test_a_shorter_duration_takes_effect_at_once():
+    """and once, also if the API server grants more than that"""
+    cluster = Cluster(ACCOUNT)
+    made = secret_of(read(cluster))
+    shorter = read(cluster, [made], prometheus_token_duration="600")
+    assert (shorter.token, len(cluster.requested)) == ("token-2", 2)
+    assert secret_of(shorter)["metadata"]["name"] != made["metadata"]["name"]
+    long_lived = secret_of(shorter._replace(expires="2027-01-01T00:00:00Z"))
+    assert read(cluster, [made, long_lived], prometheus_token_duration="600").token == "token-2"
+    assert len(cluster.requested) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda secret: secret["data"].update(token="/w=="),
+        lambda secret: secret["metadata"]["annotations"].update({prometheus.REQUESTED: "x"}),
+        lambda secret: secret["data"].update(token="x"),
+        lambda secret: secret["metadata"]["annotations"].update({prometheus.ISSUED: "yesterday"}),
+        lambda secret: secret["metadata"]["annotations"].update({prometheus.EXPIRES: ""}),
+        lambda secret: secret["metadata"]["annotations"].update({prometheus.EXPIRES: NOW}),
+    ],
+)
+def test_token_of_a_secret_that_someone_changed_is_not_kept(change):
+    cluster = Cluster(ACCOUNT)
+    made = secret_of(read(cluster))
+    change(made)
+    assert read(cluster, [made]).token == "token-2"
+
+
+def test_token_that_gets_less_time_than_was_asked_for_is_not_renewed_at_once():
+    source = read(Cluster(ACCOUNT), prometheus_token_duration="600", prometheus_token_renew_before="3600")
+    assert source.renew == 300
+    cluster = Cluster(ACCOUNT)
+    assert read(cluster, [secret_of(source)], prometheus_token_renew_before="3600").renew == 300
+    assert cluster.requested == []
+
+
+def test_token_of_an_account_that_was_made_anew_is_requested_anew():
+    made = secret_of(read(Cluster(ACCOUNT)))
+    anew = Cluster({"metadata": {**ACCOUNT["metadata"], "uid": "2"}})
+    read(anew, [made])
+    assert len(anew.requested) == 1
+
+
+def test_token_of_a_secret_is_read():
+    source = read(Cluster(SECRET), prometheus_token="secret/given")
+    assert (source.token, source.expires, source.renew) == ("opaque-Token", "", None)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "objects", "said"),
+    [
+        ({"prometheus_url": ""}, (), "holds ${PROM_URL}: set the annotation osso.scheduler/prometheus-url"),
+        ({"prometheus_url": "prometheus:9090"}, (), "prometheus-url is prometheus:9090; it must be a URL"),
+        ({"prometheus_url": 'https://a"b'}, (), "it must be a URL"),
+        ({"prometheus_token": ""}, (), "holds ${PROM_TOKEN}: set the annotation osso.scheduler/prometheus-token"),
+        ({"prometheus_token": "metrics-reader"}, (), "prometheus-token is metrics-reader: set the annotation"),
+        ({"prometheus_token": "secret/none"}, (), "the Secret ns/none does not exist"),
+        ({"prometheus_token_duration": "1h"}, (ACCOUNT,), "prometheus-token-duration is 1h; it must be a number of seconds"),
+        ({"prometheus_token_renew_before": "0"}, (ACCOUNT,), "prometheus-token-renew-before is 0; it must be"),
+        ({"prometheus_ca": "none"}, (ACCOUNT,), "the ConfigMap ns/none (annotation osso.scheduler/prometheus-ca) does not exist"),
+        ({"prometheus_ca": "a/b"}, (ACCOUNT,), 'prometheus-ca is "a/b", which cannot be the name of a ConfigMap'),
+        ({"prometheus_ca": "empty"}, (ACCOUNT, {"metadata": {"name": "empty"}}), "holds no certificates under ca.crt"),
+    ],
+)
+def test_what_is_named_and_not_there_is_a_problem(annotations, objects, said):
+    source = read(Cluster(*objects), **annotations)
+    assert said in source.problem
+    decision = decide(facts(config=LOAD_AWARE, source=source))
+    assert (decision.action, decision.reason) == ("hold", "PrometheusUnknown")
+    assert said in decision.message
+
+
+@pytest.mark.parametrize("token", ["12345", "a b", 'a"b', "a: b", "a#b", "~", "é"])
+def test_what_yaml_could_take_for_something_else_is_no_token(token):
+    held = {**SECRET, "data": {"token": base64.b64encode(token.encode()).decode()}}
+    assert read(Cluster(held), prometheus_token="secret/given").problem
+
+
+# A load-watcher service
+
+WATCHED = TEXT.replace(json.dumps(ARGS), json.dumps({"watcherAddress": "${LOAD_WATCHER_URL}"}))
+NAMES = naming.of(resource())
+
+
+def test_load_watcher_has_what_the_scheduler_needs_no_more():
+    source = read(Cluster(ACCOUNT, CA), text=WATCHED, prometheus_ca="ca", load_watcher="load-watcher:1")
+    assert source.problem == ""
+    data = prometheus.data(WATCHED, source)
+    assert set(data) == {"config.yaml", "template.yaml"}
+    assert "http://load-watcher-cluster.ns.svc:2020" in data["config.yaml"]
+    found = prometheus.load_watcher(WATCHED, source, NAMES)
+    assert (found["image"], found["url"]) == ("load-watcher:1", URL)
+    assert found["secret"]["data"] == {"token": "token-1", "prometheus-ca.crt": CA["data"]["ca.crt"]}
+    # A new token is nothing to the scheduler.
+    renewed = source._replace(token="token-2")
+    assert prometheus.content("abc", WATCHED, renewed) == prometheus.content("abc", WATCHED, source)
+    assert prometheus.load_watcher(WATCHED, renewed, NAMES)["secret"]["name"] != found["secret"]["name"]
+    again = read(Cluster(ACCOUNT), [stored(found["secret"])], text=WATCHED, load_watcher="load-watcher:1")
+    assert again.token == "token-1"
+    assert prometheus.load_watcher(TEXT, read(Cluster(ACCOUNT)), NAMES) is None
+
+
+def test_load_watcher_of_a_prometheus_that_wants_no_token():
+    source = read(Cluster(), text=WATCHED, prometheus_token="", load_watcher="load-watcher:1")
+    assert prometheus.load_watcher(WATCHED, source, NAMES)["secret"]["data"] == {}
+
+
+def test_load_watcher_needs_an_image_and_a_url():
+    assert "set the annotation osso.scheduler/load-watcher" in read(Cluster(), text=WATCHED).problem
+    unknown = read(Cluster(), text=WATCHED, prometheus_url="", load_watcher="load-watcher:1")
+    assert "holds ${LOAD_WATCHER_URL}: set the annotation osso.scheduler/prometheus-url" in unknown.problem
+    assert prometheus.load_watcher(WATCHED, unknown, NAMES) is None
+
+
+def test_scheduler_does_not_wait_for_its_load_watcher():
+    missing = {"severity": "error", "code": "load-watcher-unavailable", "message": "No pod is ready", "hint": ""}
+    required = resource(annotations={"osso.scheduler/monitoring-required": "true"})
+    assert decide(facts(resource=required, metrics=[missing])).reason == "AsExpected"
+
+
+# Decisions
+
+LOAD_AWARE = replace(CONFIG, text=TEXT, tree=tree(TEXT))
+
+
+def test_token_is_part_of_the_secret_and_not_of_the_rollout():
+    one, two = read(Cluster(ACCOUNT)), read(Cluster(ACCOUNT))._replace(token="token-2")
+    first, second = (decide(facts(config=LOAD_AWARE, source=source)) for source in (one, two))
+    assert first.rollout == second.rollout
+    assert first.secret["name"] != second.secret["name"]
+    assert "token-1" not in json.dumps([first.rollout, first.secret["annotations"]])
+
+
+def test_configuration_with_a_token_is_not_logged():
+    flags = desire(facts(config=LOAD_AWARE))["flags"]
+    assert [flag for flag in flags if flag.startswith(("-v=", "--vmodule="))] == ["-v=1", "--vmodule=configfile=1,*=2"]
+    json_format = desire(facts(config=LOAD_AWARE, overrides={"args": ["--logging-format=json"]}))["flags"]
+    assert [flag for flag in json_format if flag.startswith(("-v=", "--vmodule="))] == ["-v=1"]
+    assert "-v=2" in desire(facts())["flags"]
+
+
+@pytest.mark.parametrize(
+    ("address", "url", "is_secret"),
+    [
+        ("${PROM_URL}", "https://reader:pw@prometheus.example.com", True),
+        ("${PROM_URL}", URL, False),
+        ("https://reader:pw@prometheus.example.com", "", True),
+        (URL, "https://reader:pw@prometheus.example.com", False),
+    ],
+)
+def test_configuration_with_a_password_in_a_url_is_not_logged(address, url, is_secret):
+    text = json.dumps(
+        {"profiles": [{"pluginConfig": [{"name": "P", "args": {"metricProvider": {"type": "Prometheus", "address": address}}}]}]}
+    )
+    flags = desire(facts(config=replace(CONFIG, text=text, tree=tree(text)), source=prometheus.Source(url=url)))["flags"]
+    assert ("--vmodule=configfile=1,*=2" in flags) == is_secret
+
+
+def test_old_secret_stays_until_its_successor_serves():
+    source = read(Cluster(ACCOUNT))
+    wanted = desire(facts(config=LOAD_AWARE))
+    renewed = decide(facts(config=LOAD_AWARE, source=source._replace(token="token-2"), deployment=mounting(wanted, secret_of(source))))
+    assert (renewed.reason, renewed.prune) == ("AsExpected", False)
+    assert rollouts.SERVED not in renewed.secret["annotations"]
+    over = decide(facts(config=LOAD_AWARE, source=source, deployment=mounting(wanted, secret_of(source))))
+    assert over.prune
+    assert rollouts.remember([stored(over.secret)]).served == wanted
+
+
+def test_kept_configuration_is_filled_anew():
+    source = read(Cluster(ACCOUNT))
+    served = desire(facts(config=LOAD_AWARE))
+    first = decide(facts(config=LOAD_AWARE, source=source, deployment=mounting(served, secret_of(source))))
+    memory = rollouts.remember([stored(first.secret)])
+    broken = replace(CONFIG, hash="new", valid=False, text="kind: X")
+    kept = decide(facts(config=broken, source=source._replace(token="token-2"), memory=memory))
+    assert (kept.action, kept.reason, kept.rollout) == ("apply", "ConfigInvalid", served)
+    assert kept.secret["data"]["token"] == "token-2"
+    # Where it cannot be filled, it stays as it was.
+    for config in (broken, LOAD_AWARE):
+        unfilled = decide(facts(config=config, source=prometheus.Source(problem="no such account"), memory=memory))
+        assert unfilled.secret["name"] == first.secret["name"]
+        assert unfilled.secret["data"] == first.secret["data"]
+        assert {name: unfilled.secret["annotations"][name] for name in first.secret["annotations"]} == first.secret["annotations"]
+
+
+def mounting(rollout, secret):
+    live = serving(rollout)
+    live["spec"]["template"]["spec"]["volumes"][0]["secret"]["secretName"] = secret["metadata"]["name"]
+    return live
+
+
+# Metrics
+
+MISSING = {"severity": "error", "code": "metric-missing", "message": "Prometheus has no m", "hint": "record it"}
+OLD_TWICE = {"severity": "warning", "code": "metric-duplicate", "message": "There are several series of m", "hint": ""}
+SILENT = {"severity": "error", "code": "no-answer", "message": "It says nothing", "hint": ""}
+REQUIRED = {"osso.scheduler/monitoring-required": "true"}
+
+
+def test_without_metrics_nothing_is_brought_where_they_are_required():
+    refused = decide(facts(resource=resource(annotations=REQUIRED), metrics=[MISSING]))
+    assert (refused.action, refused.reason) == ("hold", "MetricsUnavailable")
+    assert "Prometheus has no m: record it." in refused.message
+    assert decide(facts(resource=resource(annotations=REQUIRED), metrics=[OLD_TWICE])).action == "apply"
+    assert decide(facts(metrics=[MISSING])).reason == "AsExpected"
+
+
+def test_a_prometheus_that_never_answers_keeps_a_new_rollout_away():
+    refused = decide(facts(metrics=[SILENT]))
+    assert (refused.action, refused.reason) == ("hold", "MetricsUnavailable")
+    assert decide(facts(metrics=[SILENT], deployment=serving(desire(facts())))).reason == "AsExpected"
+
+
+@pytest.mark.parametrize(
+    ("findings", "status", "reason", "said"),
+    [
+        ([], "True", "AsExpected", "has what the enabled plugins need"),
+        ([OLD_TWICE], "True", "AsExpected", "several series"),
+        ([OLD_TWICE, MISSING], "False", "MetricMissing", "Prometheus has no m: record it."),
+    ],
+)
+def test_condition_metrics_available(findings, status, reason, said):
+    live = serving(desire(facts()))
+    outcome = Outcome(resource=resource(), decision=decide(facts(metrics=findings, deployment=live)), deployment=live, metrics=findings)
+    told = report(outcome)
+    (condition,) = [entry for entry in told["conditions"] if entry["type"] == "MetricsAvailable"]
+    assert (condition["status"], condition["reason"]) == (status, reason)
+    assert said in condition["message"]
+    assert next_look(outcome, told) == "120s"
+    assert next_look(outcome._replace(renew=50), told) == "50s"
+    assert next_look(outcome._replace(metrics=None, renew=590), told) == "590s"
+    assert next_look(outcome._replace(metrics=None, renew=3000), told) == ""
+    assert "MetricsAvailable" not in [entry["type"] for entry in report(outcome._replace(metrics=None))["conditions"]]

@@ -1,0 +1,298 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What the status says after a reconcile (operand/status.py)."""
+
+from __future__ import annotations
+
+import heapq
+from bisect import insort
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide, desire
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.status import Outcome, backoff, next_look, report, unchanged_for
+from support.operand import CONFIG, NOW, THEN, deployment, facts, memory, resource, serving
+
+NEW = desire(facts())
+
+
+def outcome(**given):
+    about = given.pop("facts", None) or facts(deployment=given.get("deployment"))
+    return Outcome(**{"resource": about.resource, "decision": decide(about), "now": NOW, "deployment": about.deployment, **given})
+
+
+def conditions(status):
+    return {condition["type"]: (condition["status"], condition["reason"]) for condition in status["conditions"]}
+
+
+def test_serving():
+    status = report(outcome(deployment=serving(NEW), names=("batch",)))
+    assert conditions(status) == {
+        "Available": ("True", "AsExpected"),
+        "Progressing": ("False", "AsExpected"),
+        "Degraded": ("False", "AsExpected"),
+        "ConfigValid": ("True", "AsExpected"),
+        "Upgradeable": ("True", "AsExpected"),
+        "SchedulerNamesUnique": ("True", "AsExpected"),
+    }
+    assert (status["observedGeneration"], status["readyReplicas"], status["schedulerNames"]) == (3, 1, ["batch"])
+    assert status["generations"] == [
+        {"group": "apps", "resource": "deployments", "namespace": "ns", "name": "secondary-scheduler", "lastGeneration": 2, "hash": "abc"}
+    ]
+
+
+@pytest.mark.parametrize(
+    "live",
+    [
+        deployment(NEW, observed=1, replicas=1, updatedReplicas=1, availableReplicas=1),
+        deployment(NEW, updatedReplicas=1),
+        deployment(NEW, replicas=2, updatedReplicas=1, availableReplicas=2),
+    ],
+    ids=["spec not seen yet", "not available", "one of two updated"],
+)
+def test_rolling_out_is_looked_at_again(live):
+    live["status"]["replicas"] = live["spec"]["replicas"]
+    seen = outcome(deployment=live)
+    assert conditions(report(seen))["Progressing"] == ("True", "RollingOut")
+    assert next_look(seen, report(seen)) == "5s"
+
+
+def test_old_replica_still_there_is_progress():
+    live = deployment(NEW, updatedReplicas=1, availableReplicas=1)
+    live["status"]["replicas"] = 2
+    assert conditions(report(outcome(deployment=live)))["Progressing"][0] == "True"
+
+
+def test_invalid_configuration_keeps_what_runs():
+    before = {"generations": [{"hash": "good"}]}
+    about = facts(resource=resource(status=before), config=replace(CONFIG, valid=False), deployment=serving())
+    status = report(outcome(facts=about))
+    assert conditions(status)["Available"] == ("True", "AsExpected")
+    assert conditions(status)["Degraded"] == ("True", "ConfigInvalid")
+    assert conditions(status)["ConfigValid"] == ("False", "ConfigInvalid")
+    assert conditions(status)["Upgradeable"] == ("False", "ConfigInvalid")
+    messages = {entry["type"]: entry["message"] for entry in status["conditions"]}
+    assert messages["Progressing"] == messages["ConfigValid"] == "See the condition Degraded."
+    assert len(messages["Degraded"]) > len(messages["Progressing"])
+    assert status["generations"][0]["hash"] == "good"
+
+
+def test_removed():
+    status = report(outcome(facts=facts(resource=resource(managementState="Removed"), config=None)))
+    assert conditions(status)["Available"] == ("False", "Removed")
+    assert conditions(status)["Progressing"] == ("False", "Removed")
+    assert conditions(status)["Degraded"] == ("False", "AsExpected")
+    assert (status["generations"], status["readyReplicas"]) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ({"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "m"}, "ProgressDeadlineExceeded"),
+        ({"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "quota"}, "FailedCreate"),
+    ],
+)
+def test_failed_rollout_is_degraded(condition, reason):
+    assert conditions(report(outcome(deployment=deployment(NEW, conditions=[condition], updatedReplicas=1))))["Degraded"] == (
+        "True",
+        reason,
+    )
+
+
+LATE = {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "m"}
+CRASH = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: no kind", crashes=3, pod="p")
+REFUSED = "the API server rejects it: quota"
+
+
+@pytest.mark.parametrize(
+    ("seen", "told"),
+    [
+        (lambda: outcome(error=REFUSED), REFUSED),
+        (lambda: outcome(facts=facts(config=None, config_problem="it is lost", deployment=serving())), "it is lost"),
+        (lambda: outcome(facts=facts(config=replace(CONFIG, valid=False))), "ConfigMap "),
+        (lambda: outcome(deployment=deployment(NEW, conditions=[LATE], updatedReplicas=1)), "no progress for"),
+        (lambda: outcome(deployment=deployment(NEW, conditions=[LATE], updatedReplicas=1), failure=CRASH), CRASH.message),
+    ],
+    ids=["not applied", "no ConfigMap", "invalid", "late", "crashed"],
+)
+def test_a_reason_is_in_one_condition(seen, told):
+    messages = {entry["type"]: entry["message"] for entry in report(seen())["conditions"]}
+    assert [kind for kind, message in messages.items() if told in message] == ["Degraded"]
+
+
+def test_deadline_that_passes_during_a_reconcile_is_acted_on_at_once():
+    """Nothing else would start a reconcile: the change of a condition's value is no event for the operator."""
+    overdue = deployment(NEW, conditions=[LATE], updatedReplicas=1)
+    for decided_on, again in ((deployment(NEW, updatedReplicas=1), "1s"), (overdue, "")):
+        seen = outcome(deployment=overdue, decided_on=decided_on)
+        assert conditions(report(seen))["Progressing"] == ("False", "ProgressDeadlineExceeded")
+        assert next_look(seen, report(seen)) == again
+
+
+def test_last_words_of_a_pod_stand_in_the_status():
+    failure = SimpleNamespace(reason="ImagePullBackOff", message="pod p: no such image", crashes=0, pod="p")
+    (degraded,) = (c for c in report(outcome(deployment=deployment(NEW), failure=failure))["conditions"] if c["type"] == "Degraded")
+    assert (degraded["status"], degraded["reason"], degraded["message"]) == ("True", "ImagePullBackOff", "pod p: no such image")
+
+
+def test_scheduler_that_crashes_later_is_degraded_and_rolls_nothing_out():
+    live = serving(NEW)
+    live["status"].update(availableReplicas=0, conditions=[{"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}])
+    failure = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: panic", crashes=9, pod="p")
+    status = report(outcome(deployment=live, failure=failure))
+    assert conditions(status)["Progressing"] == ("False", "CrashLoopBackOff")
+    assert conditions(status)["Degraded"] == ("True", "CrashLoopBackOff")
+
+
+def test_rolled_back():
+    old = desire(facts(config=replace(CONFIG, hash="old")))
+    failure = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: m", crashes=3, pod="p")
+    about = facts(deployment=deployment(NEW), failure=failure, memory=memory(old))
+    back = deployment(old, replicas=1)
+    assert conditions(report(outcome(facts=about, deployment=back)))["Progressing"] == ("True", "RollingBack")
+    status = report(outcome(facts=about, deployment=serving(old)))
+    assert conditions(status)["Progressing"] == ("False", "RolledBack")
+    assert conditions(status)["Degraded"] == ("True", "RolledBack")
+    assert status["generations"][0]["hash"] == "old"
+
+
+def test_transition_time_moves_only_with_the_status():
+    rolling = report(outcome(deployment=deployment(NEW), now=THEN))
+    about = facts(resource=resource(status=rolling), deployment=serving(NEW))
+    times = {c["type"]: c["lastTransitionTime"] for c in report(outcome(facts=about))["conditions"]}
+    assert {name for name, time in times.items() if time == NOW} == {"Available", "Progressing"}
+
+
+def test_overrides_are_not_upgradeable():
+    assert conditions(report(outcome(overridden=True)))["Upgradeable"] == ("False", "UnsupportedConfigOverrides")
+
+
+def test_what_plugins_lack():
+    missing = [{"plugin": "Coscheduling", "reason": "CRDMissing", "what": "PodGroup", "message": "PodGroup is missing."}]
+    status = report(outcome(missing=missing))
+    assert conditions(status)["PluginsReady"] == ("False", "CRDMissing")
+    assert conditions(report(outcome(missing=[])))["PluginsReady"] == ("True", "AsExpected")
+
+
+@pytest.mark.parametrize(
+    ("about", "again"),
+    [
+        (facts(deployment=serving(NEW)), ""),
+        (facts(resource=resource(topology={"mode": "HighlyAvailable"}), eligible=["a"], deployment=serving(NEW)), "30s"),
+        (facts(resource=resource(managementState="Removed"), config=None), ""),
+        (facts(resource=resource(managementState="Unmanaged", topology={"mode": "HighlyAvailable"})), ""),
+    ],
+)
+def test_next_look(about, again):
+    seen = outcome(facts=about)
+    assert next_look(seen, report(seen)) == again
+
+
+MISSING = facts(config=None)
+
+
+@pytest.mark.parametrize(
+    ("given", "again"),
+    [
+        # A ConfigMap that is there and marked tells of its edits, whatever is wrong with it.
+        ({"facts": MISSING}, ""),
+        ({"facts": MISSING, "is_config_unwatched": True}, "10s"),
+        ({"facts": facts(config=replace(CONFIG, valid=False))}, ""),
+        ({"deployment": serving(NEW), "is_config_unwatched": True}, "10s"),
+        ({"error": "quota"}, "10s"),
+        ({"missing": [{"plugin": "a", "reason": "CRDMissing", "what": "b", "message": "c"}], "deployment": serving(NEW)}, "10s"),
+        ({"deployment": serving(NEW), "metrics": []}, "120s"),
+        # The more there are, the rarer: fifty take a fifth of a processor together.
+        ({"facts": MISSING, "is_config_unwatched": True, "resources": 50}, "50s"),
+        ({"deployment": serving(NEW), "metrics": [], "resources": 50}, "250s"),
+        ({"deployment": serving(NEW), "metrics": [], "resources": 500}, "600s"),
+        ({"deployment": deployment(NEW), "resources": 50}, "5s"),
+    ],
+)
+def test_next_look_at_what_has_just_begun(given, again):
+    seen = outcome(**given)
+    assert next_look(seen, report(seen)) == again
+
+
+@pytest.mark.parametrize(("seconds", "again"), [(0, "10s"), (9, "10s"), (25, "25s"), (59, "59s"), (3600, "60s")])
+def test_next_look_is_as_far_away_as_the_last_change(seconds, again):
+    first = report(outcome(facts=MISSING, now=THEN))
+    now = f"2026-01-01T{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}Z"
+    about = facts(resource=resource(status=first), config=None)
+    seen = outcome(facts=about, is_config_unwatched=True, now=now)
+    assert next_look(seen, report(seen)) == again
+
+
+def test_looks_of_a_year():
+    """... at what stays as it is: some in the first minute, one in each later one."""
+    age, looks = 0, 0
+    while age < 365 * 86400:
+        age, looks = age + backoff(age), looks + 1
+        assert looks <= 4 or age > 60
+    assert looks == pytest.approx(365 * 1440, rel=0.01)
+
+
+@pytest.mark.parametrize("resources", [1, 2, 10, 50, 120, 1000])
+def test_looks_at_many_never_take_more_than_a_fifth_of_a_processor(resources):
+    """... as far as the operator's own look at each, every ten minutes, leaves it."""
+    second_of_cpu = 1
+    settled = backoff(10**6, resources=resources)
+    assert resources * second_of_cpu / settled <= max(0.2, resources * second_of_cpu / 600)
+    assert settled <= 600
+
+
+@pytest.mark.parametrize("time", ["", "yesterday", "2026-01-01T00:00:00+01:00", "2026-02-30T00:00:00Z"])
+def test_a_time_that_someone_else_wrote_counts_for_nothing(time):
+    assert unchanged_for({"conditions": [{"lastTransitionTime": time}]}, NOW) == 0
+    assert unchanged_for({"conditions": [{"lastTransitionTime": time}, {"lastTransitionTime": THEN}]}, NOW) == 3600
+    assert unchanged_for({"conditions": []}, NOW) == 0
+
+
+@pytest.mark.parametrize("crowd", [10, 50, 200])
+def test_an_edit_does_not_wait_for_those_that_are_looked_at(crowd):
+    """A queue as the operator's, of two workers, with resources that nothing tells of, which broke all at once, for an hour."""
+    seconds, workers = 1.1, [0.0, 0.0]
+    edits = [(second, "edit") for second in range(300, 3600, 7)]
+    waited, first = [], {}
+    queue = [*((0.0, number) for number in range(crowd)), *edits]
+    while queue and queue[0][0] < 3600:
+        asked, which = queue.pop(0)
+        end = max(asked, heapq.heappop(workers)) + seconds
+        heapq.heappush(workers, end)
+        if which == "edit":
+            waited.append(end - asked)
+        else:
+            age = int(end - first.setdefault(which, end))
+            insort(queue, (end + backoff(age, max(10, crowd), crowd), which), key=lambda entry: entry[0])
+    assert len(waited) == len(edits)
+    assert sorted(waited)[len(waited) * 95 // 100] <= 5
+
+
+@pytest.mark.parametrize(("manager", "said"), [("", "by mutating admission"), ("kubectl-edit", "by field manager kubectl-edit")])
+def test_a_field_that_others_keep_adding_is_reported(manager, said):
+    added = {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "ns", "name": "it", "field": "spec.template.spec.hostNetwork"}
+    status = report(outcome(deployment=serving(NEW), additions=({**added, "manager": manager},)))
+    assert conditions(status)["PodTemplateAsDeclared"] == ("False", "FieldsAdded")
+    messages = {entry["type"]: entry["message"] for entry in status["conditions"]}
+    assert f"Deployment ns/it: spec.template.spec.hostNetwork, {said}." in messages["PodTemplateAsDeclared"]
+    assert "the declared configuration" not in messages["Progressing"]
+
+
+@pytest.mark.parametrize(("live", "said"), [('"b:1"', 'live "b:1"'), ("", "removed")])
+def test_a_field_that_admission_replaces_is_reported(live, said):
+    replaced = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "namespace": "ns",
+        "name": "it",
+        "field": "spec.template.spec.x",
+        "manager": "",
+    }
+    status = report(outcome(deployment=serving(NEW), additions=({**replaced, "declared": '"a:1"', "live": live},)))
+    assert conditions(status)["PodTemplateAsDeclared"] == ("False", "FieldsReplaced")
+    messages = {entry["type"]: entry["message"] for entry in status["conditions"]}
+    assert f'Deployment ns/it: spec.template.spec.x, declared "a:1", {said}.' in messages["PodTemplateAsDeclared"]
+    assert "declared configuration" not in messages["Progressing"]

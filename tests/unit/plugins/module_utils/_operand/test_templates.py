@@ -1,0 +1,75 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The manifests that one reconcile renders (plugin_utils/operand_templates.py)."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import ConfigMap, Inputs, Neighbours, template_variables
+from ansible_collections.osso.scheduler.plugins.plugin_utils.operand_templates import manifests
+from support.operand import CONFIG, facts, resource
+
+PLATFORM = {"openshift": True, "service_ca": True, "service_monitor": True}
+CONTROLLER = {"image": "controller:1", "replicas": 1, "cluster_role": "r", "lease_role": "l", "lease_namespace": "kube-system"}
+NEEDS = {"cluster_roles": ["osso:plugin:Coscheduling"], "controller": CONTROLLER, "missing": []}
+EVERYTHING = {"podDisruptionBudget": {"minAvailable": 1}, "env": [{"name": "A", "value": "b"}], "volumes": [{"name": "v", "emptyDir": {}}]}
+
+
+def rendered(platform=None, needs=None, load_watcher=None, user="", **given):
+    about = facts(**given)
+    platform = platform or dict.fromkeys(PLATFORM, False)
+    needs = needs or {"cluster_roles": [], "controller": None, "missing": []}
+    inputs = Inputs(about, decide(about), Neighbours([], ConfigMap()), platform, CONFIG, needs, load_watcher)
+    return {(one["kind"], one["metadata"]["name"]): one for one in manifests(template_variables(inputs), user)}
+
+
+def test_a_plain_scheduler():
+    found = rendered(user="65532")
+    assert {kind for kind, name in found} == {
+        *("Deployment", "Secret", "ServiceAccount", "ClusterRoleBinding", "RoleBinding", "Role", "Service", "NetworkPolicy")
+    }
+    deployment = found["Deployment", "secondary-scheduler"]
+    assert deployment["spec"]["template"]["spec"]["securityContext"]["runAsUser"] == 65532
+    assert deployment["metadata"]["annotations"]["osso.scheduler/rollout"]
+    assert ("ClusterRoleBinding", "osso:ns:cluster:kube-scheduler") in found
+    assert base64.b64decode(found["Secret", "secondary-scheduler-config-abc"]["data"]["config.yaml"]).decode() == CONFIG.text
+
+
+def test_everything_that_there_is():
+    watcher = {
+        "image": "watcher:1",
+        "url": "https://p:9091",
+        "secret": {"name": "load-watcher-x", "annotations": {}, "data": {"token": "t"}},
+    }
+    found = rendered(PLATFORM, NEEDS, watcher, overrides=EVERYTHING, serving_cert=True)
+    assert {"PodDisruptionBudget", "ServiceMonitor"} <= {kind for kind, name in found}
+    assert {("Deployment", "secondary-scheduler-controller"), ("Deployment", "load-watcher-cluster")} <= set(found)
+    assert ("ClusterRoleBinding", "osso:ns:cluster:plugin:Coscheduling") in found
+    assert "runAsUser" not in found["Deployment", "secondary-scheduler"]["spec"]["template"]["spec"]["securityContext"]
+
+
+@pytest.mark.parametrize("text", ["{{ 1 + 1 }}", "{% raw %}", "{# x #}", "'\"\n---\nkind: Pod", "😀 ä \u2028"])
+def test_what_a_resource_holds_is_never_evaluated(text):
+    found = rendered(resource=resource(schedulerImage=text), overrides={"env": [{"name": "A", "value": text}]})
+    (container,) = found["Deployment", "secondary-scheduler"]["spec"]["template"]["spec"]["containers"]
+    assert (container["image"], container["env"]) == (text, [{"name": "A", "value": text}])
+
+
+def test_what_is_no_manifest_is_told_by_its_template():
+    with pytest.raises(InputError, match=r"template configuration\.yaml\.j2"):
+        manifests_of_a_secret_without_a_name()
+
+
+def manifests_of_a_secret_without_a_name():
+    about = facts()
+    decision = decide(about)
+    decision = decision._replace(secret={**decision.secret, "name": None})
+    needs = {"cluster_roles": [], "controller": None, "missing": []}
+    inputs = Inputs(about, decision, Neighbours([], ConfigMap()), dict.fromkeys(PLATFORM, False), CONFIG, needs)
+    return manifests(template_variables(inputs), "")

@@ -1,0 +1,268 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Statuses, limits and summaries from what schedulers did; the log; the configuration for the sandbox."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import from_structure
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import compare, present, progress
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, _with_profile, make_scene, preview, select
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.run import Placement, Run, Scene
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler import Candidate, Log, Scores, sandbox_config
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import Change, key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import parse
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.table import table
+from support.preview import CONFIG, listed, node, pod
+
+
+def run(placements, history=()):
+    return Run({("shop", name): placement for name, placement in placements.items()}, list(history))
+
+
+def outcome(pods, placements, ties=None, baseline=None):
+    scene = Scene("replace", (), tuple(pods))
+    return compare.Outcome(scene, pods, [node("a"), node("b")], run(placements), baseline and run(baseline), ties or {}, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("placement", "ties", "status"),
+    [
+        (Placement("a"), {}, "same"),
+        (Placement("b"), {("shop", "p"): {"a", "b"}}, "tie"),
+        (Placement("b"), {("shop", "p"): {"b"}}, "moved"),
+        (Placement("b"), {}, "not compared"),
+        (Placement("", "0/2 nodes"), {}, "unschedulable"),
+        (Placement("a", "", (("shop", "victim"),)), {}, "preempts"),
+        (Placement(processed=False), {}, "not compared"),
+    ],
+)
+def test_statuses(placement, ties, status):
+    (row,) = compare.report(outcome([pod("p", on="a")], {"p": placement}, ties))["pods"]
+    assert (row["status"], row["before"], row["node"]) == (status, "a", placement.node)
+
+
+@pytest.mark.parametrize(
+    ("ties", "reason"),
+    [({"a", "b"}, "it had no node; 2 nodes have the same score"), ({"b"}, "it had no node"), (set(), "it had no node")],
+)
+def test_ties_of_a_pod_without_a_node(ties, reason):
+    """They are determined like those of a pod on another node."""
+    waiting = pod("p")
+    found = outcome([waiting], {"p": Placement("b")}, {("shop", "p"): ties})
+    (row,) = compare.report(found)["pods"]
+    assert (row["status"], row["reason"], row["ties"]) == ("moved", reason, sorted(ties))
+    assert compare.changed(found.scene, found.candidate, None) == [("shop", "p")]
+
+
+def test_the_baseline_goes_before_the_present_node():
+    found = outcome([pod("p", on="a")], {"p": Placement("b")}, baseline={"p": Placement("b")})
+    (row,) = compare.report(found)["pods"]
+    assert (row["status"], row["current"], row["before"]) == ("same", "a", "b")
+
+
+def test_nodes_and_summary():
+    pods = [pod("one", on="a", cpu="1"), pod("two", on="a", cpu="1"), pod("victim", on="b")]
+    placements = {"one": Placement("b", "", (("shop", "victim"),)), "two": Placement("", "no")}
+    history = [Change(("shop", "victim"), by="shop-one"), Change(("shop", "one"), "b")]
+    found = outcome(pods, placements)._replace(scene=Scene("drain", (), tuple(pods[:2])), candidate=run(placements, history))
+    report = compare.report(found)
+    assert [entry["after"]["pods"] for entry in report["nodes"]] == [0, 1]
+    assert report["nodes"][1]["after"]["cpu_millis"] == 1000
+    summary = report["summary"]
+    assert (summary["preempts"], summary["unschedulable"], summary["newly_unschedulable"]) == (1, 1, 1)
+    assert summary["preempted"] == ["shop/victim"]
+    assert (summary["before"]["empty_nodes"], summary["after"]["empty_nodes"]) == (0, 1)
+    assert (summary["before"]["cpu_percent_mean"], summary["before"]["cpu_percent_deviation"]) == (26.2, 23.8)
+    shown = table({**report, "msg": "end", "assumptions": [], "missing": []})
+    assert shown[2:5] == ["shop/two  unschedulable  a       -      no", "", "NODE  PODS    CPU %    MEMORY %"]
+    assert table({**report, "msg": "end", "assumptions": [], "missing": []}, 1)[2] == "and 1 more"
+
+
+def test_limits_name_the_first_pods():
+    pods = [pod(f"p{number:02}", on="a") for number in range(12)]
+    report = compare.report(outcome(pods, {one["metadata"]["name"]: Placement("b") for one in pods}, {key_of(one): {"b"} for one in pods}))
+    assert compare.exceeded(report["summary"], report["pods"], 0, 100.0) == []
+    (beyond,) = compare.exceeded(report["summary"], report["pods"], 0, 50.0)
+    assert beyond.startswith("100.0 % of the pods would be on another node, the limit is 50.0 %: shop/p00, ")
+    assert beyond.endswith("shop/p09 and 2 more.")
+
+
+def options(**given):
+    return Options(candidate={}, **given)
+
+
+def test_selection_by_priority_and_age():
+    old, new, high = pod("old", on="a"), pod("new", on="a"), pod("high", on="a", priority=5)
+    old["metadata"]["creationTimestamp"], new["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"
+    agent, static = pod("agent", on="a", owner="DaemonSet"), pod("static", on="a", owner="Node")
+    snapshot = parse(listed(node("a"), new, old, high, agent, static, pod("pending"), pod("other", on="a", labels={"app": "x"})), "list")
+    found = select(options(mode="drain", labels={"app": "shop"}), snapshot)
+    assert [key_of(one)[1] for one in found.offered] == ["high", "old", "new"]
+    assert found.stays == 2
+    assert [key_of(one)[1] for one in select(options(mode="pending"), snapshot).offered] == ["pending"]
+    assert select(options(mode="drain", namespaces=["elsewhere"]), snapshot).offered == []
+    assert select(options(mode="drain", scheduler_names=["second"]), snapshot).offered == []
+
+
+def test_maintenance_cordons_and_places_no_pending_pods():
+    snapshot = parse(listed(node("a"), node("b"), pod("p", on="a"), pod("q", on="b"), pod("pending")), "list")
+    given = options(mode="drain", nodes=["a"])
+    scene = make_scene(given, snapshot, select(given, snapshot).offered)
+    assert [obj["metadata"]["name"] for obj in scene.objects] == ["a", "b", "q", "pending"]
+    assert scene.objects[-1]["spec"]["schedulerName"] == "not-in-this-preview"
+    assert [bool(obj["spec"].get("unschedulable")) for obj in scene.objects[:2]] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"mode": "headroom"}, "template is for mode headroom, which requires it: mode is headroom"),
+        ({"mode": "drain", "template": {"spec": {}}}, "template is for mode headroom"),
+        ({"mode": "headroom", "template": {"spec": pod("x", cpu="many")["spec"]}}, "^template: must be a Pod with metadata and spec"),
+        ({"mode": "headroom", "template": {"spec": {"tolerations": "x"}}}, "spec.tolerations is of type str, not list"),
+        ({"mode": "all"}, "mode: all is not known: choose from pending, replace, drain, headroom"),
+        ({"timeout": 0}, "timeout is 0: it must be from 1 to 604800"),
+        ({"timeout": 10**20}, "timeout is 1"),
+        ({"limit": 10**9}, "limit is 1000000000: it must be from 1 to 100000"),
+        ({"max_unschedulable": -1}, "max_unschedulable is -1: it must be at least 0"),
+        ({"max_moved_percent": float("nan")}, "max_moved_percent is nan: it must be from 0 to 100"),
+        ({"max_moved_percent": 101.0}, "max_moved_percent is 101: it must be from 0 to 100"),
+        ({"mode": "replace", "namespaces": ["shp"]}, r'^namespaces: no pod is selected by namespaces \["shp"\]. Correct the selection'),
+        ({"mode": "replace", "labels": {"app": "x"}}, r'^labels: no pod is selected by labels {"app": "x"}'),
+        ({"mode": "drain", "nodes": ["c", "a"]}, "nodes: c: there is no such node"),
+    ],
+)
+def test_options_that_do_not_fit(given, why):
+    with pytest.raises(InputError, match=why):
+        preview(options(**given), parse(listed(node("a")), "list"), None, print)
+
+
+def test_the_configuration_of_the_sandbox():
+    profile = {"schedulerName": "x", "percentageOfNodesToScore": 5}
+    given = {**CONFIG, "leaderElection": {"leaderElect": True}, "percentageOfNodesToScore": 10, "profiles": [profile]}
+    made = sandbox_config(check(from_structure(given), "1.34").config, "/kubeconfig")
+    assert made["leaderElection"]["leaderElect"] is False
+    assert made["percentageOfNodesToScore"] == 100
+    assert "percentageOfNodesToScore" not in made["profiles"][0]
+    assert made["clientConnection"]["kubeconfig"] == "/kubeconfig"
+    assert check(from_structure(made), "1.34").valid
+
+
+def test_a_profile_without_scores_gets_a_neutral_one():
+    nothing = {"disabled": [{"name": "*"}]}
+    profiles = [{"schedulerName": "x", "plugins": {"preScore": nothing, "score": nothing}}, {"schedulerName": "y"}]
+    completed = check(from_structure({**CONFIG, "profiles": profiles}), "1.34").config
+    made = check(from_structure(sandbox_config(completed, "/kubeconfig", unscored=["x"])), "1.34")
+    assert made.effective["x"]["score"] == [("VolumeBinding", 1)]
+    assert made.effective["y"]["score"] == check(from_structure(completed), "1.34").effective["y"]["score"]
+    assert "preScore" not in made.effective["x"]
+    assert made.effective["x"]["filter"] == check(from_structure(completed), "1.34").effective["x"]["filter"]
+
+
+def test_the_profile_of_a_pod():
+    several = Candidate("candidate", "", "1.34", {}, ("x", "y"))
+    assert several.profile_for("y") == "y"
+    with pytest.raises(InputError, match=r"candidate.as_scheduler is not set.*: set one of x, y"):
+        several.profile_for("default-scheduler")
+    assert Candidate("candidate", "", "1.34", {}, ("x",)).profile_for("default-scheduler") == "x"
+
+
+def test_the_log():
+    head = b"I1123 10:26:55.123456       1 schedule_one.go:882] "
+    log = Log()
+
+    def score(name, points):
+        return head + f'"Calculated node\'s final score for pod" pod="shop/p" node="{name}" score={points}\n'.encode()
+
+    first = head + b'"Attempting to schedule pod" pod="shop/p"\n'
+    assert [log.read(line) for line in (first, score("a", 7), score("b", 9), score("c", 9), score("d", 1))] == [True] * 5
+    assert log.ties(("shop", "p")) == {"b", "c"}
+    log.read(head + b'"Attempting to schedule pod" pod="shop/q"\n')
+    log.read(first)
+    assert log.ties(("shop", "p")) == set()
+    assert [log.attempt(("shop", name)) for name in "qp"] == [2, 3]
+    assert not log.await_event("DELETED", ("shop", "p"), 1, 0)
+    log.read(head + b'"Delete event for scheduled pod" pod="shop/p"\n')
+    assert log.await_event("DELETED", ("shop", "p"), 1, 0)
+    assert not log.read(head + b'"Something else" pod="shop/p"\n')
+
+
+def test_a_pod_that_waits_for_others_in_the_log():
+    head, log, key = b"I1123 10:26:55.123456       1 framework.go:1610] ", Log(), ("shop", "p")
+    assert log.read(head + b'"Pod waiting on permit" pod="shop/p"\n')
+    assert (log.count("WAITING", key), log.count("REJECTED", key)) == (1, 0)
+    assert log.read(head + b'"Pod rejected while waiting on permit" pod="shop/p" status="removed"\n')
+    assert log.await_event("REJECTED", key, 1, 0)
+
+
+def test_scores_and_rejections_in_the_log():
+    """Only the scores of the kept nodes are kept, of the last attempt. A key of the rejections has a blank."""
+    head = b"I1123 10:26:55.123456       1 schedule_one.go:882] "
+    log = Log({("shop", "p"): ["a"]})
+    attempt = head + b'"Attempting to schedule pod" pod="shop/p"\n'
+    lines = [attempt]
+    for name in "ab":
+        lines += [
+            head + f'"Plugin scored node for pod" pod="shop/p" plugin="{plugin}" node="{name}" score=7\n'.encode()
+            for plugin in ("Fit", "Taints")
+        ]
+        lines.append(head + f'"Calculated node\'s final score for pod" pod="shop/p" node="{name}" score=14\n'.encode())
+    assert all(log.read(line) for line in lines)
+    assert log.scores(("shop", "p")) == {"a": Scores({"Fit": 7, "Taints": 7}, 14)}
+    log.read(attempt)
+    assert log.scores(("shop", "p")) == {}
+    assert log.take_rejection(("shop", "p"), 0) is None
+    queue = b'"Pod moved to an internal scheduling queue" pod="shop/p" event="ScheduleAttemptFailure" schedulingCycle=4 hint=0'
+    log.read(head + queue + b' unschedulable plugins={"NodeResourcesFit":{},"NodeAffinity":{}}\n')
+    assert log.take_rejection(("shop", "p"), 0) == ("NodeAffinity", "NodeResourcesFit")
+    assert log.take_rejection(("shop", "p"), 0) is None
+
+
+def test_progress_is_rare(monkeypatch):
+    shown, now = [], [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    report = progress.Progress(shown.append)
+    for number in range(100):
+        now[0] = number / 10
+        report(f"{number}")
+    assert shown == ["30", "80"]
+
+
+@pytest.mark.parametrize(
+    ("new", "text", "same"),
+    [
+        ({}, "a: 1\n", True),
+        ({}, "a: 2\n", False),
+        ({"image": "i:1"}, "a: 1\n", True),
+        ({"image": "i:2"}, "a: 1\n", False),
+        # The upstream operator's ConfigMap has the values.
+        ({}, "a: ${PROM_URL}\n", True),
+        ({}, "b: ${PROM_URL}\n", False),
+    ],
+)
+def test_what_is_present_is_recognised(new, text, same):
+    assert present.is_same(new, text, {"image": "i:1", "config_text": "a: 1\n"}) is same
+
+
+def test_a_baseline_without_a_profile_for_a_pod():
+    """The pods of a profile that the candidate adds cannot be compared."""
+    pods = [pod("old", on="a", schedulerName="old"), pod("new", on="a", schedulerName="new")]
+    old = Candidate("baseline", "", "1.34", {}, ("old", "other"))
+    selection = _with_profile(select(Options({}, "replace"), parse(listed(node("a"), *pods), "list")), old)
+    assert [key_of(one) for one in selection.offered] == [("shop", "old")]
+    assert selection.skipped == {("shop", "new"): "the baseline has no profile new"}
+
+
+def test_a_present_configuration_that_is_no_text(monkeypatch):
+    """The message names the option."""
+    client = SimpleNamespace(resource=lambda *names: names, get=lambda *names: {"metadata": {}, "spec": {"schedulerConfig": "config"}})
+    monkeypatch.setattr(present, "read_config_map", lambda *names: SimpleNamespace(text=b"\xff", source="ConfigMap ns/config"))
+    with pytest.raises(InputError, match=r"^baseline\.secondary_scheduler: ns/one: ConfigMap ns/config is no UTF-8\.$"):
+        present.read(client, {"secondary_scheduler": {"name": "one", "namespace": "ns"}})

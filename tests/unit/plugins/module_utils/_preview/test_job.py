@@ -1,0 +1,415 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The Job of a preview, its question and its answer. With real nodes: tests/integration/test_preview_job.py."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Resource
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import in_pod, job
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import parse
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import job_pods
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.survey import Survey
+from support.preview import CONFIG, listed, node
+
+IMAGE, OTHER = "registry.example.com/kube-scheduler:v1.34.4", "registry.example.com/kube-scheduler:v1.35.1"
+ANSWER = {"result": {"msg": random.Random(1).randbytes(30_000).hex()}}
+
+
+def test_an_answer_returns_from_a_log():
+    """Of several lines, among others, in any order."""
+    lines = list(in_pod.written(ANSWER))
+    assert len(lines) > 3
+    assert max(map(len, lines)) < 10_000
+    assert in_pod.read("\n".join(["a warning", *reversed(lines), "osso-preview is done", ""])) == ANSWER
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (lambda lines: [], "the log has 0 of an unknown number of parts of the result"),
+        (lambda lines: lines[1:], f"the log has {len(list(in_pod.written(ANSWER))) - 1} of {len(list(in_pod.written(ANSWER)))} parts"),
+        (lambda lines: [lines[0][:-1] + "+", *lines[1:]], "the log has . of "),
+        (lambda lines: ["osso-preview 1/1 352441c2 abc"], "the log contains a damaged result"),
+        (lambda lines: list(in_pod.written([])), "the log contains a damaged result"),
+    ],
+    ids=["empty", "part lost", "part changed", "no base64", "no mapping"],
+)
+def test_a_log_that_is_not_complete(damage, why):
+    with pytest.raises(ClusterError, match=why):
+        in_pod.read("\n".join(damage(list(in_pod.written(ANSWER)))))
+
+
+def for_the_pod(candidate, baseline=None):
+    return job._for_the_pod(Options(candidate, "replace", baseline))
+
+
+def test_each_image_is_a_container():
+    """Without what only the host of the task has; a baseline without a program, or with the same image, runs with that of the candidate."""
+    side = {"image": IMAGE, "config": CONFIG, "auth_file": "/a", "skopeo": "skopeo", "validate_certs": True, "flags": ["--x=1"]}
+    images, given = for_the_pod(side, {"config_text": "text", "may_be_broken": True})
+    assert images == {"candidate": IMAGE}
+    assert sorted(given["candidate"]) == ["binary", "config_text", "flags", "image", "source"]
+    assert given["baseline"] == {"config_text": "text", "source": "baseline.config_text", "may_be_broken": True}
+    assert for_the_pod(side, {"image": IMAGE, "config_text": "text"})[0] == {"candidate": IMAGE}
+    images, given = for_the_pod(side, {"image": OTHER, "config_text": "text"})
+    assert images == {"candidate": IMAGE, "baseline": OTHER}
+    assert given["baseline"]["binary"]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "why"),
+    [
+        ({"config": CONFIG}, None, "candidate: set candidate.image, whose kube-scheduler the Job uses"),
+        ({"image": IMAGE}, None, "candidate: set one of candidate.config, candidate.config_text"),
+        (
+            {"image": IMAGE, "config": CONFIG},
+            {"binary": "/x", "config": CONFIG},
+            "baseline.binary is a file of this host.*set baseline.image",
+        ),
+    ],
+)
+def test_what_a_job_cannot_run(candidate, baseline, why):
+    with pytest.raises(InputError, match=why):
+        for_the_pod(candidate, baseline)
+
+
+def test_a_configuration_that_is_no_text(tmp_path):
+    (tmp_path / "config").write_bytes(b"\xff")
+    with pytest.raises(InputError, match=r"candidate\.config_file: .*/config is no UTF-8"):
+        for_the_pod({"image": IMAGE, "config_file": str(tmp_path / "config")})
+
+
+def test_the_image_of_the_sandbox_is_that_of_the_operator(monkeypatch):
+    """Not that of the upstream operator, which does not contain the collection."""
+    found = [{"variant": "upstream", "image": "upstream:1"}]
+    monkeypatch.setattr(Survey, "operators", lambda survey: found)
+    with pytest.raises(InputError, match=r"job\.image: there is no operator of the collection"):
+        job._of_the_operator(None)
+    found.append({"variant": "osso", "image": "operator:1"})
+    assert job._of_the_operator(None) == "operator:1"
+
+
+def test_the_pod_has_no_rights():
+    made = job.manifest(
+        "n", job.Place("ns", "operator:1"), {"candidate": IMAGE, "baseline": OTHER}, ["n-0", "n-1"], 60, 700, {"runAsNonRoot": True}
+    )
+    spec = made["spec"]["template"]["spec"]
+    assert spec["automountServiceAccountToken"] is False
+    assert "serviceAccountName" not in spec
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert [container["name"] for container in spec["containers"]] == ["candidate", "baseline", "preview"]
+    assert {str(container["securityContext"]) for container in spec["containers"]} == {str(job_pods.CONTAINER_SECURITY)}
+    # A ResourceQuota on limits rejects pods without them.
+    assert all(set(container["resources"]["limits"]) == {"cpu", "memory"} for container in spec["containers"])
+    assert spec["containers"][-1]["resources"]["limits"]["memory"] == "700Mi"
+    (question, _tmp) = spec["volumes"]
+    assert [source["secret"]["name"] for source in question["projected"]["sources"]] == ["n-0", "n-1"]
+    # Should the module be killed
+    assert (made["spec"]["activeDeadlineSeconds"], made["spec"]["ttlSecondsAfterFinished"]) == (60, 60)
+
+
+@pytest.fixture
+def answered(tmp_path):
+    """The answer to a question in several files."""
+
+    def run(options, snapshot):
+        content = in_pod.question(options, snapshot)
+        for number in range(0, len(content), 100):
+            (tmp_path / f"{number // 100:04}").write_bytes(content[number : number + 100])
+        (tmp_path / "..data").mkdir()
+        return in_pod.answer(str(tmp_path))
+
+    return run
+
+
+def test_bad_questions_have_an_error_as_their_answer(answered, monkeypatch):
+    whole = parse(listed(node("a")), "list").write()
+    monkeypatch.setattr(in_pod, "PROGRAM_SECONDS", 0)
+    candidate = {"image": IMAGE, "binary": "kube-scheduler", "config_text": "x"}
+    error = answered({"candidate": candidate, "mode": "replace"}, whole)["error"]
+    assert error == "candidate.image: the program of the image was not found within 0 s: its container runs no process."
+
+
+@pytest.mark.parametrize(
+    ("options", "cut", "why"),
+    [
+        ({"new_option": 1}, 0, "job.image: the image contains another version of the collection: .*new_option"),
+        ({}, 9, "the snapshot is truncated or damaged"),
+        ({"nodes": ["b"]}, 0, "nodes: b: there is no such node"),
+        ({"limit": "x"}, 0, r"A bug of osso\.scheduler"),
+    ],
+)
+def test_errors_are_answers(answered, options, cut, why):
+    whole = parse(listed(node("a")), "list").write()
+    found = answered({"candidate": {"image": IMAGE, "config_text": "x"}, "mode": "replace", **options}, whole[: len(whole) - cut])
+    with pytest.raises(ClusterError, match=why):
+        job._result("\n".join(in_pod.written(found)), "operator:1")
+
+
+def pod(**states):
+    containers = [{"name": "candidate", "image": IMAGE, "command": [job_pods.PROGRAM]}, {"name": "preview", "image": "operator:1"}]
+    return {
+        "spec": {"containers": containers},
+        "status": {"phase": "Running", "containerStatuses": [{"name": name, "state": state} for name, state in states.items()]},
+    }
+
+
+def ended(code, **more):
+    return {"terminated": {"exitCode": code, **more}}
+
+
+def test_a_program_that_was_copied_has_ended():
+    assert job_pods.state(pod(candidate=ended(137), preview={"running": {}}), "preview") == (None, "")
+    assert job_pods.state(pod(candidate=ended(137), preview=ended(0)), "preview") == ({"exitCode": 0}, "")
+
+
+@pytest.mark.parametrize(
+    ("states", "why"),
+    [
+        ({"candidate": ended(1), "preview": {"running": {}}}, f"{IMAGE} has no usable /bin/kube-scheduler: it ended with status 1"),
+        (
+            {"candidate": ended(128, reason="StartError", message="no such file")},
+            f"{IMAGE} has no usable /bin/kube-scheduler: no such file",
+        ),
+        ({"preview": ended(128, reason="StartError", message="no python3")}, "operator:1 cannot be started: no python3"),
+        ({"preview": {"waiting": {"reason": "ImagePullBackOff"}}}, "operator:1 cannot be pulled: ImagePullBackOff: no further details"),
+    ],
+)
+def test_a_pod_that_cannot_run(states, why):
+    with pytest.raises(ClusterError, match=why):
+        job_pods.state(pod(**states), "preview")
+
+
+QUOTA = "is forbidden: failed quota: q: must specify limits.cpu for: candidate; limits.memory for: candidate"
+
+
+def warning(attempt, why):
+    return {"message": f'Error creating: pods "{attempt}" {why}'}
+
+
+class Cluster:
+    """A client of a cluster with a Job whose pod has one state. Each watch takes a second of a clock of its own."""
+
+    def __init__(self, monkeypatch, events=(), states=None, log="", namespace=None, forbidden=()):
+        self.events, self.states, self.logs, self.namespace, self.forbidden = events, states, log, namespace, forbidden
+        self.now, self.created = 0.0, []
+        monkeypatch.setattr(job_pods.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(Survey, "openshift", lambda survey: False)
+
+    def resource(self, api_version, kind):
+        return Resource(api_version, kind, kind.lower() + "s", kind != "Namespace")
+
+    def _check(self, verb, resource):
+        if (verb, resource.kind) in self.forbidden:
+            message = f'{resource.plural} is forbidden: User "robot" cannot {verb} resource'
+            raise ApiError(403, "Forbidden", message, {}, "DELETE" if verb == "delete" else "GET", "/")
+
+    def create(self, resource, obj):
+        self._check("create", resource)
+        self.created.append(obj)
+        return {**obj, "metadata": {**obj["metadata"], "uid": "u"}}
+
+    def delete(self, resource, name, namespace):
+        self._check("delete", resource)
+
+    def get(self, resource, name, namespace=None):
+        self._check("get", resource)
+        return self.namespace
+
+    def list(self, resource, namespace, field_selector):
+        self._check("list", resource)
+        (name,) = {one["metadata"]["name"] for one in self.created if one["kind"] == "Job"}
+        return [{**event, "message": event["message"].replace("NAME", name)} for event in self.events]
+
+    def watch(self, resource, namespace, label_selector, timeout):
+        self.now += max(1.0, timeout)
+        if self.states:
+            yield "ADDED", {"metadata": {"name": "p"}, **pod(**self.states)}
+
+    def text(self, path, query):
+        return self.logs if "tailLines" not in query else self.logs[-100:]
+
+    def preview(self, timeout=20, warn=None):
+        options = Options({"image": IMAGE, "config": CONFIG}, "replace", timeout=timeout)
+        return job.preview(self, options, parse(listed(node("a")), "list"), job.Place("ns", "operator:1"), self.seen.append, warn)
+
+    @property
+    def seen(self):
+        return self.__dict__.setdefault("sentences", [])
+
+
+HERE = {"metadata": {"name": "ns"}}
+
+
+@pytest.mark.parametrize("why", [QUOTA, "is forbidden: maximum memory usage per Container is 100Mi, but limit is 512Mi"])
+def test_a_rejected_pod_is_named_at_once_and_once(monkeypatch, why):
+    events = [warning(f"NAME-{suffix}", why) for suffix in ("abcde", "fghij", "klmno")]
+    cluster = Cluster(monkeypatch, events, namespace=HERE)
+    with pytest.raises(ClusterError) as caught:
+        cluster.preview()
+    assert cluster.now < 10
+    assert caught.value.message.count("forbidden") == 1
+    assert re.fullmatch(rf'The Job ns/(\S+) has no pod: Error creating: pods "\1" {why}\. Use a namespace whose .*', caught.value.message)
+
+
+@pytest.mark.parametrize("why", ["is forbidden: error looking up service account", "is forbidden: status unknown for quota: q"])
+def test_a_rejection_in_a_new_namespace(monkeypatch, why):
+    cluster = Cluster(monkeypatch, [warning("NAME-abcde", why)], namespace=HERE)
+    with pytest.raises(ClusterError, match=f"has no pod: .*{why}"):
+        cluster.preview()
+    assert cluster.now > 60
+
+
+def test_a_rejection_that_ends_by_itself(monkeypatch):
+    """In a new namespace."""
+    cluster = Cluster(monkeypatch, [warning("NAME-abcde", 'is forbidden: serviceaccount "default" not found')], namespace=HERE, log=WHOLE)
+
+    def look(sentence):
+        cluster.states = {"preview": ended(0)}
+
+    monkeypatch.setattr(Cluster, "seen", type("", (), {"append": staticmethod(look)}))
+    assert cluster.preview()["msg"] == "replace"
+
+
+def test_a_job_without_a_pod_and_without_the_right_to_read_events(monkeypatch):
+    cluster = Cluster(monkeypatch, forbidden={("list", "Event")}, namespace=HERE)
+    with pytest.raises(
+        ClusterError, match=r"has no pod: its events, which have the reason, cannot be read .* kubectl -n ns get events --f"
+    ):
+        cluster.preview()
+    assert cluster.now < 70
+
+
+MISSING = 'namespaces "ns" not found'
+
+
+@pytest.mark.parametrize(
+    ("namespace", "why"),
+    [
+        (None, "job.namespace: the namespace ns does not exist. Create it, or set another namespace."),
+        (
+            {"metadata": {"name": "ns", "deletionTimestamp": "2026-11-23T20:00:00Z"}},
+            "job.namespace: the namespace ns is being deleted. Set another namespace, or wait until it is deleted and create it.",
+        ),
+    ],
+)
+def test_a_namespace_that_is_deleted_meanwhile(monkeypatch, namespace, why):
+    """The images are not the reason, although their containers do not start."""
+    cluster = Cluster(monkeypatch, states={"preview": {"waiting": {"reason": "CreateContainerConfigError"}}}, namespace=namespace)
+    with pytest.raises(ClusterError) as caught:
+        cluster.preview()
+    assert caught.value.message == why
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        (MISSING, "job.namespace: the namespace ns does not exist"),
+        ("unable to create new content in namespace ns because it is being terminated", "job.namespace: the namespace ns is being deleted"),
+        ("quota", "quota"),
+    ],
+)
+def test_a_namespace_that_cannot_be_read(monkeypatch, message, why):
+    cluster = Cluster(monkeypatch, forbidden={("get", "Namespace")})
+    assert job_pods.unusable_namespace(cluster, "ns", "job.namespace", ClusterError(message)).startswith(why if why != "quota" else "")
+
+
+AMOUNTS = {"pods": 0, "cpu_millis": 0, "memory": 0}
+SHARES = {"empty_nodes": 1, **{f"{of}_percent_{what}": 0.0 for of in ("cpu", "memory") for what in ("mean", "deviation")}}
+
+
+def a_result():
+    """As `preview.preview` makes it."""
+    row = {"namespace": "n", "name": "p", "current": "", "before": "", "node": "", "status": "same", "reason": "", "ties": [], "scores": {}}
+    node_row = {"name": "a", "allocatable": AMOUNTS, "before": AMOUNTS, "after": AMOUNTS}
+    counts = ("pods", "same", "tie", "moved", "unschedulable", "preempts", "not_compared", "newly_unschedulable", "newly_schedulable")
+    summary = {**dict.fromkeys(counts, 0), "moved_percent": 0.0, "preempted": [], "before": SHARES, "after": SHARES}
+    more = {key: [] for key in ("exceeded", "assumptions", "missing", "scheduler_names")}
+    about = {"pods": [row], "nodes": [node_row], "summary": summary, "headroom": None}
+    return {"changed": False, **about, **more, "kubernetes_version": "1.34", "msg": "replace"}
+
+
+WHOLE = "\n".join(in_pod.written({"result": a_result()}))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"pods": None}, "result.pods is missing, not a list"),
+        ({"pods": [{"name": "p"}]}, r"result.pods\[0\].namespace is missing, not a str"),
+        ({"summary": {"pods": "3"}}, "result.summary.pods is a str, not a int"),
+        ({"nodes": [7]}, r"result.nodes\[0\] is a int, not a dict"),
+        ({"headroom": {"pods": 1}}, "result.headroom.stopped_by is missing"),
+    ],
+)
+def test_a_result_with_another_structure(change, why):
+    log = "\n".join(in_pod.written({"result": {**a_result(), **change}}))
+    with pytest.raises(
+        ClusterError, match=rf"job\.image: the container of operator:1 wrote a result of another version: {why}.*must contain this"
+    ):
+        job._result(log, "operator:1")
+
+
+@pytest.mark.parametrize("answer", [{}, {"result": 7}, {"error": 7}, {"answer": "x"}])
+def test_an_answer_without_a_result(answer):
+    with pytest.raises(ClusterError, match=r"job\.image: the container of operator:1 wrote a result of another version: result is "):
+        job._result("\n".join(in_pod.written(answer)), "operator:1")
+
+
+def test_a_log_without_a_result_names_the_image():
+    with pytest.raises(
+        ClusterError, match=r"job\.image: the container of operator:1 wrote no complete result: the log has 0 of an unknown"
+    ):
+        job._result("Welcome!", "operator:1")
+
+
+def test_only_what_belongs_to_a_result_is_returned():
+    """The image is not trusted: Ansible acts on other keys."""
+    log = "\n".join(in_pod.written({"result": {**a_result(), "ansible_facts": {"x": 1}, "changed": True}}))
+    assert job._result(log, "operator:1") == a_result()
+
+
+def test_a_sandbox_without_progress(monkeypatch):
+    cluster = Cluster(monkeypatch, states={"preview": {"running": {}}}, namespace=HERE)
+    with pytest.raises(ClusterError, match=r"job\.image: the container of operator:1 has shown no progress for 120 s\. .* raise timeout"):
+        cluster.preview()
+    assert cluster.now < 150
+
+
+def test_a_sandbox_that_shows_progress_has_more_time(monkeypatch):
+    cluster = Cluster(monkeypatch, states={"preview": {"running": {}}}, namespace=HERE)
+    monkeypatch.setattr(cluster, "text", lambda path, query: f"2026-11-23T20:00:{cluster.now} progress: 3 of 4 pods\n")
+    with pytest.raises(ClusterError, match=r"gave no result within 42\d s: it has not ended; raise timeout"):
+        cluster.preview()
+    assert cluster.seen[-1] == "3 of 4 pods"
+
+
+def test_too_little_memory(monkeypatch):
+    cluster = Cluster(monkeypatch, states={"preview": ended(137, reason="OOMKilled")}, namespace=HERE)
+    with pytest.raises(ClusterError, match=r"job: the preview needs more than 512 MiB of memory.*set candidate\.binary"):
+        cluster.preview()
+
+
+def test_a_result_is_returned_although_the_job_cannot_be_deleted(monkeypatch):
+    warnings = []
+    cluster = Cluster(monkeypatch, states={"preview": ended(0)}, log=WHOLE, namespace=HERE, forbidden={("delete", "Job")})
+    assert cluster.preview(warn=warnings.append)["msg"] == "replace"
+    (text,) = warnings
+    assert re.fullmatch(
+        r"The Job (\S+) may be left over \(.*forbidden.*\); delete it: kubectl -n ns delete job \1\. Otherwise .* a minute .*", text
+    )
+
+
+def test_the_start_is_bounded(monkeypatch):
+    """Whatever keeps the pod from starting."""
+    cluster = Cluster(monkeypatch, states={"preview": {"waiting": {"reason": "Other", "message": "why"}}}, namespace=HERE)
+    with pytest.raises(ClusterError, match=r"gave no result within 30\d s: Other: why"):
+        cluster.preview()

@@ -1,0 +1,137 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The sandbox's answers, request by request. With a real kube-scheduler: tests/api/test_preview.py."""
+
+from __future__ import annotations
+
+import json
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import Answer, Change, Sandbox
+from support.preview import node, pod
+
+POD = "/api/v1/namespaces/shop/pods/p"
+
+
+@pytest.fixture
+def sandbox():
+    made = Sandbox([node("a"), pod("p"), pod("low", on="a")])
+    made.serve()
+    yield made
+    made.close()
+
+
+def ask(sandbox, method, path, body=None):
+    return sandbox.answer(method, path, body)
+
+
+def test_lists_and_objects(sandbox):
+    status, listed = ask(sandbox, "GET", "/api/v1/pods")
+    assert (status, listed["kind"], [one["metadata"]["name"] for one in listed["items"]]) == (200, "PodList", ["p", "low"])
+    assert ask(sandbox, "GET", "/api/v1/namespaces/other/pods")[1]["items"] == []
+    assert ask(sandbox, "GET", POD)[1]["metadata"]["name"] == "p"
+    assert ask(sandbox, "GET", "/api/v1/nodes/b")[0] == 404
+    # No namespace was given; selectors of namespaces need it.
+    (namespace,) = ask(sandbox, "GET", "/api/v1/namespaces")[1]["items"]
+    assert namespace["metadata"]["labels"] == {"kubernetes.io/metadata.name": "shop"}
+    assert sandbox.unknown == {}
+
+
+def test_kinds_are_served_in_the_version_that_is_requested(sandbox):
+    assert ask(sandbox, "GET", "/apis/resource.k8s.io/v1beta2/resourceclaims")[1]["apiVersion"] == "resource.k8s.io/v1beta2"
+
+
+def test_discovery(sandbox):
+    groups = {group["name"] for group in ask(sandbox, "GET", "/apis")[1]["groups"]}
+    assert {"apps", "scheduling.x-k8s.io", "events.k8s.io"} <= groups
+    plurals = {one["name"] for one in ask(sandbox, "GET", "/apis/scheduling.x-k8s.io/v1alpha1")[1]["resources"]}
+    assert plurals == {"podgroups", "elasticquotas"}
+
+
+def test_a_binding(sandbox):
+    assert ask(sandbox, "POST", f"{POD}/binding", {"target": {"name": "a"}})[0] == 201
+    assert sandbox.answers == {("shop", "p"): Answer("a")}
+    assert sandbox.history == [Change(("shop", "p"), "a")]
+    assert ask(sandbox, "GET", POD)[1]["spec"]["nodeName"] == "a"
+
+
+def test_a_refusal_and_a_nomination(sandbox):
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes"}
+    patch = {"status": {"$setElementOrder/conditions": [], "conditions": [condition], "nominatedNodeName": "a"}}
+    assert ask(sandbox, "PATCH", f"{POD}/status", patch)[0] == 200
+    assert sandbox.answers == {("shop", "p"): Answer("", "0/1 nodes", "a")}
+    assert ask(sandbox, "GET", POD)[1]["status"]["conditions"] == [condition]
+
+
+@pytest.mark.parametrize(
+    "named", [{"related": {"uid": "shop-p"}, "note": "Preempted by a pod on node a"}, {"note": "Preempted by pod shop-p on node a"}]
+)
+def test_a_preemption(sandbox, named):
+    assert ask(sandbox, "DELETE", "/api/v1/namespaces/shop/pods/low")[0] == 200
+    event = {"reason": "Preempted", "regarding": {"namespace": "shop", "name": "low"}, **named}
+    assert ask(sandbox, "POST", "/apis/events.k8s.io/v1/namespaces/shop/events", event)[0] == 201
+    assert sandbox.history == [Change(("shop", "low"), by="shop-p")]
+
+
+def test_a_preempted_pod_that_was_offered_has_an_answer(sandbox):
+    ask(sandbox, "POST", f"{POD}/binding", {"target": {"name": "a"}})
+    ask(sandbox, "DELETE", POD)
+    assert sandbox.answers[("shop", "p")] == Answer("", "it was preempted by another pod of the preview")
+
+
+def test_unknown_requests_are_recorded(sandbox):
+    assert ask(sandbox, "GET", "/apis/custom.metrics.k8s.io/v1beta1/nodes")[0] == 404
+    assert ask(sandbox, "POST", "/api/v1/pods", pod("x"))[0] == 404
+    assert ask(sandbox, "GET", "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication")[0] == 404
+    assert sandbox.unknown == {"GET custom.metrics.k8s.io/v1beta1 nodes": 1, "POST v1 pods": 1}
+
+
+def test_the_load_of_nodes_as_load_watcher_answers():
+    """In percent of the capacity; not that of a node that has left."""
+    measured = [
+        {"apiVersion": "metrics.k8s.io/v1beta1", "kind": "NodeMetrics", "metadata": {"name": name}, "usage": {"cpu": "1", "memory": "4Gi"}}
+        for name in ("a", "gone")
+    ]
+    made = Sandbox([node("a"), *measured])
+    made.serve()
+    status, answer = ask(made, "GET", "/watcher")
+    made.close()
+    assert made.has_load
+    assert (status, list(answer["data"]["NodeMetricsMap"])) == (200, ["a"])
+    metrics = answer["data"]["NodeMetricsMap"]["a"]["metrics"]
+    assert [(metric["type"], metric["operator"], metric["value"]) for metric in metrics] == [("CPU", "AVG", 25.0), ("Memory", "AVG", 25.0)]
+
+
+def url(sandbox) -> str:
+    return json.loads(sandbox.kubeconfig())["clusters"][0]["cluster"]["server"]
+
+
+def test_other_users_of_the_host_read_nothing(sandbox):
+    assert json.load(urlopen(f"{url(sandbox)}/api/v1/nodes"))["kind"] == "NodeList"
+    with pytest.raises(HTTPError, match="401"):
+        urlopen(f"{url(sandbox).rpartition('/')[0]}/api/v1/nodes")
+
+
+def watched(sandbox, query):
+    return urlopen(f"{url(sandbox)}/api/v1/pods?watch=true&{query}")
+
+
+def test_a_watch_with_the_list_at_its_begin(sandbox):
+    with watched(sandbox, "sendInitialEvents=true&allowWatchBookmarks=true") as stream:
+        first = [json.loads(stream.readline()) for _number in range(3)]
+        assert [event["type"] for event in first] == ["ADDED", "ADDED", "BOOKMARK"]
+        assert first[2]["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+        sandbox.offer(pod("new"))
+        assert json.loads(stream.readline())["object"]["metadata"]["name"] == "new"
+
+
+def test_a_watch_from_a_version(sandbox):
+    since = ask(sandbox, "GET", "/api/v1/pods")[1]["metadata"]["resourceVersion"]
+    sandbox.withdraw(("shop", "low"))
+    with watched(sandbox, f"resourceVersion={since}") as stream:
+        event = json.loads(stream.readline())
+        assert (event["type"], event["object"]["metadata"]["name"]) == ("DELETED", "low")

@@ -1,0 +1,145 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The snapshot of a cluster: what it contains, what it never contains, and files that are none."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import RESOURCES, Snapshot, parse, redact, take
+from support.preview import SECRET, listed, node, pod
+
+
+def test_planted_secrets_are_dropped_and_what_schedules_stays():
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}}
+    volumes = [
+        {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},
+        {"name": "token", "secret": {"secretName": SECRET}},
+        {"name": "inline", "csi": {"driver": "csi.example.com", "volumeAttributes": {"password": SECRET}}},
+    ]
+    given = pod("p", on="a", affinity=affinity, volumes=volumes, priority=7, tolerations=[{"operator": "Exists"}])
+    given["spec"]["initContainers"] = [{"name": "first", "env": [{"name": "T", "value": SECRET}], "resources": {"requests": {"cpu": "2"}}}]
+    template = {"spec": {"containers": [{"name": "c", "env": [{"name": "T", "value": SECRET}]}]}}
+    workload = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "r", "namespace": "shop"},
+        "spec": {"selector": {"matchLabels": {"app": "shop"}}, "template": template},
+    }
+    storage = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "s"},
+        "provisioner": "csi.example.com",
+        "parameters": {"password": SECRET},
+    }
+    planted = listed(given, node("a"), workload, storage)
+    assert planted.count(SECRET.encode()) > 5
+    found = parse(planted, "list")
+    content = gzip.decompress(found.write()).decode()
+    assert SECRET not in content
+    assert "last-applied" not in content
+    (kept,) = found.of("Pod")
+    assert kept["spec"]["affinity"] == affinity
+    assert kept["spec"]["priority"] == 7
+    assert kept["spec"]["volumes"] == [
+        {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},
+        {"name": "inline", "csi": {"driver": "csi.example.com"}},
+    ]
+    assert kept["spec"]["initContainers"] == [{"name": "first", "resources": {"requests": {"cpu": "2"}}}]
+    assert [obj["spec"] for obj in found.objects if obj["kind"] == "ReplicaSet"] == [{"selector": {"matchLabels": {"app": "shop"}}}]
+
+
+def test_annotations_with_effect_stay():
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "c", "annotations": {"pv.kubernetes.io/bind-completed": "yes", "note": SECRET}},
+        "spec": {},
+    }
+    assert redact(claim)["metadata"]["annotations"] == {"pv.kubernetes.io/bind-completed": "yes"}
+
+
+def test_a_file_is_read_as_it_was_written():
+    written = Snapshot((node("a"), pod("p", on="a")), "v1.34.4", "2026-11-23T10:00:00Z", ("resourceslices: forbidden",)).write()
+    found = parse(written, "file")
+    assert (found.kubernetes, found.taken, found.missing) == ("v1.34.4", "2026-11-23T10:00:00Z", ("resourceslices: forbidden",))
+    assert parse(found.write(), "file") == found
+
+
+def test_pods_that_have_ended_and_other_kinds_are_left_out():
+    ended = {**pod("done", on="a"), "status": {"phase": "Succeeded"}}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"a": SECRET}}
+    found = parse(listed(node("a"), ended, secret), "list")
+    assert [obj["kind"] for obj in found.objects] == ["Node"]
+
+
+def test_the_list_of_an_api_server_names_no_kind_in_its_items():
+    items = [{key: node("a")[key] for key in ("metadata", "spec", "status")}]
+    found = parse(json.dumps({"apiVersion": "v1", "kind": "NodeList", "items": items}).encode(), "list")
+    assert [one["metadata"]["name"] for one in found.of("Node")] == ["a"]
+
+
+WHOLE = Snapshot((node("a"),)).write()
+OTHER = json.dumps({"format": "osso.scheduler/snapshot", "version": 9, "objects": []}).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (WHOLE[:-20], "file is truncated or damaged: it is no complete JSON document. Take the snapshot again"),
+        (WHOLE + WHOLE, "file is truncated or damaged"),
+        (WHOLE[:40] + b"x" + WHOLE[41:], "file is truncated or damaged"),
+        (listed(node("a"))[:-3], "file is truncated or damaged"),
+        (b"", "file is truncated or damaged"),
+        (b"[" * 100_000, "file is truncated or damaged"),
+        (b"\xff\xfe", "file is truncated or damaged"),
+        (OTHER, "file has version 9 of the format; this release of the collection reads version 1"),
+        (b"{}", "file is neither a snapshot of this collection nor a list"),
+        (b'{"kind": "List", "items": 5}', "file contains no list of objects"),
+        (listed(), "file contains no node"),
+        (listed(node("a"), {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "p"}}), "the Pod p is malformed"),
+        (listed(node("a"), pod("p", cpu="many")), "the Pod p is malformed"),
+        (listed(node("a", cpu="x")), "the Node a is malformed"),
+        (listed(node("a"), {**pod("p"), "spec": []}), "the Pod p is malformed"),
+        (listed("text"), "the object None is malformed"),
+        (listed(node("a"), pod("p", labels=["x"])), "the Pod p is malformed: metadata.labels is of type list, not dict."),
+        (listed(node("a"), pod("p", priority="high")), "the Pod p is malformed: spec.priority is of type str, not int."),
+        (listed(node("a"), pod("p", schedulingGates=[{}])), r"malformed: spec.schedulingGates\[0\].name is of type NoneType, not str"),
+        (listed(node("a", taints=[{"key": "x"}])), r"the Node a is malformed: spec.taints\[0\].effect"),
+        (listed(node("a"), pod("p", cpu="9" * 400)), "the Pod p is malformed: a quantity is larger than any"),
+        (listed(node("a"), pod("p", on="a\x1b[31m")), "the Pod p is malformed"),
+        (listed(node("a"), {**pod("p"), "metadata": {"name": "a/b"}}), "the Pod a/b is malformed"),
+    ],
+)
+def test_files_that_are_no_snapshot(content, why):
+    with pytest.raises(InputError, match=why):
+        parse(content, "file")
+
+
+class Cluster:
+    """A client that may list nothing but these kinds."""
+
+    def __init__(self, *kinds):
+        self.kinds = kinds
+
+    def list(self, resource):
+        if resource.kind in self.kinds:
+            return [node("a")] if resource.kind == "Node" else []
+        raise ApiError(403 if resource.api_version == "v1" else 404, "Forbidden", f"{resource.plural} is forbidden")
+
+    def version(self):
+        return "v1.34.4"
+
+
+def test_what_must_not_be_read_is_missing():
+    found = take(Cluster("Node", "Pod"))
+    assert found.missing[0] == "namespaces (v1): namespaces is forbidden"
+    assert len(found.missing) == sum(resource.api_version == "v1" for resource in RESOURCES) - 2
+    with pytest.raises(ApiError, match="pods is forbidden"):
+        take(Cluster("Node"))

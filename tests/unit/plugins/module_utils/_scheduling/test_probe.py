@@ -1,0 +1,214 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The probe pod, and what is reported of it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.probe import (
+    Observation,
+    Options,
+    manifest,
+    probe,
+    report,
+)
+
+
+def observation(options, seconds=None, running=None, events=(), deleted=False, status=None, **spec) -> Observation:
+    pod = manifest(options, "osso-probe-1")
+    pod["spec"].update(spec)
+    pod["status"] = status or {}
+    return Observation(pod, seconds, running, deleted, list(events))
+
+
+def event(reason, message="", component="s", kind="Normal") -> dict:
+    return {"time": "", "type": kind, "reason": reason, "message": message, "component": component, "instance": ""}
+
+
+def refusal(message="0/1 nodes are available") -> dict:
+    return {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}]}
+
+
+def test_own_labels_win():
+    pod = manifest(Options("s", labels={"a": "b", "app.kubernetes.io/name": "x"}), "osso-probe-1")
+    assert pod["metadata"]["labels"]["a"] == "b"
+    assert pod["metadata"]["labels"]["app.kubernetes.io/name"] == "scheduler-probe"
+
+
+def test_it_tolerates_the_nodes_of_a_pool():
+    own = {"key": "gpu", "operator": "Exists"}
+    pool = {"key": "osso.scheduler/pool", "operator": "Exists", "effect": "NoSchedule"}
+    assert manifest(Options("s", tolerations=[own]), "osso-probe-1")["spec"]["tolerations"] == [own, pool]
+
+
+@pytest.mark.parametrize(("options", "says"), [({"scheduler_name": ""}, "scheduler_name is empty"), ({"timeout": 0}, "timeout is 0")])
+def test_unusable_options(options, says):
+    with pytest.raises(InputError, match=says):
+        Options(**{"scheduler_name": "s", **options})
+
+
+@pytest.mark.parametrize(
+    ("seen", "options", "expected", "says"),
+    [
+        (
+            {"nodeName": "n", "seconds": 0.1, "events": [event("Scheduled")]},
+            {},
+            True,
+            "s placed the probe pod on n after 0.1 s.",
+        ),
+        ({"nodeName": "n", "seconds": 0.1}, {}, True, "a scheduler that left no event placed"),
+        ({"nodeName": "n", "seconds": 0.1}, {"expect": "unplaced"}, False, "expected not to be placed"),
+        ({"nodeName": "n", "seconds": 0.1, "running": 1.5}, {"running": True}, True, "running after 1.5 s"),
+        (
+            {
+                "nodeName": "n",
+                "status": {"containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull", "message": "gone"}}}]},
+            },
+            {"running": True},
+            False,
+            "ErrImagePull: gone. Its events: kubectl -n default get events --field-selector involvedObject.name=osso-probe-1",
+        ),
+        (
+            {"nodeName": "n", "status": {"phase": "Failed", "reason": "OutOfcpu", "message": "no cpu"}},
+            {"running": True},
+            False,
+            "OutOfcpu: no cpu",
+        ),
+        (
+            {},
+            {},
+            False,
+            "no running scheduler has the name s: none has processed the pod. List the schedulers and their names: ansible localhost",
+        ),
+        ({}, {"expect": "unplaced"}, True, "no running scheduler has the name s"),
+        ({"status": refusal()}, {"expect": "unplaced"}, True, "s did not place the probe pod: 0/1 nodes are available"),
+        ({"status": refusal()}, {}, False, "Its events: kubectl"),
+        ({"events": [event("FailedScheduling", "no room", "other")]}, {}, False, "no room"),
+        ({"schedulerName": "x"}, {}, False, "an admission webhook changed schedulerName to x"),
+        ({"deleted": True}, {}, False, "another client deleted the pod"),
+    ],
+)
+def test_report(seen, options, expected, says):
+    options = Options("s", **options)
+    result = report(observation(options, **seen), options)
+    assert result["as_expected"] is expected
+    assert says in result["msg"]
+    assert result["placed"] is ("nodeName" in seen)
+
+
+def test_same_reason_once():
+    options = Options("s")
+    result = report(
+        observation(
+            options,
+            status=refusal("full"),
+            events=[event("FailedScheduling", "full"), event("FailedScheduling", "fuller")],
+        ),
+        options,
+    )
+    assert result["reasons"] == ["full", "fuller"]
+
+
+@pytest.mark.parametrize(
+    ("seen", "options", "finished"),
+    [
+        ({}, {}, False),
+        ({"nodeName": "n"}, {}, True),
+        ({"nodeName": "n"}, {"running": True}, False),
+        ({"nodeName": "n", "running": 1.0}, {"running": True}, True),
+        ({"nodeName": "n", "status": {"phase": "Failed"}}, {"running": True}, True),
+        ({"status": refusal()}, {}, False),
+        ({"status": refusal()}, {"expect": "unplaced"}, True),
+        ({"nodeName": "n"}, {"expect": "unplaced"}, True),
+        ({"deleted": True}, {}, True),
+    ],
+)
+def test_when_waiting_ends(seen, options, finished):
+    options = Options("s", **options)
+    assert observation(options, **seen).finished(options) is finished
+
+
+class Server:
+    """Answers as the client does. create: the error of a POST, delete: that of a DELETE."""
+
+    def __init__(self, create=None, delete=None):
+        self.errors = {"create": create, "delete": delete}
+        self.deleted = []
+
+    def resource(self, _api_version, kind):
+        return kind
+
+    def create(self, _kind, pod):
+        if self.errors["create"]:
+            raise self.errors["create"]
+        return {**pod, "metadata": {**pod["metadata"], "uid": "u", "resourceVersion": "1"}, "spec": {**pod["spec"], "nodeName": "n"}}
+
+    def list(self, *_args, **_options):
+        return [{"metadata": {}, "reason": "Scheduled", "reportingComponent": "s"}]
+
+    def delete(self, _kind, name, _namespace, grace_period=None):
+        self.deleted.append(name)
+        if self.errors["delete"]:
+            raise self.errors["delete"]
+
+
+GONE = ApiError(0, "Unreachable", "it cannot be reached", method="POST", never_sent=True)
+UNANSWERED = ApiError(0, "Unreachable", "no answer in time", method="POST")
+
+
+def forbidden() -> ApiError:
+    return ApiError(403, "Forbidden", "pods is forbidden", method="POST")
+
+
+@pytest.mark.parametrize(
+    ("server", "tried", "says"),
+    [
+        (Server(GONE, GONE), 0, ""),
+        (Server(forbidden(), forbidden()), 0, ""),
+        (Server(UNANSWERED, GONE), 1, "It is unknown whether the pod osso-probe-"),
+        (Server(None, forbidden()), 1, " is left over (pods is forbidden); delete it: kubectl -n default delete pod osso-probe-"),
+    ],
+)
+def test_only_a_pod_that_was_created_is_left_over(server, tried, says):
+    with pytest.raises(ClusterError) as failure:
+        probe(server, Options("s"))
+    assert len(server.deleted) == tried
+    assert says in failure.value.message
+    assert ("left over" in failure.value.message) is ("left over" in says)
+    assert ("unknown whether" in failure.value.message) is ("unknown whether" in says)
+
+
+class SlowServer:
+    """It answers the creation after 20 s. Then the pod is placed."""
+
+    def __init__(self, monkeypatch):
+        self.now = 0
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+
+    def resource(self, api_version, kind):
+        return kind
+
+    def create(self, pods, pod):
+        self.now += 20
+        return {**pod, "metadata": {**pod["metadata"], "uid": "u", "resourceVersion": "1"}}
+
+    def watch(self, pods, namespace, timeout, **query):
+        assert timeout == 5
+        yield "MODIFIED", {"metadata": {"name": "osso-probe-1", "uid": "u", "resourceVersion": "2"}, "spec": {"nodeName": "n"}}
+
+    def list(self, events, namespace, field_selector):
+        self.now += 1
+        return [{"metadata": {}, "reason": "Scheduled", "reportingComponent": "s"}]
+
+    def delete(self, pods, name, namespace, grace_period):
+        pass
+
+
+def test_a_slow_api_server_is_no_slow_scheduler(monkeypatch):
+    """The time that a scheduler has begins with the answer to the creation."""
+    assert probe(SlowServer(monkeypatch), Options("s", timeout=5))["placed"]

@@ -1,0 +1,36 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which operators are in the way of another."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.operator import rivals
+
+
+def operator(*watches, variant="upstream", namespace="one", replicas=1):
+    return {"variant": variant, "namespace": namespace, "watches": list(watches), "replicas": replicas}
+
+
+@pytest.mark.parametrize(
+    ("other", "watched", "is_rival"),
+    [
+        pytest.param(operator("one"), ["one"], True, id="the same namespace"),
+        pytest.param(operator("one"), ["*"], True, id="all of ours"),
+        pytest.param(operator("*"), ["two"], True, id="all of its"),
+        pytest.param(operator("one"), ["two"], False, id="another namespace"),
+        pytest.param(operator("one", replicas=0), ["one"], False, id="scaled to zero"),
+        pytest.param(operator("one", variant="osso"), ["one"], False, id="ours itself"),
+        pytest.param(operator("one", variant="osso", namespace="two"), ["one"], True, id="another of ours"),
+    ],
+)
+def test_rivals(other, watched, is_rival):
+    assert rivals([other], "one", watched) == ([other] if is_rival else [])
+
+
+def test_the_operator_itself_is_whose_it_is():
+    theirs = operator("one")
+    assert rivals([theirs], "one", ["one"], "upstream") == []
+    assert rivals([operator("one", variant="osso")], "one", ["one"], "upstream") != []

@@ -1,0 +1,197 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Variables of the roles secondary_scheduler and operator: all errors at once, each with its place, the value and the remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils._variables import operator, secondary_scheduler, types
+
+ROOT = Path(__file__).resolve().parents[5]
+IMAGE = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7"
+GOOD = {"image": IMAGE, "preset": "no_scoring"}
+LONGEST = "a" * 43
+
+
+def options(role):
+    return yaml.safe_load((ROOT / f"roles/{role}/meta/argument_specs.yml").read_text())["argument_specs"]["main"]["options"]
+
+
+def check(given, errors, **facts):
+    found = secondary_scheduler.complete(given, **facts)["errors"]
+    assert [(error, start) for error, start in zip(found, errors, strict=True) if not error.startswith(start)] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "errors"),
+    [
+        ([GOOD], []),
+        ([{**GOOD, "name": LONGEST}, {"name": "b", "state": "absent"}, {**GOOD, "name": None}], []),
+        ([{**GOOD, "name": 5}], []),
+        ([{}], ["secondary_schedulers[0]: openshift-secondary-scheduler-operator/cluster needs image, and one of config, config_text, "]),
+        ([GOOD, {**GOOD, "name": "b", "config_text": "x"}], ["secondary_schedulers[1]: openshift-secondary-scheduler-operator/b needs image, and one"]),
+        ([{**GOOD, "name": LONGEST + "a"}], [f"secondary_schedulers[0]: name is {LONGEST}a: use up to 43 "]),
+        ([{**GOOD, "name": "Big"}, {**GOOD, "name": "b/c"}], ["secondary_schedulers[0]: name is Big: ", "secondary_schedulers[1]: name is b/c: "]),
+        ([{**GOOD, "namespace": "a.b"}], ["secondary_schedulers[0]: namespace is a.b: use up to 63 "]),
+        (
+            [GOOD, {**GOOD, "name": "b"}, {"name": "cluster", "state": "absent"}],
+            ["secondary_schedulers[0], secondary_schedulers[2]: openshift-secondary-scheduler-operator/cluster is listed 2 times: "],
+        ),
+    ],
+)  # fmt: skip
+def test_items(given, errors):
+    check(given, errors)
+
+
+def test_what_an_item_has_instead_is_named():
+    (error,) = secondary_scheduler.complete([{"config_text": "x", "preset": "y"}])["errors"]
+    assert error.endswith("It has config_text, preset.")
+    (error,) = secondary_scheduler.complete([{}])["errors"]
+    assert error.endswith("It has none of these.")
+
+
+def test_two_items_with_one_scheduler_name():
+    """Of those that are present."""
+    given = [{"name": "gone", "state": "absent"}, {**GOOD, "name": "a"}, {**GOOD, "name": "b"}, {**GOOD, "name": "c"}]
+    place = "secondary_schedulers[1], secondary_schedulers[3]: the schedulerName x is in the profiles of "
+    check(given, [place], names=[["x", "y"], ["z"], ["x"]])
+    check(given, [], names=[["x"], ["y"], ["z"]])
+
+
+def test_what_the_upstream_operator_cannot_honour():
+    item = {**GOOD, "name": "b", "namespace": "c", "overrides": {"replicas": 2}, "annotations": {"osso.scheduler/adopt": "true", "x": "y"}}
+    said = ["name is b, but", "namespace is c, but", "overrides has replicas, but", "annotations has osso.scheduler/adopt, which"]
+    check([GOOD], [], variant="upstream")
+    check([item], [f"secondary_schedulers[0]: {start}" for start in said], variant="upstream")
+
+
+def test_items_are_complete_and_have_their_types():
+    assert secondary_scheduler.complete([])["warnings"] == ["secondary_schedulers is empty: no scheduler is configured."]
+    (item,) = secondary_scheduler.complete([{**GOOD, "kubernetes_version": 1.31, "ask_image": "false"}])["items"]
+    assert (item["kubernetes_version"], item["ask_image"], item["where"]) == ("1.31", False, "secondary_schedulers[0]")
+
+
+def test_documented_defaults_are_the_defaults():
+    documented = options("secondary_scheduler")["secondary_schedulers"]["options"]
+    # Derived from the name, or left out of the resource
+    assert set(documented) - set(secondary_scheduler.DEFAULTS) == {"config_map", "topology"}
+    said = {name: option["default"] for name, option in documented.items() if "default" in option}
+    assert said == {name: secondary_scheduler.DEFAULTS[name] for name in said}
+
+
+DEFAULTS = yaml.safe_load((ROOT / "roles/operator/defaults/main.yml").read_text())
+FACTS = {"operators": [], "olm": False, "kubernetes_version": "1.34", "image": "a/b:1", "schedulers": []}
+OURS = {"namespace": DEFAULTS["operator_namespace"], "variant": "osso", "method": "manifests", "replicas": 1, "watches": ["a"], "name": "x"}
+
+
+def decide(given=(), **facts):
+    given = dict(given)
+    return operator.complete({**DEFAULTS, **given}, list(given), {**FACTS, **facts})
+
+
+def test_errors_of_the_operators_variables_are_reported_at_once():
+    other = {**OURS, "namespace": "other", "watches": ["*"]}
+    given = {"operator_catalog_image": "a/b:c", "operator_upgrade": "version", "operator_approve": "1.0.0"}
+    found = decide(given, operators=[other], kubernetes_version="1.24", image="")["errors"]
+    starts = [
+        "The operator other/x already watches *.",
+        "operator_approve, operator_catalog_image, operator_upgrade cannot be honoured with operator_variant osso and operator_method manifests",
+        "The cluster runs Kubernetes 1.24, and the operator needs",
+        "operator_image is missing, and with this version",
+        "operator_upgrade is version, but operator_version is missing",
+        "operator_approve is 1.0.0, but operator_approval is Automatic",
+    ]
+    assert [(error, start) for error, start in zip(found, starts, strict=True) if not error.startswith(start)] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "olm", "installed", "chosen"),
+    [
+        ("auto", True, [], "olm"),
+        ("auto", False, [], "manifests"),
+        ("auto", True, [OURS], "manifests"),
+        ("auto", True, [{**OURS, "method": "olm"}], "olm"),
+        ("olm", True, [OURS], "olm"),
+    ],
+)
+def test_the_method(method, olm, installed, chosen):
+    found = decide({"operator_method": method}, olm=olm, operators=installed)
+    assert (found["method"], found["errors"]) == (chosen, [])
+    assert found["installed"] == [one["method"] for one in installed]
+
+
+def test_what_is_for_the_other_method_may_stand_beside_with_auto():
+    given = {"operator_catalog_image": "a/b:c", "operator_image": "a/b:1"}
+    for olm in (True, False):
+        assert decide({"operator_method": "auto", **given}, olm=olm)["errors"] == []
+        assert len(decide({"operator_method": "olm" if olm else "manifests", **given}, olm=olm)["errors"]) == 1
+
+
+def test_a_subscription_gets_what_was_set():
+    given = {"operator_method": "olm", "operator_subscription_config": {"env": []}, "operator_node_selector": {"a": "b"}}
+    assert decide(given, olm=True)["config"] == {"env": [], "nodeSelector": {"a": "b"}}
+    assert decide({**given, "operator_resources": {"limits": {}}}, olm=True)["config"]["resources"] == {"limits": {}}
+    assert (decide()["upgrade"], decide({"operator_version": "1.0.0"})["upgrade"]) == ("channel", "version")
+
+
+def test_a_removal_spares_schedulers_of_others():
+    absent = {"operator_state": "absent"}
+    foreign = {"kind": "SecondaryScheduler", "namespace": "other", "name": "cluster"}
+    (error,) = decide(absent, schedulers=[foreign, {**foreign, "kind": "Deployment"}])["errors"]
+    assert error.startswith("SecondaryScheduler other/cluster is in a namespace that this operator does not watch")
+    assert decide({**absent, "operator_watch_namespaces": ["*"]}, schedulers=[foreign])["errors"] == []
+    theirs = {**OURS, "variant": "upstream", "watches": [DEFAULTS["operator_namespace"]]}
+    (error,) = decide(absent, operators=[theirs])["errors"]
+    assert "Set operator_variant to upstream to remove that one" in error
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted", "result"),
+    [
+        ("false", "bool", False),
+        ("Yes", "bool", True),
+        (False, "bool", False),
+        ("300", "int", 300),
+        ("-1", "int", -1),
+        ("many", "int", "many"),
+        (1.31, "str", "1.31"),
+        (True, "str", True),
+        ([1], "list", [1]),
+        (None, "bool", None),
+    ],
+)
+def test_a_text_gets_its_type(value, wanted, result):
+    found = types.typed(value, wanted)
+    assert (found, type(found)) == (result, type(result))
+
+
+LISTS_AND_DICTS = [
+    (role, name)
+    for role in (
+        "custom_scheduler",
+        "default_scheduler",
+        "mirror",
+        "monitoring",
+        "operator",
+        "publish",
+        "scheduler_pool",
+        "secondary_scheduler",
+    )
+    for name, about in options(role).items()
+    if about.get("type") in ("list", "dict")
+]
+
+
+@pytest.mark.parametrize(("role", "name"), LISTS_AND_DICTS)
+def test_a_list_or_dict_that_is_a_text_is_an_error(role, name):
+    """Of every role: Ansible accepts such a text, and a role would read its characters."""
+    about = options(role)
+    for text in ("a,b", "a=b", "[]", ""):
+        (error,) = types.errors(about, {name: text})
+        assert error.startswith(f"{name} is a text instead of a {about[name]['type']}. Give it in a file")
+    assert types.errors(about, {name: [] if about[name]["type"] == "list" else {}, "other": "text"}) == []
