@@ -102,6 +102,7 @@ PROGRAMS = {
 }
 
 CHECKOUT_LAYOUT = Layout(CHECKOUT / ".cluster")
+LOCKS = CHECKOUT / ".cache/locks"
 
 REQUIRED = ("kubernetes", "scheduler-plugins", "pause", "coredns", "controller", "load-watcher")
 
@@ -118,9 +119,11 @@ def ensure(layout: Layout, progress: Progress, names: Iterable[str] = REQUIRED) 
     check(layout, names)
     layout.bin.mkdir(parents=True, exist_ok=True)
     layout.inputs.mkdir(exist_ok=True)
+    LOCKS.mkdir(parents=True, exist_ok=True)
     for program in _stale(layout, names):
         # One after the other, also for several clusters: the second build of a program then takes it from the first one.
-        with (SOURCE / program.module / program.module_file).open() as lock:
+        # Not a lock on a file of the module: go locks that itself.
+        with (LOCKS / program.name).open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if _in_checkout(layout, program):
                 _take_from_checkout(layout, program)
