@@ -31,6 +31,6 @@ def now() -> str:
     return write(datetime.now(timezone.utc))
 
 
-def seconds_between(earlier: str, later: str) -> float:
+def seconds_between(earlier: str | None, later: str | None) -> float:
     """Negative where ``later`` is before ``earlier``. Raises ValueError as `parse`."""
     return (parse(later) - parse(earlier)).total_seconds()

@@ -6,9 +6,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 ERROR, WARNING = "error", "warning"
+
+
+class FindingData(TypedDict):
+    """A `Finding` as modules return it."""
+
+    severity: str
+    code: str
+    message: str
+    hint: str
+    metric: str
+    nodes: list[str]
 
 
 class Finding(NamedTuple):
@@ -24,8 +35,15 @@ class Finding(NamedTuple):
     metric: str = ""
     nodes: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        return dict(self._asdict(), nodes=list(self.nodes))
+    def as_dict(self) -> FindingData:
+        return {
+            "severity": self.severity,
+            "code": self.code,
+            "message": self.message,
+            "hint": self.hint,
+            "metric": self.metric,
+            "nodes": list(self.nodes),
+        }
 
     def __str__(self) -> str:
         return f"{self.message}: {self.hint}" if self.hint else self.message

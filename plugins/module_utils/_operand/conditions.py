@@ -6,19 +6,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
 
 SEE_DEGRADED = "See the condition Degraded."
 """The message of a condition that follows from Degraded, which alone has the reason in full."""
 
 
-def made(name, status, reason, message=""):
+class Condition(TypedDict):
     """A condition without its time; ``status`` is ``"True"``, ``"False"`` or ``"Unknown"``."""
+
+    type: str
+    status: str
+    reason: str
+    message: str
+
+
+class DatedCondition(Condition):
+    """A condition with the time (RFC 3339) since which it has its status."""
+
+    lastTransitionTime: str
+
+
+def made(name: str, status: str, reason: str, message: str = "") -> Condition:
+    """The condition of this name."""
     return {"type": name, "status": status, "reason": reason, "message": message}
 
 
-def dated(entry, before, now):
+def dated(entry: Condition, before: Mapping[str, Any], now: str) -> DatedCondition:
     """The condition with its time: that of the status ``before``, as long as it stays True, False or Unknown."""
     old = in_status(before, entry["type"])
     same = old.get("status") == entry["status"] and old.get("lastTransitionTime")
-    return dict(entry, lastTransitionTime=old["lastTransitionTime"] if same else now)
+    return {**entry, "lastTransitionTime": old["lastTransitionTime"] if same else now}

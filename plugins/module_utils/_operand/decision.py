@@ -12,23 +12,32 @@ and no rollout that is known to serve. ``leave`` changes nothing, ``remove`` del
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import Failure
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import Finding
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PROM_URL
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import dns1123_subdomain
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import user_in
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import made
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import Condition, made
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import FailedRollout, Memory, Rollout
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.validation import Target, ValidationResult, unmounted_kubeconfig
 
 APPLY, HOLD, LEAVE, REMOVE = "apply", "hold", "leave", "remove"
 DEFAULT_SCHEDULER = "default-scheduler"
 IMAGE_ACCEPTS = "ImageAccepts"
 NO_WATCHER = "load-watcher-unavailable"
+
+Reason = tuple[str, str]
+"""Reason and message of a condition."""
 
 
 class Facts(NamedTuple):
@@ -42,47 +51,67 @@ class Facts(NamedTuple):
     needed. metrics: ``findings`` of the module prometheus_info, None where no plugin asks Prometheus.
     """
 
-    resource: dict
+    resource: Object
     config: ValidationResult | None
-    overrides: dict
+    overrides: Object
     config_problem: str = ""
     config_unreadable: bool = False
     image_error: str = ""
-    override_problems: tuple = ()
-    eligible: list | None = None
-    memory: rollouts.Memory = rollouts.Memory()
-    deployment: dict | None = None
-    failure: Any = None
-    tls: tuple = ()
+    override_problems: tuple[str, ...] = ()
+    eligible: list[str] | None = None
+    memory: Memory = Memory()
+    deployment: Object | None = None
+    failure: Failure | None = None
+    tls: tuple[str, ...] = ()
     serving_cert: bool = False
     source: prometheus.Source | None = None
-    metrics: list | None = None
+    metrics: list[FindingData] | None = None
     now: str = ""
 
+    @property
+    def found_config(self) -> ValidationResult:
+        """``config``, where it is known that there is one: for all that is not in the way of a rollout."""
+        if self.config is None:
+            raise AssertionError("config")
+        return self.config
 
-class Decision(NamedTuple):
-    """action: see the module. reason, message: of the obstacle, AsExpected where there is none.
 
-    desired: the rollout that the resource asks for, None if that is unknown; rollout: the one to apply or None. secret: name,
-    annotations and data (text by key) of the Secret with its configuration; ``template`` is the configuration with its placeholders.
-    replicas: of the Deployment. prune: whether older configurations may go.
-    config_valid: the condition.
+class ConfigSecret(prometheus.SecretContent):
+    """The Secret with a configuration; ``template`` is the configuration with its placeholders."""
+
+    template: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """action: see the module. reason, message: of the obstacle, AsExpected where there is none. config_valid: the condition.
+
+    desired: the rollout that the resource asks for, None if that is unknown.
     """
 
     action: str
     reason: str
     message: str
-    config_valid: dict
-    desired: dict | None = None
-    rollout: dict | None = None
-    secret: dict | None = None
-    replicas: int = 1
-    prune: bool = False
+    config_valid: Condition
+    desired: Rollout | None
 
     @property
-    def is_kept(self):
+    def is_kept(self) -> bool:
         """Is what is applied something else than what the resource asks for?"""
         return self.action == APPLY and self.reason != "AsExpected"
+
+
+@dataclass(frozen=True)
+class Application(Decision):
+    """The decision to apply ``rollout``: the one with the action APPLY.
+
+    secret: with its configuration. replicas: of the Deployment. prune: whether older configurations may go.
+    """
+
+    rollout: Rollout
+    secret: ConfigSecret
+    replicas: int
+    prune: bool
 
 
 def decide(facts: Facts) -> Decision:
@@ -91,9 +120,9 @@ def decide(facts: Facts) -> Decision:
     spec = facts.resource.get("spec") or {}
     state = spec.get("managementState") or "Managed"
     if state == "Removed":
-        return Decision(REMOVE, "Removed", "spec.managementState is Removed.", valid)
+        return Decision(REMOVE, "Removed", "spec.managementState is Removed.", valid, None)
     if state == "Unmanaged":
-        return Decision(LEAVE, "Unmanaged", "spec.managementState is Unmanaged: the scheduler is left as it is.", valid)
+        return Decision(LEAVE, "Unmanaged", "spec.managementState is Unmanaged: the scheduler is left as it is.", valid, None)
     obstacle = _unusable(facts, spec) or _refused(facts, valid) or _unfilled(facts)
     if obstacle:
         return _keep(facts, valid, *obstacle)
@@ -103,35 +132,36 @@ def decide(facts: Facts) -> Decision:
     unmeasured = _unmeasured(facts, desired)
     if unmeasured:
         return _keep(facts, valid, "MetricsUnavailable", unmeasured, desired)
-    failed = _failed(facts, desired)
-    if failed:
-        return _keep(facts, valid, "RolledBack", _rolled_back(desired, facts.memory.served, failed), desired, failed)
+    served, failed = facts.memory.served, _failed(facts, desired)
+    if served and failed:
+        return _keep(facts, valid, "RolledBack", _rolled_back(desired, served, failed), desired, failed)
     return _apply(facts, valid, "AsExpected", "", desired, desired)
 
 
-def desire(facts: Facts) -> dict[str, Any]:
+def desire(facts: Facts) -> Rollout:
     """The rollout that the resource asks for. Its configuration must have been found, its overrides must be usable."""
-    spec = facts.resource["spec"]
+    spec, config = facts.resource["spec"], facts.found_config
     chosen = rollouts.placement(spec, facts.overrides)
     return {
         "image": spec["schedulerImage"],
-        "config": facts.config.hash,
+        "config": config.hash or "",
         "flags": rollouts.flags_of(facts.resource, facts.overrides, facts.tls, _holds_secret(facts)),
         "placement": chosen,
         "overrides": {key: value for key, value in facts.overrides.items() if key not in ("args", *chosen)},
         "serving_cert": facts.serving_cert,
-        "health": rollouts.health(facts.config.target.kubernetes, facts.config.completed),
+        "health": rollouts.health(config.target.kubernetes, config.completed),
     }
 
 
 def _holds_secret(facts: Facts) -> bool:
     """Is there a token in the configuration, or a user with a password in the URL that fills it?"""
-    if facts.config.holds_token or facts.source is None:
-        return bool(facts.config.holds_token)
-    return prometheus.PROM_URL in facts.config.text and bool(user_in(facts.source.url))
+    config = facts.found_config
+    if config.holds_token or facts.source is None:
+        return config.holds_token
+    return PROM_URL in config.decoded and bool(user_in(facts.source.url))
 
 
-def config_valid(facts: Facts) -> dict[str, Any]:
+def config_valid(facts: Facts) -> Condition:
     """The condition ConfigValid: False for what the scheduler would refuse or not start with, Unknown if that cannot be determined."""
     resource, config = facts.resource, facts.config
     spec = resource.get("spec") or {}
@@ -151,7 +181,7 @@ def config_valid(facts: Facts) -> dict[str, Any]:
         return made("ConfigValid", "False", "ConfigInvalid", f"{source}the kube-scheduler in the image rejects it: {answer.error}")
     if config.valid is False or config.starts is False:
         return made("ConfigValid", "False", "ConfigInvalid", _errors(source, config))
-    if DEFAULT_SCHEDULER in config.scheduler_names and naming.annotations(resource).get(naming.ALLOW_DEFAULT_SCHEDULER) != "true":
+    if DEFAULT_SCHEDULER in config.scheduler_names and naming.annotations_of(resource).get(naming.ALLOW_DEFAULT_SCHEDULER) != "true":
         message = (
             f"{source}a profile is called {DEFAULT_SCHEDULER}, by its schedulerName or since it has none: it would compete with the "
             "cluster's own scheduler for every pod. Give each profile a schedulerName of its own; if you mean it, set the annotation "
@@ -180,7 +210,7 @@ def config_valid(facts: Facts) -> dict[str, Any]:
     return made("ConfigValid", "True", "AsExpected", f"Checked for {target}.{warnings}")
 
 
-def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> dict[str, Any]:
+def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> Condition:
     before = in_status(facts.resource.get("status") or {}, "ConfigValid")
     if before.get("reason") == IMAGE_ACCEPTS and not _unusable(facts, facts.resource["spec"]) and is_deployed(facts):
         return made("ConfigValid", "True", IMAGE_ACCEPTS, before.get("message", ""))
@@ -198,7 +228,7 @@ def is_deployed(facts: Facts) -> bool:
     return rollouts.deployed(facts.deployment) == rollouts.identity(desire(facts))
 
 
-def _unusable(facts, spec):
+def _unusable(facts: Facts, spec: Object) -> Reason | None:
     """``(reason, message)`` for a resource whose fields cannot be used, None otherwise."""
     name = facts.resource["metadata"]["name"]
     if not naming.is_usable(name):
@@ -216,7 +246,7 @@ def _unusable(facts, spec):
     problem = _config_map_name_problem(spec["schedulerConfig"])
     if problem:
         return "ConfigMapNameInvalid", problem
-    rollback = naming.annotations(facts.resource).get(naming.ROLLBACK) or naming.AUTOMATIC
+    rollback = naming.annotations_of(facts.resource).get(naming.ROLLBACK) or naming.AUTOMATIC
     if rollback not in (naming.AUTOMATIC, naming.NEVER):
         return "AnnotationInvalid", f"The annotation {naming.ROLLBACK} is {rollback}; it must be {naming.AUTOMATIC} or {naming.NEVER}."
     if facts.override_problems:
@@ -233,7 +263,7 @@ def _config_map_name_problem(name: str) -> str:
     )
 
 
-def _refused(facts, valid):
+def _refused(facts: Facts, valid: Condition) -> Reason | None:
     """``(reason, message)`` for a configuration that is not there or would not start, None otherwise."""
     # Unknown: the image may be valid, and only the rollout will show it.
     if valid["status"] == "False" or facts.config is None:
@@ -241,21 +271,21 @@ def _refused(facts, valid):
     return None
 
 
-def _unfilled(facts):
+def _unfilled(facts: Facts) -> Reason | None:
     """``(reason, message)`` for a configuration with placeholders that nothing fills, None otherwise."""
-    if facts.source is not None and facts.source.lacks(facts.config.text):
+    if facts.source is not None and facts.source.lacks(facts.found_config.decoded):
         return "PrometheusUnknown", f"The settings for Prometheus are incomplete: {facts.source.problem}."
     return None
 
 
-def _unmeasured(facts, desired):
+def _unmeasured(facts: Facts, desired: Rollout) -> str:
     """Why a scheduler that depends on metrics is not deployed, empty if it may be."""
     # The load-watcher comes with the scheduler: it cannot be there before.
     errors = [finding for finding in facts.metrics or [] if finding["severity"] == "error" and finding["code"] != NO_WATCHER]
     if not errors:
         return ""
     said = said_of(errors)
-    if naming.annotations(facts.resource).get(naming.MONITORING_REQUIRED) == "true":
+    if naming.annotations_of(facts.resource).get(naming.MONITORING_REQUIRED) == "true":
         return f"{said} There is no rollout without metrics, because of the annotation {naming.MONITORING_REQUIRED} says."
     silent = any(finding["code"] == "no-answer" for finding in errors)
     if silent and rollouts.deployed(facts.deployment) != rollouts.identity(desired):
@@ -263,14 +293,14 @@ def _unmeasured(facts, desired):
     return ""
 
 
-def said_of(findings):
+def said_of(findings: Iterable[FindingData]) -> str:
     """Findings of the module prometheus_info as one text."""
     return " ".join("{0}{1}.".format(entry["message"], f": {entry['hint']}" if entry["hint"] else "") for entry in findings)
 
 
-def _failed(facts, desired):
+def _failed(facts: Facts, desired: Rollout) -> FailedRollout | None:
     """The record of why the desired rollout does not come to serve, None where it may be (or stay) applied."""
-    memory, annotations = facts.memory, naming.annotations(facts.resource)
+    memory, annotations = facts.memory, naming.annotations_of(facts.resource)
     wanted, retry = rollouts.identity(desired), annotations.get(naming.RETRY) or ""
     if annotations.get(naming.ROLLBACK) == naming.NEVER or not memory.served or memory.served_id == wanted:
         return None
@@ -283,7 +313,7 @@ def _failed(facts, desired):
     return {"id": wanted, "reason": reason, "message": message, "retry": retry}
 
 
-def _rolled_back(desired, served, failed):
+def _rolled_back(desired: Rollout, served: Rollout, failed: FailedRollout) -> str:
     what = str(failed.get("message", "")).rstrip(".")
     config = "the same configuration" if desired["config"] == served["config"] else f"configuration {served['config']}"
     return (
@@ -293,13 +323,13 @@ def _rolled_back(desired, served, failed):
     )
 
 
-def _replicas(facts):
+def _replicas(facts: Facts) -> int:
     """How many replicas the resource asks for and the nodes allow."""
     wanted = rollouts.max_replicas(facts.resource.get("spec") or {})
     return wanted if facts.eligible is None else min(wanted, len(facts.eligible))
 
 
-def _no_node(desired):
+def _no_node(desired: Rollout) -> str:
     selector = desired["placement"]["nodeSelector"]
     chosen = ", ".join(f"{key}={value}" for key, value in sorted(selector.items())) or "(none)"
     return (
@@ -308,7 +338,9 @@ def _no_node(desired):
     )
 
 
-def _keep(facts, valid, reason, message, desired=None, failed=None):
+def _keep(
+    facts: Facts, valid: Condition, reason: str, message: str, desired: Rollout | None = None, failed: FailedRollout | None = None
+) -> Decision:
     """Something is in the way: keep the last rollout that served as it was. A later one that may still come to serve is left alone."""
     memory, live = facts.memory, facts.deployment
     replaceable = failed or live is None or rollouts.deployed(live) == memory.served_id or rollouts.is_failing(live, facts.failure)
@@ -317,37 +349,50 @@ def _keep(facts, valid, reason, message, desired=None, failed=None):
     return _apply(facts, valid, reason, message, desired, memory.served, failed)
 
 
-def _apply(facts, valid, reason, message, desired, rollout, failed=None):
-    text, name, data, about = _configuration(facts, rollout)
+def _apply(
+    facts: Facts,
+    valid: Condition,
+    reason: str,
+    message: str,
+    desired: Rollout | None,
+    rollout: Rollout,
+    failed: FailedRollout | None = None,
+) -> Application:
+    secret = _secret(facts, rollout)
     serves = (
         rollouts.deployed(facts.deployment) == rollouts.identity(rollout)
         and rollouts.is_complete(facts.deployment)
-        and rollouts.configuration(facts.deployment) == name
+        and rollouts.configuration(facts.deployment) == secret["name"]
     )
     memory = facts.memory
-    record = rollouts.annotations(memory, name, facts.now, rollout if serves else None, failed or _remembered(memory, rollout))
-    secret = {"name": name, "annotations": {**about, **record}, "data": data, "template": text}
+    failed = failed or _remembered(memory, rollout)
+    record = rollouts.annotations_of(memory, secret["name"], facts.now, rollout if serves else None, failed)
+    secret["annotations"].update(record)
     # Where no node is left for it, a scheduler stays as it is.
     replicas = _replicas(facts) or ((facts.deployment or {}).get("spec") or {}).get("replicas") or 1
     # What is not known is not taken away.
-    prune = serves and not (facts.source is not None and facts.source.lacks(text))
-    return Decision(APPLY, reason, message, valid, desired, rollout, secret, replicas, prune=prune)
+    prune = serves and not (facts.source is not None and facts.source.lacks(secret["template"]))
+    return Application(APPLY, reason, message, valid, desired, rollout, secret, replicas, prune)
 
 
-def _configuration(facts, rollout):
-    """The Secret with a rollout's configuration: template, name, data, and its annotations."""
+def _secret(facts: Facts, rollout: Rollout) -> ConfigSecret:
+    """The Secret with a rollout's configuration, without the annotations that remember rollouts."""
     memory, source = facts.memory, facts.source
     # The text of a remembered configuration is the Secret's: the user's ConfigMap may be gone.
-    remembered = memory.served is not None and memory.served["config"] == rollout["config"]
-    text = prometheus.template(memory.secret) if remembered else facts.config.text
-    if remembered and source is not None and source.lacks(text):
-        return text, memory.secret["metadata"]["name"], prometheus.held(memory.secret), prometheus.said(memory.secret)
+    kept = memory.secret if memory.served is not None and memory.served["config"] == rollout["config"] else None
+    text = prometheus.template(kept) if kept else facts.found_config.decoded
+    if kept and source is not None and source.lacks(text):
+        return {"name": kept["metadata"]["name"], "annotations": prometheus.said(kept), "data": prometheus.held(kept), "template": text}
     content = prometheus.content(rollout["config"], text, source)
-    name = naming.config_secret(naming.of(facts.resource), content)
-    return text, name, prometheus.data(text, source), prometheus.annotations(text, source, content)
+    return {
+        "name": naming.config_secret(naming.of(facts.resource), content),
+        "annotations": prometheus.annotations_of(text, source, content),
+        "data": prometheus.data(text, source),
+        "template": text,
+    }
 
 
-def _remembered(memory, rollout):
+def _remembered(memory: Memory, rollout: Rollout) -> FailedRollout | None:
     """The record of an earlier failure, as long as it is not that rollout which is tried again."""
     return memory.failed if memory.failed and memory.failed.get("id") != rollouts.identity(rollout) else None
 

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import hashlib
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import SEE_DEGRADED
 
 NORMAL, WARNING = "Normal", "Warning"
@@ -38,7 +40,13 @@ class Event(NamedTuple):
     message: str
 
 
-def of_reconcile(resource, applied, before, after, action=""):
+def of_reconcile(
+    resource: Object,
+    applied: Iterable[Mapping[str, Any]],
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
+    action: str = "",
+) -> list[Event]:
     """The events that a reconcile of ``resource`` writes, a list of `Event`; empty where nothing changed.
 
     ``applied``: ``objects`` of the module apply. ``before``, ``after``: the resource's status before and after. ``action``: of the decision.
@@ -46,18 +54,18 @@ def of_reconcile(resource, applied, before, after, action=""):
     return _of_objects(applied) + _of_conditions(before or {}, after or {}, action)
 
 
-def _of_objects(applied):
+def _of_objects(applied: Iterable[Mapping[str, Any]]) -> list[Event]:
     found = []
     for entry in applied:
-        word = _WORDS.get(entry.get("action"))
+        word = _WORDS.get(entry.get("action", ""))
         if word:
             place = f"{entry['namespace']}/" if entry.get("namespace") else ""
             found.append(Event(NORMAL, entry["kind"] + word, f"{word} {entry['kind']} {place}{entry['name']}."))
     return found
 
 
-def _of_conditions(before, after, action):
-    found = {}
+def _of_conditions(before: Mapping[str, Any], after: Mapping[str, Any], action: str) -> list[Event]:
+    found: dict[str, Event] = {}
     for name, (good, well) in CONDITIONS.items():
         old, new = in_status(before, name), in_status(after, name)
         if not new or (old.get("status"), old.get("reason")) == (new.get("status"), new.get("reason")):
@@ -72,7 +80,7 @@ def _of_conditions(before, after, action):
     return list(found.values())
 
 
-def _severity(name, old, new, action):
+def _severity(name: str, old: Object, new: Object, action: str) -> str:
     if action in _INTENDED:
         return NORMAL
     if name == "Available":
@@ -81,11 +89,11 @@ def _severity(name, old, new, action):
     return NORMAL if new["status"] == "Unknown" else WARNING
 
 
-def _message(condition):
+def _message(condition: Object) -> str:
     return condition.get("message") or f"{condition['type']} is {condition['status']}."
 
 
-def manifest(resource, event, now):
+def manifest(resource: Object, event: Event, now: str) -> Object:
     """The v1 Event object for ``event`` on ``resource``; ``now`` is an RFC 3339 time.
 
     Its name is the same for the same resource, reason and message, so that who finds it in the cluster can raise its ``count``.

@@ -10,10 +10,12 @@ looks after a released resource is stopped, and may not look after any other.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import inventory, prune
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import names, rollout
 
 # Names of inventories: of a SecondaryScheduler's objects (without its name), and of an operator's
@@ -21,16 +23,50 @@ _OPERAND = inventory.identity("operand-", "").name
 _INSTALLATION = inventory.identity("osso-scheduler-operator", "").name
 
 
-def plan(
-    resources: list[dict[str, Any]], operators: list[dict[str, Any]], chosen: list[dict[str, str]] | None = None
-) -> dict[str, list[Any]]:
-    """Who is concerned when ``chosen`` (namespace and name each; None: all) of the SecondarySchedulers ``resources`` are released.
+class Operator(TypedDict):
+    """One of the ``operators`` that the module scheduler_info returns, as far as it is read here."""
 
-    ``operators`` as the module scheduler_info returns them. Returns ``resources`` that are released, and as manifests without content
-    the same (``manifests``) and the Deployments of the ``operators`` to be stopped; the namespaces of those that OLM installed (``olm``);
-    resources that are being deleted and wait for an operator (``deleted``); with namespace and name, other resources that would have no
-    operator any more (``unattended``), and those of ``chosen`` that do not exist (``missing``).
+    kind: str
+    namespace: str
+    name: str
+    variant: str
+    method: str
+    replicas: int
+    watches: list[str]
+
+
+class Place(TypedDict):
+    namespace: str
+    name: str
+
+
+class Plan(TypedDict):
+    """Who is concerned by a handover. Manifests are without content.
+
+    resources: that are released; manifests: of these; operators: manifests of the Deployments to be stopped; olm: the namespaces of those that OLM
+    installed. deleted: resources that are being deleted and wait for an operator. unattended: other resources that would have no operator any more.
+    missing: chosen resources that do not exist.
     """
+
+    resources: list[Object]
+    deleted: list[Object]
+    manifests: list[Object]
+    operators: list[Object]
+    olm: list[str]
+    unattended: list[Place]
+    missing: list[Place]
+
+
+class Installation(TypedDict):
+    """An installation of our operator that is no longer in use. namespace: of its set; orphan: the names of the members that others use too,
+    Namespaces and CustomResourceDefinitions."""
+
+    namespace: str
+    orphan: list[str]
+
+
+def plan(resources: list[Object], operators: list[Operator], chosen: list[Place] | None = None) -> Plan:
+    """The `Plan` to release ``chosen`` (None: all) of the SecondarySchedulers ``resources``."""
     keys = {_key(one["metadata"]) for one in resources}
     wanted = keys if chosen is None else {_key(one) for one in chosen}
     namespaces = {namespace for namespace, name in wanted & keys}
@@ -53,7 +89,7 @@ def plan(
     }
 
 
-def stale(resource: dict[str, Any], deployments: list[dict[str, Any]], inventories: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def stale(resource: Object, deployments: list[Object], inventories: list[Object]) -> list[Object]:
     """What was made for a released ``resource`` and nothing uses any more, as manifests without content.
 
     [] until another operator's Deployment, of the same name, has replaced our pods. What has the name that the upstream operator gives it
@@ -78,16 +114,12 @@ def stale(resource: dict[str, Any], deployments: list[dict[str, Any]], inventori
 
 
 def installations(
-    plan: dict[str, list[Any]],
-    operators: list[dict[str, Any]],
-    deployments: list[dict[str, Any]],
-    inventories: list[dict[str, Any]],
-) -> list[dict[str, Any]]:
-    """The installations of our operator that are no longer in use: the operator is stopped, and no scheduler depends on its objects.
-
-    ``plan`` as `plan` returns it, ``operators`` as it takes them, the others as `stale` takes them. Returns for each installation the
-    ``namespace`` of its set, and with ``orphan`` the names of the members that others use too, Namespaces and CustomResourceDefinitions.
-    """
+    plan: Plan,
+    operators: list[Operator],
+    deployments: list[Object],
+    inventories: list[Object],
+) -> list[Installation]:
+    """The installations whose operator is stopped, and on whose objects no scheduler depends. deployments, inventories: as `stale` takes them."""
     stopped = {_key(one["metadata"]) for one in plan["operators"]}
     others = [one for one in operators if one["variant"] == "osso" and _key(one) not in stopped]
     replaced = [Identity.of(one) for resource in plan["resources"] for one in stale(resource, deployments, inventories)]
@@ -105,21 +137,21 @@ def installations(
     ]
 
 
-def _is_ours(deployment, known):
+def _is_ours(deployment: Object, known: names.Names) -> bool:
     """Do its pods still mount a configuration that this operator created?"""
     volumes = deployment["spec"]["template"]["spec"].get("volumes") or []
     secrets = [(volume.get("secret") or {}).get("secretName", "") for volume in volumes]
     return any(name.startswith(names.config_secret(known, "")) for name in secrets)
 
 
-def _watches(operator, namespace):
+def _watches(operator: Operator, namespace: str | None) -> bool:
     return "*" in operator["watches"] or namespace in operator["watches"]
 
 
-def _key(metadata):
+def _key(metadata: Mapping[str, Any]) -> tuple[str, str]:
     return metadata["namespace"], metadata["name"]
 
 
-def _manifest(identity):
+def _manifest(identity: Identity) -> Object:
     metadata = {"name": identity.name, **({"namespace": identity.namespace} if identity.namespace else {})}
     return {"apiVersion": identity.api_version, "kind": identity.kind, "metadata": metadata}

@@ -10,18 +10,20 @@ Nothing of it may be printed as a whole: it holds the configuration, and so perh
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypedDict
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import pod_failures, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.accounts import Account, account
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import named_plugins
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import configured, findings, preflight
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.metrics import Readers
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import decision as decisions
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import leftovers, needs, nodes, overrides, prometheus, tls
@@ -53,28 +55,35 @@ class ConfigMap(NamedTuple):
 class Neighbours(NamedTuple):
     """Facts about the surroundings of a resource, also during its deletion: all SecondarySchedulers that this operator reconciles, and the ConfigMap."""
 
-    resources: list[dict[str, Any]]
+    resources: list[Object]
     config_map: ConfigMap
+
+
+class Platform(TypedDict):
+    """What the cluster offers."""
+
+    openshift: bool
+    service_ca: bool
+    service_monitor: bool
 
 
 class Inputs(NamedTuple):
     """What one reconcile has read, and what was decided on it.
 
-    facts, decision: see `decision`. validated: the configuration that is applied; None where there is none. platform: what the cluster offers:
-    ``openshift``, ``service_ca``, ``service_monitor``. needs: what the enabled plugins need (see `needs`), None unless something is applied.
-    load_watcher: see `prometheus.load_watcher`. leftovers: manifests of what may be deleted. scheduler_names: those that the scheduler serves, or
-    will once it runs.
+    facts, decision: see `decision`. validated: the configuration that is applied; None where there is none. needs: what the enabled plugins need,
+    None unless something is applied. leftovers: manifests of what may be deleted. scheduler_names: those that the scheduler serves, or will once it
+    runs.
     """
 
     facts: decisions.Facts
     decision: decisions.Decision
     neighbours: Neighbours
-    platform: dict[str, bool]
+    platform: Platform
     validated: ValidationResult | None = None
-    needs: dict[str, Any] | None = None
-    load_watcher: dict[str, Any] | None = None
+    needs: needs.Needs | None = None
+    load_watcher: prometheus.LoadWatcher | None = None
     account: Account = Account()
-    leftovers: tuple[dict[str, Any], ...] = ()
+    leftovers: tuple[Object, ...] = ()
     scheduler_names: tuple[str, ...] = ()
 
 
@@ -92,7 +101,7 @@ class Reader:
     ``namespaces``: those in which other SecondarySchedulers are looked for, empty for all.
     """
 
-    def __init__(self, client: Client, resource: dict[str, Any], namespaces: Sequence[str] = ()):
+    def __init__(self, client: Client, resource: Object, namespaces: Sequence[str] = ()):
         self._client = client
         self._resource = resource
         self._names = naming.of(resource)
@@ -109,10 +118,11 @@ class Reader:
         self._groups = self._client.groups()
         facts = self._facts()
         decision = decisions.decide(facts)
-        if self._is_to_be_asked(facts, decision):
+        if isinstance(decision, decisions.Application) and self._is_to_be_asked(facts, decision):
+            config = facts.found_config
             try:
-                answer = self._answer(facts.config, decision.desired["flags"])
-                facts = facts._replace(config=validation.with_answer(facts.config, answer))
+                answer = self._answer(config, decision.rollout["flags"])
+                facts = facts._replace(config=validation.with_answer(config, answer))
             except ClusterError as error:
                 facts = facts._replace(image_error=error.message)
             decision = decisions.decide(facts)
@@ -120,17 +130,19 @@ class Reader:
         if measured is not None:
             facts = facts._replace(metrics=measured)
             decision = decisions.decide(facts)
-        platform = {
+        platform: Platform = {
             "openshift": "route.openshift.io" in self._groups,
             "service_ca": facts.serving_cert,
             "service_monitor": self._serves(*SERVICE_MONITOR),
         }
         inputs = Inputs(facts, decision, self._neighbours(self._found), platform, facts.config)
-        if decision.action != decisions.APPLY:
+        if not isinstance(decision, decisions.Application):
             return inputs._replace(scheduler_names=self._reported_names(decision, facts.deployment))
-        validated = facts.config
-        if decision.is_kept:
-            validated = self._validate(decision.secret["template"], decision.rollout["image"], decision.rollout["flags"])
+        validated = (
+            self._validate(decision.secret["template"], decision.rollout["image"], decision.rollout["flags"])
+            if decision.is_kept
+            else facts.found_config
+        )
         account = self._account(facts.deployment)
         return inputs._replace(
             validated=validated,
@@ -161,7 +173,7 @@ class Reader:
         config = None
         if self._config_map_name:
             self._found = read_config_map(self._client, self._names["namespace"], self._config_map_name)
-        if self._found.text is not None:
+        if isinstance(self._found.text, str):
             config = self._validate(self._found.text, self._spec.get("schedulerImage"), rollouts.flags_of(self._resource, given, profile))
         eligible = None
         if rollouts.is_highly_available(self._spec):
@@ -170,7 +182,7 @@ class Reader:
             eligible = nodes.eligible(live, chosen["nodeSelector"], chosen["tolerations"])
         secrets, now = self._secrets(), timestamps.now()
         memory = rollouts.remember(secrets)
-        texts = (config.text if config else "") + (prometheus.template(memory.secret) if memory.secret else "")
+        texts = (config.decoded if config else "") + (prometheus.template(memory.secret) if memory.secret else "")
         return decisions.Facts(
             resource=self._resource,
             config=config,
@@ -207,7 +219,7 @@ class Reader:
         return tls.flags(self._client.get(self._client.resource("config.openshift.io/v1", "APIServer"), "cluster"))
 
     def _validate(self, text: str, image: str | None, flags: Sequence[str]) -> ValidationResult:
-        annotations = naming.annotations(self._resource)
+        annotations = naming.annotations_of(self._resource)
         kubernetes, plugins = annotations.get(naming.KUBERNETES_VERSION), annotations.get(naming.PLUGINS)
         version = self._cluster_version()
         target = validation.resolve_target(image, kubernetes, plugins, flags, lambda: version, strict=False)
@@ -237,58 +249,58 @@ class Reader:
             raise Unanswered(answer)
         return answer
 
-    def _is_to_be_asked(self, facts, decision):
-        return (
-            decision.action == decisions.APPLY and not decision.is_kept and facts.config.valid is None and not decisions.is_deployed(facts)
-        )
+    @staticmethod
+    def _is_to_be_asked(facts: decisions.Facts, decision: decisions.Application) -> bool:
+        return not decision.is_kept and facts.found_config.valid is None and not decisions.is_deployed(facts)
 
-    def _secrets(self):
+    def _secrets(self) -> list[Object]:
         """Those with configurations of the scheduler. None for a name that is too long: nothing was ever made for it, and it fits into no label."""
         if not naming.is_usable(self._names["name"]):
             return []
         selector = ",".join(f"{key}={value}" for key, value in naming.labels(self._names).items())
         return self._client.list(self._client.resource("v1", "Secret"), self._names["namespace"], label_selector=selector)
 
-    def _failure(self, deployment):
+    def _failure(self, deployment: Object | None) -> pod_failures.Failure | None:
         """Why pods of the newest rollout are not ready. Asked only where some are not."""
         if deployment is None or rollouts.is_complete(deployment):
             return None
         selector = f"app={self._names['workload']}"
-        found = [
+        replica_sets, pods = (
             self._client.list(self._client.resource(*kind), self._names["namespace"], label_selector=selector)
             for kind in (("apps/v1", "ReplicaSet"), ("v1", "Pod"))
-        ]
-        failure = pod_failures.of_rollout(deployment, *found)
+        )
+        failure = pod_failures.of_rollout(deployment, replica_sets, pods)
         if failure is None and rollouts.is_overdue(deployment):
             # Only then: a probe that fails while a scheduler starts is no failure.
             events = self._client.list(self._client.resource("v1", "Event"), self._names["namespace"], field_selector="reason=Unhealthy")
-            failure = pod_failures.of_rollout(deployment, *found, events)
+            failure = pod_failures.of_rollout(deployment, replica_sets, pods, events)
         return failure
 
-    def _account(self, deployment: dict[str, Any] | None) -> Account:
+    def _account(self, deployment: Object | None) -> Account:
         return account(deployment, self._get("v1", "ServiceAccount", self._names["workload"])) if deployment else Account()
 
-    def _get(self, api_version, kind, name):
+    def _get(self, api_version: str, kind: str, name: str) -> Object | None:
         return self._client.get(self._client.resource(api_version, kind), name, self._names["namespace"])
 
     def _neighbours(self, found: Found) -> Neighbours:
         kind = self._client.resource(self._resource["apiVersion"], self._resource["kind"])
-        resources = [live for namespace in self._namespaces or [None] for live in self._client.list(kind, namespace)]
+        resources = [live for namespace in self._namespaces or (None,) for live in self._client.list(kind, namespace)]
         return Neighbours(resources, self._config_map(found, resources))
 
     # What follows from the decision
 
-    def _metrics(self, facts, decision):
+    def _metrics(self, facts: decisions.Facts, decision: decisions.Decision) -> list[FindingData] | None:
         """What stands between the scheduler and the metrics that its plugins ask Prometheus for; None where none of them does."""
-        if decision.action != decisions.APPLY:
+        if not isinstance(decision, decisions.Application):
             return None
         data, source = decision.secret["data"], facts.source
         text, ca = data[prometheus.CONFIG_KEY], data.get(prometheus.CA_KEY)
         # What is filled in is another text than the one that was validated.
         config = facts.config.tree if facts.config and text == facts.config.text else tree(text)
-        asked, more = configured.asked(config), []
+        asked = configured.asked(config)
+        more: list[FindingData] = []
         through_service = asked is None and source is not None and bool(source.watcher_url)
-        if through_service:
+        if through_service and source is not None:
             plugins = configured.watched_by(config, source.watcher_url)
             asked, ca = (configured.Asked(source.url, source.token, False, plugins) if plugins else None), source.ca
             more = self._without_watcher()
@@ -303,9 +315,10 @@ class Reader:
             timeout=METRICS_TIMEOUT,
         )
         readers = Readers(asked.plugins, through_service, configured.target_utilization(config))
-        return preflight.examine(options, lambda: self._client, readers=readers)["findings"] + more
+        found: list[FindingData] = preflight.examine(options, lambda: self._client, readers=readers)["findings"]
+        return found + more
 
-    def _without_watcher(self):
+    def _without_watcher(self) -> list[FindingData]:
         """A finding where no pod of the load-watcher has metrics for the scheduler."""
         name = self._names["load_watcher"]
         live = self._get("apps/v1", "Deployment", name)
@@ -315,26 +328,26 @@ class Reader:
         hint = f"if it stays so, look at kubectl describe deployment {name} -n {self._names['namespace']}, and at the log of its pods"
         return [findings.error(decisions.NO_WATCHER, message, hint).as_dict()]
 
-    def _reported_names(self, decision: decisions.Decision, deployment: dict[str, Any] | None) -> tuple[str, ...]:
+    def _reported_names(self, decision: decisions.Decision, deployment: Object | None) -> tuple[str, ...]:
         """The names that the scheduler serves where nothing is applied: those that its status reports, as long as it exists."""
         if decision.action == decisions.REMOVE or deployment is None:
             return ()
         return tuple((self._resource.get("status") or {}).get("schedulerNames") or ())
 
-    def _needs(self, validated: ValidationResult, decision: decisions.Decision) -> dict[str, Any]:
+    def _needs(self, validated: ValidationResult, decision: decisions.Application) -> needs.Needs:
         effective = (validated.effective if validated.valid else None) or named_plugins(validated.tree)
         served = {f"{api_version}/{kind}" for api_version, kind in needs.kinds(effective) if self._serves(api_version, kind)}
         roles = self._client.resource("rbac.authorization.k8s.io/v1", "ClusterRole")
-        facts = {
+        facts: needs.Facts = {
             "served": served,
             "cluster_roles": {name for name in needs.cluster_roles(effective) if self._client.get(roles, name)},
             "controller": self._get("apps/v1", "Deployment", self._names["controller"]) if needs.needs_controller(effective) else None,
             "image": decision.rollout["image"],
-            "annotations": naming.annotations(self._resource),
+            "annotations": naming.annotations_of(self._resource),
         }
         return needs.of(effective, facts)
 
-    def _leftovers(self, is_cut_off):
+    def _leftovers(self, is_cut_off: bool) -> list[Object]:
         """What the upstream operator made for the resource and this one has no use for; the Lease of a leader that the API server refuses
         (``is_cut_off``), which cannot hand it over, so that the next one would wait until it expires.
         """
@@ -347,7 +360,7 @@ class Reader:
             [{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease}] if is_cut_off else []
         )
 
-    def _config_map(self, found: Found, resources: list[dict[str, Any]]) -> ConfigMap:
+    def _config_map(self, found: Found, resources: list[Object]) -> ConfigMap:
         name = self._config_map_name
         if not name:
             return ConfigMap()
@@ -361,18 +374,39 @@ class Reader:
         return ConfigMap(name, bool(found.resource_version), marked == mine, marked != mine and marked in users)
 
 
-def template_variables(inputs: Inputs) -> dict[str, Any]:
-    """The variable ``operand`` of the templates in roles/operand/templates, for a decision to apply something."""
-    decision, names = inputs.decision, naming.of(inputs.facts.resource)
-    watcher = inputs.load_watcher
+class RolloutToApply(rollouts.Rollout):
+    """A rollout with its identity."""
+
+    id: str
+
+
+class TemplateVariables(TypedDict):
+    """The variable ``operand`` of the templates in roles/operand/templates. The data of Secrets is encoded as the API server takes it."""
+
+    names: naming.Names
+    labels: dict[str, str]
+    noticed: dict[str, str]
+    owner: naming.Owner
+    rollout: RolloutToApply
+    secret: prometheus.SecretContent
+    load_watcher: prometheus.LoadWatcher | None
+    replicas: int
+    account: Mapping[str, object]
+    platform: Platform
+    needs: needs.Needs | None
+
+
+def template_variables(inputs: Inputs, decision: decisions.Application) -> TemplateVariables:
+    """What the templates need to apply what was decided."""
+    names, watcher = naming.of(inputs.facts.resource), inputs.load_watcher
     return {
         "names": names,
         "labels": naming.labels(names),
         "noticed": naming.noticed(names),
         "owner": naming.owner(inputs.facts.resource),
-        "rollout": dict(decision.rollout, id=rollouts.identity(decision.rollout)),
+        "rollout": {**decision.rollout, "id": rollouts.identity(decision.rollout)},
         "secret": _encoded(decision.secret),
-        "load_watcher": dict(watcher, secret=_encoded(watcher["secret"])) if watcher else None,
+        "load_watcher": {**watcher, "secret": _encoded(watcher["secret"])} if watcher else None,
         "replicas": decision.replicas,
         "account": inputs.account._asdict(),
         "platform": inputs.platform,
@@ -380,7 +414,7 @@ def template_variables(inputs: Inputs) -> dict[str, Any]:
     }
 
 
-def _encoded(secret: dict[str, Any]) -> dict[str, Any]:
-    """A decision's Secret as the API server takes it."""
+def _encoded(secret: prometheus.SecretContent) -> prometheus.SecretContent:
+    """The Secret with its data as the API server takes it."""
     data = {key: base64.b64encode(text.encode()).decode() for key, text in secret["data"].items()}
     return {"name": secret["name"], "annotations": secret["annotations"], "data": data}

@@ -13,7 +13,7 @@ Manifests here are dicts with apiVersion, kind and metadata.name, for namespaced
 
 from __future__ import annotations
 
-from typing import Any
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 # The field manager of its writes: what a Go program is called that names none.
 UPSTREAM_MANAGER = "secondary-scheduler-operator"
@@ -27,7 +27,7 @@ _RBAC = "rbac.authorization.k8s.io/v1"
 _WORKLOAD = "secondary-scheduler"
 
 
-def candidates(resource: dict[str, Any]) -> list[dict[str, Any]]:
+def candidates(resource: Object) -> list[Object]:
     """Objects to look for, as manifests; [] for a SecondaryScheduler that the upstream operator never reconciled."""
     metadata = resource["metadata"]
     if (metadata["namespace"], metadata["name"]) != (UPSTREAM_NAMESPACE, UPSTREAM_RESOURCE):
@@ -39,7 +39,7 @@ def candidates(resource: dict[str, Any]) -> list[dict[str, Any]]:
     return bindings + [_manifest(kind, "secondary-scheduler-operand", UPSTREAM_NAMESPACE) for kind in ("RoleBinding", "Role")]
 
 
-def of(resource: dict[str, Any], found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def of(resource: Object, found: list[Object]) -> list[Object]:
     """Those of ``found`` (objects as the API returns them) that the upstream operator made for ``resource``, as manifests.
 
     Objects that a user gave another purpose (another subject, another owner) are not included.
@@ -49,7 +49,7 @@ def of(resource: dict[str, Any], found: list[dict[str, Any]]) -> list[dict[str, 
     return [manifest for manifest, obj in manifests if manifest in wanted and _is_upstreams(obj, resource)]
 
 
-def _is_upstreams(obj: dict[str, Any], resource: dict[str, Any]) -> bool:
+def _is_upstreams(obj: Object, resource: Object) -> bool:
     owners = obj["metadata"].get("ownerReferences") or []
     return (
         bool(owners)
@@ -59,7 +59,7 @@ def _is_upstreams(obj: dict[str, Any], resource: dict[str, Any]) -> bool:
     )
 
 
-def _owns(owner: dict[str, Any], obj: dict[str, Any], resource: dict[str, Any]) -> bool:
+def _owns(owner: Object, obj: Object, resource: Object) -> bool:
     namespaced = "namespace" in obj["metadata"]
     return (
         owner.get("apiVersion", "").partition("/")[0] == resource["apiVersion"].partition("/")[0]
@@ -69,11 +69,11 @@ def _owns(owner: dict[str, Any], obj: dict[str, Any], resource: dict[str, Any]) 
     )
 
 
-def _is_for_the_scheduler(binding: dict[str, Any]) -> bool:
+def _is_for_the_scheduler(binding: Object) -> bool:
     subjects = [(one.get("kind"), one.get("namespace"), one.get("name")) for one in binding.get("subjects") or []]
     return subjects == [("ServiceAccount", UPSTREAM_NAMESPACE, _WORKLOAD)]
 
 
-def _manifest(kind: str, name: str, namespace: str | None = None) -> dict[str, Any]:
+def _manifest(kind: str, name: str, namespace: str | None = None) -> Object:
     metadata = {"name": name, "namespace": namespace} if namespace else {"name": name}
     return {"apiVersion": _RBAC, "kind": kind, "metadata": metadata}

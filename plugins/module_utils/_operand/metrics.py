@@ -17,8 +17,13 @@ import fcntl
 import json
 import os
 import tempfile
+from collections.abc import Iterable, Mapping
 from http.client import HTTPConnection, HTTPException
+from typing import Any
 from urllib.parse import urlsplit
+
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import Condition
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.names import Names
 
 # Set only in the operator's image. Without it, no metrics are exposed.
 ADDRESS = "OPERATOR_METRICS"
@@ -42,8 +47,11 @@ TYPES = (
 VALUES = {"True": 1, "False": 0}
 UNKNOWN = -1
 
+Gauge = dict[str, Any]
+"""The body of a request: ``name``, ``description``, and as ``gauge`` what to do to it."""
 
-def post(names, conditions):
+
+def post(names: Names, conditions: Iterable[Condition] | None) -> str | None:
     """Hand the conditions of one SecondaryScheduler to the runner, as its status holds them.
 
     ``names`` has its ``namespace`` and ``name``. Returns why that failed, or None; never raises for it.
@@ -51,12 +59,12 @@ def post(names, conditions):
     return _send(payloads(names, {entry["type"]: _value(entry) for entry in conditions or []}))
 
 
-def forget(names):
+def forget(names: Names) -> str | None:
     """Remove the metrics of a deleted SecondaryScheduler; returns as `post`."""
     return _send(payloads(names, dict.fromkeys(TYPES, UNKNOWN)))
 
 
-def payloads(names, values):
+def payloads(names: Names, values: Mapping[str, int]) -> list[Gauge]:
     """The bodies of the requests, in their order, that give the gauges of one SecondaryScheduler these values by condition type."""
     bodies = []
     for kind, value in values.items():
@@ -68,20 +76,20 @@ def payloads(names, values):
     return bodies
 
 
-def _value(condition):
+def _value(condition: Condition) -> int:
     return UNKNOWN if condition.get("reason") == "Removed" else VALUES.get(condition["status"], UNKNOWN)
 
 
-def _gauge(metric, **action):
+def _gauge(metric: str, **action: Any) -> Gauge:
     return {"name": metric, "description": HELP, "gauge": action}
 
 
-def _send(bodies):
+def _send(bodies: list[Gauge]) -> str | None:
     address = os.environ.get(ADDRESS)
     if not address or not bodies:
         return None
     url = urlsplit(address)
-    connection = HTTPConnection(url.hostname, url.port, timeout=TIMEOUT)
+    connection = HTTPConnection(url.hostname or "", url.port, timeout=TIMEOUT)
     try:
         with open(os.path.join(tempfile.gettempdir(), LOCK), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

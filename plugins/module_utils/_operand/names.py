@@ -7,6 +7,9 @@
 from __future__ import annotations
 
 import re
+from typing import TypedDict
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 FIELD_MANAGER = "osso.scheduler.operator"
 FINALIZER = "osso.scheduler/clean-up"
@@ -45,13 +48,42 @@ VERBOSITY = "ansible.sdk.operatorframework.io/verbosity"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,41}[a-z0-9])?")
 
 
+class Names(TypedDict):
+    """Of a SecondaryScheduler and of what is made for it: see `of`.
+
+    workload: of Deployment, ServiceAccount, Lease and more. set: of the apply set. cluster: of cluster-scoped objects. prometheus: of the Role for
+    Prometheus. controller: of the Deployment of the plugins' controller.
+    """
+
+    name: str
+    namespace: str
+    workload: str
+    set: str
+    cluster: str
+    service: str
+    prometheus: str
+    serving_secret: str
+    controller: str
+    load_watcher: str
+
+
+class Owner(TypedDict):
+    """The option ``owner`` of the module apply."""
+
+    apiVersion: str
+    kind: str
+    name: str
+    namespace: str
+    uid: str
+
+
 def is_usable(name: str) -> bool:
     """Does the name of a SecondaryScheduler fit into the names of what is made for it?"""
     return bool(_NAME.fullmatch(name))
 
 
-def of(resource):
-    """The names around a SecondaryScheduler, a dict.
+def of(resource: Object) -> Names:
+    """The names around a SecondaryScheduler.
 
     Upstream's one resource is called ``cluster``: what belongs to it has upstream's names. Names of RBAC objects may hold colons, those of
     namespaces and resources may not, so ``cluster`` is unique in the cluster.
@@ -74,7 +106,7 @@ def of(resource):
     }
 
 
-def labels(names):
+def labels(names: Names) -> dict[str, str]:
     """The labels of what is made for a resource; its pods carry ``app`` alone."""
     return {
         "app": names["workload"],
@@ -84,7 +116,7 @@ def labels(names):
     }
 
 
-def owner(resource):
+def owner(resource: Object) -> Owner:
     """The option ``owner`` of the module apply."""
     return {
         "apiVersion": resource["apiVersion"],
@@ -95,7 +127,7 @@ def owner(resource):
     }
 
 
-def noticed(names):
+def noticed(names: Names) -> dict[str, str]:
     """The annotations by which the operator notices changes of an object that no owner reference can tie to the resource."""
     return {
         PRIMARY_RESOURCE: "{namespace}/{name}".format(**names),
@@ -103,11 +135,12 @@ def noticed(names):
     }
 
 
-def annotations(resource):
+def annotations_of(resource: Object) -> dict[str, str]:
     """The annotations of a SecondaryScheduler, {} where there are none."""
-    return resource["metadata"].get("annotations") or {}
+    found: dict[str, str] = resource["metadata"].get("annotations") or {}
+    return found
 
 
-def config_secret(names, config_hash):
+def config_secret(names: Names, config_hash: str) -> str:
     """Name of the Secret that holds the effective configuration of a content hash."""
     return f"{names['workload']}-config-{config_hash}"

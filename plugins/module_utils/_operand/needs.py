@@ -4,17 +4,18 @@
 
 """What the enabled plugins of a scheduler need besides it, and what of that the cluster lacks.
 
-Everywhere here ``effective`` is that of ``kube_scheduler.result.Result``: scheduler name -> extension point -> [(plugin, weight), ...].
+Everywhere here ``effective`` is that of ``kube_scheduler.result.Result``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from typing import TypedDict
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import identify, split
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import plugins_of
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import Effective, plugins_of
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import (
     CONTROLLER,
     FIRST,
@@ -39,24 +40,63 @@ _NEEDS = {**NEEDS, **IN_TREE_NEEDS}
 _INSTALL = "run the operator's installation (role osso.scheduler.operator) with operator_plugins that name it, by a cluster administrator"
 
 
-def plugins(effective: Mapping[str, Mapping[str, Iterable]]) -> list[str]:
+class Facts(TypedDict):
+    """What `of` goes by. served: which of `kinds` the API serves, as ``<apiVersion>/<kind>``. cluster_roles: which of `cluster_roles` exist. image: of
+    the scheduler. annotations: of its resource. controller: the live Deployment of the controller or None.
+    """
+
+    served: Collection[str]
+    cluster_roles: Collection[str]
+    image: str
+    annotations: Mapping[str, str]
+    controller: Object | None
+
+
+class Controller(TypedDict):
+    """The controller to deploy. cluster_role: its ClusterRole in the cluster; lease_role: the one in ``lease_namespace``."""
+
+    image: str
+    replicas: int
+    cluster_role: str
+    lease_role: str
+    lease_namespace: str
+
+
+class Missing(TypedDict):
+    """A requirement of a plugin that the cluster lacks."""
+
+    plugin: str
+    what: str
+    reason: str
+    message: str
+
+
+class Needs(TypedDict):
+    """cluster_roles: names to bind the scheduler to. controller: None if no plugin needs it, or if it cannot run. missing: empty where all is there."""
+
+    cluster_roles: list[str]
+    controller: Controller | None
+    missing: list[Missing]
+
+
+def plugins(effective: Effective) -> list[str]:
     """The enabled plugins that need something, sorted."""
     return sorted(plugins_of(effective) & set(_NEEDS))
 
 
-def kinds(effective: Mapping) -> list[tuple[str, str]]:
+def kinds(effective: Effective) -> list[tuple[str, str]]:
     """``(apiVersion, kind)`` of everything that the enabled plugins, and the controller that they need, read."""
     return sorted({(kind.api_version, kind.kind) for kind in _kinds(plugins(effective))})
 
 
-def cluster_roles(effective: Mapping) -> list[str]:
+def cluster_roles(effective: Effective) -> list[str]:
     """Names of the ClusterRoles that the enabled plugins, and the controller that they need, are bound to."""
     names = plugins(effective)
     controller = [CONTROLLER.role, CONTROLLER.lease_role] if _need_controller(names) else []
     return [role(name) for name in names if _NEEDS[name].rules] + controller
 
 
-def needs_controller(effective: Mapping) -> bool:
+def needs_controller(effective: Effective) -> bool:
     """Does an enabled plugin need the controller of scheduler-plugins?"""
     return _need_controller(plugins(effective))
 
@@ -66,16 +106,8 @@ def role(plugin: str) -> str:
     return ROLE_PREFIX + plugin
 
 
-def of(effective: Mapping, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The objects to create for the enabled plugins, and the missing requirements.
-
-    facts: ``served``, which of `kinds` the API serves, as ``<apiVersion>/<kind>``; ``cluster_roles``, which of `cluster_roles` exist;
-    ``image`` of the scheduler; ``annotations`` of its resource; ``controller``, the live Deployment of the controller or None.
-
-    Returns ``cluster_roles`` (names to bind the scheduler to), ``controller`` (None, or ``image``, ``replicas`` and the names of its
-    ClusterRoles: ``cluster_role`` for the cluster, ``lease_role`` for ``lease_namespace``) and ``missing`` (dicts of ``plugin``, ``what``,
-    ``reason``, ``message``; empty where all is there).
-    """
+def of(effective: Effective, facts: Facts) -> Needs:
+    """The objects to create for the enabled plugins, and the missing requirements."""
     release = _release(facts)
     names = [name for name in plugins(effective) if release is None or release >= _NEEDS[name].since]
     if names and release is not None and release < FIRST:
@@ -116,15 +148,15 @@ def _kinds(names: Iterable[str]) -> set[Kind]:
     return found | set(CONTROLLER.kinds) if _need_controller(names) else found
 
 
-def _need_controller(names):
+def _need_controller(names: Iterable[str]) -> bool:
     return any(_NEEDS[name].controller for name in names)
 
 
-def _is_served(kind, facts):
+def _is_served(kind: Kind, facts: Facts) -> bool:
     return f"{kind.api_version}/{kind.kind}" in facts["served"]
 
 
-def _release(facts: Mapping[str, Any]) -> int | None:
+def _release(facts: Facts) -> int | None:
     """The minor of the scheduler's Kubernetes, None if it is unknown."""
     given = facts["annotations"].get(KUBERNETES_VERSION)
     release = given if given and not is_later_openshift(given) else identify(facts["image"]).kubernetes
@@ -134,7 +166,7 @@ def _release(facts: Mapping[str, Any]) -> int | None:
         return None  # said elsewhere
 
 
-def _controller(plugin, facts):
+def _controller(plugin: str, facts: Facts) -> tuple[Controller | None, list[Missing]]:
     """The controller for a plugin, None where something stands in its way; and what that is."""
     obstacles = [
         _undefined(plugin, kind, "the controller that it needs cannot start") for kind in CONTROLLER.kinds if not _is_served(kind, facts)
@@ -153,7 +185,7 @@ def _controller(plugin, facts):
         obstacles.append(_missing(plugin, "controller", CONTROLLER_MISSING, message))
     if obstacles:
         return None, obstacles
-    controller = {
+    controller: Controller = {
         "image": image,
         "replicas": 1,
         "cluster_role": CONTROLLER.role,
@@ -163,9 +195,9 @@ def _controller(plugin, facts):
     return controller, []
 
 
-def _failure(plugin, controller, deployment):
+def _failure(plugin: str, controller: Controller, deployment: Object | None) -> list[Missing]:
     """What is wrong with a controller that was applied and does not come to work; [] while it still may, and once it does."""
-    if conditions.find(deployment, "Progressing").get("reason") != "ProgressDeadlineExceeded":
+    if deployment is None or conditions.find(deployment, "Progressing").get("reason") != "ProgressDeadlineExceeded":
         return []
     message = (
         "The controller that the plugin {0} needs does not become ready: see the pods of Deployment {1}. Can the nodes pull its image {2}? "
@@ -174,7 +206,7 @@ def _failure(plugin, controller, deployment):
     return [_missing(plugin, "controller", CONTROLLER_MISSING, message)]
 
 
-def _undefined(plugin, kind, consequence):
+def _undefined(plugin: str, kind: Kind, consequence: str) -> Missing:
     served = f"The API server does not serve {kind.api_version} {kind.kind}"
     if kind.built_in:
         return _missing(plugin, f"API {kind.api_version}", API_NOT_SERVED, f"{served}, without which {consequence}: {kind.built_in}.")
@@ -183,12 +215,12 @@ def _undefined(plugin, kind, consequence):
     return _missing(plugin, what, CRD_MISSING, f"{served} ({what}), without which {consequence}: {remedy}.")
 
 
-def _no_role(plugin, name, consequence):
+def _no_role(plugin: str, name: str, consequence: str) -> Missing:
     message = f"There is no ClusterRole {name}, without which {consequence}: {_INSTALL}."
     return _missing(plugin, f"ClusterRole {name}", CLUSTER_ROLE_MISSING, message)
 
 
-def _unsupported(plugin):
+def _unsupported(plugin: str) -> Missing:
     message = (
         f"The plugin {plugin} of scheduler-plugins before v0.{FIRST} needs CRDs and permissions that this collection does not contain: "
         f"use an image of v0.{FIRST} or newer, or install them yourself."
@@ -196,5 +228,5 @@ def _unsupported(plugin):
     return _missing(plugin, f"scheduler-plugins v0.{FIRST}", RELEASE_UNSUPPORTED, message)
 
 
-def _missing(plugin, what, reason, message):
+def _missing(plugin: str, what: str, reason: str, message: str) -> Missing:
     return {"plugin": plugin, "what": what, "reason": reason, "message": message}

@@ -6,12 +6,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 _REPELLING = ("NoSchedule", "NoExecute")
 
 
-def eligible(nodes, node_selector=None, tolerations=None):
+def eligible(
+    nodes: Iterable[Object], node_selector: Mapping[str, str] | None = None, tolerations: Sequence[Object] | None = None
+) -> list[str]:
     """Names of the nodes for pods with this nodeSelector and these tolerations, in alphabetical order; nodes as the API server returns them.
 
     A cordoned node does not count, not even for pods that tolerate it: a node is cordoned to become empty.
@@ -22,24 +27,24 @@ def eligible(nodes, node_selector=None, tolerations=None):
     )
 
 
-def _is_open(node):
+def _is_open(node: Object) -> bool:
     if node["metadata"].get("deletionTimestamp") or (node.get("spec") or {}).get("unschedulable"):
         return False
     return conditions.is_true(node, "Ready")
 
 
-def _matches(node, selector):
+def _matches(node: Object, selector: Mapping[str, str]) -> bool:
     labels = node["metadata"].get("labels") or {}
     return all(labels.get(key) == value for key, value in selector.items())
 
 
-def _repelling(node, tolerations):
+def _repelling(node: Object, tolerations: Sequence[Object]) -> list[Object]:
     """The taints that keep the pods away."""
     taints = (node.get("spec") or {}).get("taints") or []
     return [taint for taint in taints if taint.get("effect") in _REPELLING and not any(_tolerates(one, taint) for one in tolerations)]
 
 
-def _tolerates(toleration, taint):
+def _tolerates(toleration: Object, taint: Object) -> bool:
     """See k8s.io/api core/v1 Toleration: no effect stands for every effect, no key (with Exists) for every key."""
     if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
         return False

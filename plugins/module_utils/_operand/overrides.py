@@ -10,7 +10,11 @@ Checked is what the API server could not, or would say in a way that does not le
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 FIELD = "spec.unsupportedConfigOverrides"
 
@@ -55,7 +59,11 @@ TAKEN_VOLUMES = ("config", "tmp", "certs-dir")
 TAKEN_PATHS = ("/etc/kubernetes", "/tmp", "/certs-dir")
 
 
-def read(value):
+Check = Callable[[str, Any], list[str]]
+"""Takes the path of a value and the value, and returns what is wrong with it."""
+
+
+def read(value: Any) -> tuple[Object, list[str]]:
     """The overrides that a resource gives, and what is wrong with them.
 
     ``value`` is ``spec.unsupportedConfigOverrides`` or None. Returns ``(overrides, problems)``: a dict with the usable ones of `KNOWN` that
@@ -65,7 +73,8 @@ def read(value):
         return {}, []
     if not isinstance(value, dict):
         return {}, [f"{FIELD} is a {_type(value)}; it must be a mapping with any of {', '.join(KNOWN)}."]
-    overrides, problems = {}, []
+    overrides: Object = {}
+    problems: list[str] = []
     for key, given in value.items():
         if key not in KNOWN:
             problems.append(_unknown(FIELD, key, KNOWN))
@@ -83,7 +92,7 @@ def read(value):
     return overrides, problems
 
 
-def _unmounted(overrides):
+def _unmounted(overrides: Object) -> list[str]:
     known = {volume["name"] for volume in overrides.get("volumes", ())}
     return [
         f"{FIELD}.volumeMounts[{index}].name is {mount['name']}; no volume of that name is given: add it to {FIELD}.volumes."
@@ -92,22 +101,19 @@ def _unmounted(overrides):
     ]
 
 
-def _unknown(path, key, known):
+def _unknown(path: str, key: object, known: Iterable[str]) -> str:
     close = get_close_matches(str(key), known, 1)
     return f"{path}.{key} is unknown; {f'did you mean {close[0]}? K' if close else 'k'}nown are {', '.join(known)}."
 
 
-def _type(value):
+def _type(value: object) -> str:
     for kind, name in ((bool, "boolean"), (str, "text"), ((int, float), "number"), (list, "list"), (dict, "mapping"), (type(None), "null")):
         if isinstance(value, kind):
             return name
     return type(value).__name__
 
 
-# Each checker takes the path and the value, and returns the list of problems.
-
-
-def _text(path, value):
+def _text(path: str, value: Any) -> list[str]:
     if isinstance(value, str) and value:
         return []
     if isinstance(value, (bool, int, float)):
@@ -115,16 +121,16 @@ def _text(path, value):
     return [f"{path} is {'empty' if value == '' else 'a ' + _type(value)}; it must be text."]
 
 
-def _any_text(path, value):
+def _any_text(path: str, value: Any) -> list[str]:
     return [] if value == "" else _text(path, value)
 
 
-def _mapping(path, value):
+def _mapping(path: str, value: Any) -> list[str]:
     return [] if isinstance(value, dict) else [f"{path} is a {_type(value)}; it must be a mapping."]
 
 
-def _whole_number(minimum):
-    def check(path, value):
+def _whole_number(minimum: int) -> Check:
+    def check(path: str, value: Any) -> list[str]:
         if isinstance(value, int) and not isinstance(value, bool) and value >= minimum:
             return []
         return [f"{path} must be a whole number of at least {minimum}."]
@@ -132,14 +138,14 @@ def _whole_number(minimum):
     return check
 
 
-def _one_of(*choices):
-    def check(path, value):
+def _one_of(*choices: str) -> Check:
+    def check(path: str, value: Any) -> list[str]:
         return [] if value in choices else [f"{path} must be one of {', '.join(choices)}."]
 
     return check
 
 
-def _number_or_percentage(path, value):
+def _number_or_percentage(path: str, value: Any) -> list[str]:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return []
     if isinstance(value, str) and re.fullmatch(r"[0-9]{1,3}%", value):
@@ -147,18 +153,19 @@ def _number_or_percentage(path, value):
     return [f"{path} must be a whole number such as 1, or a percentage such as 50%."]
 
 
-def _texts_by_name(path, value):
+def _texts_by_name(path: str, value: Any) -> list[str]:
     problems = _mapping(path, value)
     for name, entry in () if problems else value.items():
         problems += _any_text(f"{path}.{name}", entry)
     return problems
 
 
-def _list_of(check, unique=None):
-    def check_all(path, value):
+def _list_of(check: Check, unique: str | None = None) -> Check:
+    def check_all(path: str, value: Any) -> list[str]:
         if not isinstance(value, list):
             return [f"{path} is a {_type(value)}; it must be a list."]
-        problems, seen = [], set()
+        problems: list[str] = []
+        seen: set[str | None] = set()
         for index, entry in enumerate(value):
             problems += check(f"{path}[{index}]", entry)
             name = entry.get(unique) if unique and isinstance(entry, dict) else None
@@ -170,10 +177,10 @@ def _list_of(check, unique=None):
     return check_all
 
 
-def _object(required=(), **fields):
+def _object(required: Sequence[str] = (), **fields: Check | None) -> Check:
     """A mapping with these fields and no others; a field without a separate check can have any value."""
 
-    def check(path, value):
+    def check(path: str, value: Any) -> list[str]:
         problems = _mapping(path, value)
         if problems:
             return problems
@@ -181,17 +188,18 @@ def _object(required=(), **fields):
         for name, entry in value.items():
             if name not in fields:
                 problems.append(_unknown(path, name, fields))
-            elif fields[name] and entry is not None:
-                problems += fields[name](f"{path}.{name}", entry)
+            elif (check_field := fields[name]) and entry is not None:
+                problems += check_field(f"{path}.{name}", entry)
         return problems
 
     return check
 
 
-def _flag(path, value):
+def _flag(path: str, value: Any) -> list[str]:
     if not isinstance(value, str):
         return [f"{path} is a {_type(value)}; it must be a flag such as --name=value."]
-    name, equals = re.match(r"(--?[^=\s]*)(=?)", value).groups() if value.startswith("-") else ("", "")
+    match = re.match(r"(--?[^=\s]*)(=?)", value)
+    name, equals = match.groups() if match else ("", "")
     if not name.strip("-") or (not equals and name != value):
         return [f"{path} is no flag; a flag and its value are one entry: --name=value."]
     flag = name[2:].replace("_", "-") if name.startswith("--") else _SHORTHANDS.get(name[1], name[1:])
@@ -202,8 +210,8 @@ def _flag(path, value):
     return [] if name.startswith("--") else [f"{path} begins with one hyphen; a flag has two: --name=value."]
 
 
-def _not_ours(check, field, taken):
-    def check_both(path, value):
+def _not_ours(check: Check, field: str, taken: Sequence[str]) -> Check:
+    def check_both(path: str, value: Any) -> list[str]:
         problems = check(path, value)
         if not problems and value.get(field, "") in taken:
             problems.append(
@@ -214,11 +222,11 @@ def _not_ours(check, field, taken):
     return check_both
 
 
-def _volume(path, value):
+def _volume(path: str, value: Any) -> list[str]:
     return _mapping(path, value) or (_text(f"{path}.name", value["name"]) if "name" in value else [f"{path}.name is missing; add it."])
 
 
-def _mount(path, value):
+def _mount(path: str, value: Any) -> list[str]:
     shape = _object(
         ("name", "mountPath"),
         name=_text,
@@ -235,20 +243,19 @@ def _mount(path, value):
     return problems
 
 
-def _budget(path, value):
+def _budget(path: str, value: Any) -> list[str]:
     problems = _object(minAvailable=_number_or_percentage, maxUnavailable=_number_or_percentage)(path, value)
     if not problems and len([entry for entry in value.values() if entry is not None]) != 1:
         problems.append(f"{path} must have exactly one of minAvailable and maxUnavailable.")
     return problems
 
 
-def _command(path, value):
+def _command(path: str, value: Any) -> list[str]:
     problems = _list_of(_text)(path, value)
     return problems if problems or value else [f"{path} is empty; it must begin with the path of the program in the image."]
 
 
-KNOWN = {
-    # override: its checker
+KNOWN: dict[str, Check] = {
     "affinity": _object(nodeAffinity=_mapping, podAffinity=_mapping, podAntiAffinity=_mapping),
     "args": _list_of(_flag),
     "command": _command,

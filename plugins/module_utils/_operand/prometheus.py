@@ -15,13 +15,15 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import tokens
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import without_user
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
 
@@ -90,12 +92,28 @@ class Source(NamedTuple):
         return "" if LOAD_WATCHER_URL in text else self.ca
 
 
-def read(client: Client, resource: Mapping[str, Any], text: str, secrets: Iterable[Mapping[str, Any]], now: str) -> Source | None:
+class SecretContent(TypedDict):
+    """What a Secret is made of: its name, its annotations, and its data as text by key."""
+
+    name: str
+    annotations: dict[str, str]
+    data: dict[str, str]
+
+
+class LoadWatcher(TypedDict):
+    """A load-watcher service: its image, the URL of Prometheus, and the Secret that its pod reads."""
+
+    image: str
+    url: str
+    secret: SecretContent
+
+
+def read(client: Client, resource: Object, text: str, secrets: Iterable[Object], now: str) -> Source | None:
     """What the annotations of a resource name; None where neither they nor its configuration have to do with Prometheus.
 
     text: the configuration with its placeholders. secrets: those that the operator made for the resource. Raises `ApiError`.
     """
-    annotations = naming.annotations(resource)
+    annotations = naming.annotations_of(resource)
     ca = annotations.get(naming.PROMETHEUS_CA) or ""
     wanted = [name for name in PLACEHOLDERS if name in text]
     if not wanted and not ca:
@@ -139,19 +157,17 @@ def data(text: str, source: Source | None) -> dict[str, str]:
     return found
 
 
-def load_watcher(text: str, source: Source | None, names: Mapping[str, str]) -> dict[str, Any] | None:
-    """The load-watcher service that a configuration requires, None if it requires none: ``image``, ``url`` of Prometheus, and the ``secret`` with
-    ``name``, ``annotations`` and ``data`` (text by key) that its pod reads.
-    """
+def load_watcher(text: str, source: Source | None, names: naming.Names) -> LoadWatcher | None:
+    """The load-watcher service that a configuration requires, None if it requires none."""
     if source is None or LOAD_WATCHER_URL not in text or source.problem:
         return None
     held = {key: value for key, value in ((TOKEN_KEY, source.token), (CA_KEY, source.ca)) if value}
     name = f"{names['load_watcher']}-{_digest(held)[:12]}"
-    secret = {"name": name, "annotations": _about_token(source) if source.token else {}, "data": held}
+    secret: SecretContent = {"name": name, "annotations": _about_token(source) if source.token else {}, "data": held}
     return {"image": source.watcher, "url": source.url, "secret": secret}
 
 
-def annotations(text: str, source: Source | None, content_hash: str) -> dict[str, str]:
+def annotations_of(text: str, source: Source | None, content_hash: str) -> dict[str, str]:
     """The annotations that identify the Secret, without those for the state of its tokens."""
     if source is None or not (source.values(text) or source.ca_for(text)):
         return {}
@@ -163,25 +179,25 @@ def _about_token(source: Source) -> dict[str, str]:
     return {TOKEN_OF: source.token_of, **(dates if source.expires else {})}
 
 
-def held(secret: Mapping[str, Any]) -> dict[str, str]:
+def held(secret: Object) -> dict[str, str]:
     """The `data` that a Secret holds."""
     return {key: base64.b64decode(value).decode() for key, value in (secret.get("data") or {}).items()}
 
 
-def said(secret: Mapping[str, Any]) -> dict[str, str]:
-    """The `annotations` that a Secret has."""
+def said(secret: Object) -> dict[str, str]:
+    """The `annotations_of` that a Secret has."""
     found = secret["metadata"].get("annotations") or {}
     return {name: found[name] for name in (FILLED, TOKEN_OF, ISSUED, EXPIRES, REQUESTED) if name in found}
 
 
-def template(secret: Mapping[str, Any]) -> str:
+def template(secret: Object) -> str:
     """The configuration that a Secret was made of, with its placeholders."""
     data_of = held(secret)
     return data_of.get(TEMPLATE_KEY) or data_of[CONFIG_KEY]
 
 
-def _with_watcher(source: Source, resource: Mapping[str, Any]) -> Source:
-    image, names = naming.annotations(resource).get(naming.LOAD_WATCHER) or "", naming.of(resource)
+def _with_watcher(source: Source, resource: Object) -> Source:
+    image, names = naming.annotations_of(resource).get(naming.LOAD_WATCHER) or "", naming.of(resource)
     if not image:
         problem = f"the configuration holds {LOAD_WATCHER_URL}: set the annotation {naming.LOAD_WATCHER} of this resource to an image of load-watcher"
         return source._replace(problem=problem)
@@ -202,7 +218,9 @@ def _with_url(source: Source, url: str, placeholder: str) -> Source:
     return source._replace(url=url)
 
 
-def _with_token(client, source, annotations, namespace, secrets, now) -> Source:
+def _with_token(
+    client: Client, source: Source, annotations: Mapping[str, str], namespace: str, secrets: Iterable[Object], now: str
+) -> Source:
     named = annotations.get(naming.PROMETHEUS_TOKEN) or ""
     match = _SOURCE.fullmatch(named)
     if not match:
@@ -223,23 +241,28 @@ def _with_token(client, source, annotations, namespace, secrets, now) -> Source:
     kept = _kept(secrets, owner, wanted_seconds)
     if kept is not None:
         source = _dated(_taken(source, kept[0], None, owner)._replace(requested=kept[3]), *kept[1:3], before, now)
-        if source.problem or source.renew > 0:
+        if source.problem or (source.renew or 0) > 0:
             return source
-    wanted = {"namespace": namespace, "name": name, "audiences": [], "expiration_seconds": wanted_seconds}
+    wanted: dict[str, Any] = {"namespace": namespace, "name": name, "audiences": [], "expiration_seconds": wanted_seconds}
     token, finding = tokens.request(client, wanted)
     source = _taken(source, token, finding, owner)._replace(requested=str(wanted_seconds))
-    return source if source.problem else _dated(source, now, timestamps.write(token.expires), before, now)
+    if source.problem or token is None or token.expires is None:
+        return source
+    return _dated(source, now, timestamps.write(token.expires), before, now)
 
 
-def _taken(source, token, finding, owner) -> Source:
+def _taken(source: Source, token: tokens.Token | None, finding: Finding | None, owner: str) -> Source:
     if token is None:
+        # One of both is known
+        if finding is None:
+            raise AssertionError("finding")
         return source._replace(problem=f"{finding.message[0].lower()}{finding.message[1:]}: {finding.hint}")
     if not _SAFE_TOKEN.fullmatch(token.value):
         return source._replace(problem=f"what the {token.source} holds is no bearer token: it contains invalid characters")
     return source._replace(token=token.value, token_of=owner)
 
 
-def _dated(source, issued, expires, before, now) -> Source:
+def _dated(source: Source, issued: str, expires: str, before: float, now: str) -> Source:
     """With the time to renew its token. Where the API server gave it no more time than ``before``, half of that has to do."""
     life = timestamps.seconds_between(issued, expires)
     before = before or life / _LAST_PART
@@ -247,7 +270,7 @@ def _dated(source, issued, expires, before, now) -> Source:
     return source._replace(issued=issued, expires=expires, renew=int(timestamps.seconds_between(now, expires) - last))
 
 
-def _kept(secrets, owner, seconds) -> tuple[tokens.Token, str, str, str] | None:
+def _kept(secrets: Iterable[Object], owner: str, seconds: int) -> tuple[tokens.Token, str, str, str] | None:
     """The token of a ServiceAccount that lives the longest of those that were requested before, for no more than ``seconds``: token, issued,
     expires, and the requested seconds."""
     found = []
@@ -265,7 +288,7 @@ def _kept(secrets, owner, seconds) -> tuple[tokens.Token, str, str, str] | None:
     return max(found, key=lambda entry: entry[2], default=None)
 
 
-def _with_ca(client, source, name, namespace) -> Source:
+def _with_ca(client: Client, source: Source, name: str, namespace: str) -> Source:
     if dns1123_subdomain(name):
         return source._replace(
             problem=f"the annotation {naming.PROMETHEUS_CA} is {json.dumps(name[:253])}, which cannot be the name of a ConfigMap"
@@ -286,7 +309,7 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def _seconds(annotations, name) -> tuple[int, str]:
+def _seconds(annotations: Mapping[str, str], name: str) -> tuple[int, str]:
     """(seconds, "") of an annotation, 0 where it is not set; (0, what is wrong)."""
     value = annotations.get(name)
     if not value:

@@ -14,10 +14,17 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply impo
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, message_of
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.report import Report
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import decision as decisions
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import events, leftovers
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import Inputs, Reader, Unanswered, template_variables
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import (
+    Inputs,
+    Reader,
+    TemplateVariables,
+    Unanswered,
+    template_variables,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.reporting import Applied, Reporting
 
 ADOPT = "osso.scheduler/adopt"
@@ -47,6 +54,10 @@ KINDS_ELSEWHERE = (
 _LEAST_WAIT, _LAST_WAIT = 30, 5
 
 
+Render = Callable[[TemplateVariables], list[Object]]
+"""Makes manifests of the templates."""
+
+
 class Result(NamedTuple):
     """changed: was something written? look_again: when to reconcile again, such as ``5s``, "" if not by itself. failure: why the reconcile has to
     be tried again, "" if it has not."""
@@ -58,8 +69,8 @@ class Result(NamedTuple):
 
 def reconcile(
     client: Client,
-    resource: dict[str, Any],
-    render: Callable[[Mapping[str, Any]], list[dict[str, Any]]],
+    resource: Object,
+    render: Render,
     deadline: int,
     namespaces: Sequence[str],
     warn: Callable[[str], None],
@@ -76,8 +87,8 @@ def reconcile(
     except Exception as error:
         return _unread(client, resource, message_of(error), warn)
     applied, failure = Applied(), ""
-    if inputs.decision.action == decisions.APPLY:
-        applied, failure = _apply(client, inputs, render, warn)
+    if isinstance(inputs.decision, decisions.Application):
+        applied, failure = _apply(client, inputs, inputs.decision, render, warn)
     elif inputs.decision.action == decisions.REMOVE:
         applied = Applied(tuple(clean_up(client, resource, deadline, warn)["objects"]))
     told = Reporting(client, resource, warn).present(inputs, applied, failure)
@@ -86,7 +97,7 @@ def reconcile(
     )
 
 
-def _unread(client: Client, resource: dict[str, Any], failure: str, warn: Callable[[str], None]) -> Result:
+def _unread(client: Client, resource: Object, failure: str, warn: Callable[[str], None]) -> Result:
     try:
         told = Reporting(client, resource, warn).unread(failure)
     except Exception:
@@ -94,20 +105,22 @@ def _unread(client: Client, resource: dict[str, Any], failure: str, warn: Callab
     return Result(told.changed, told.look_again, failure)
 
 
-def _apply(client: Client, inputs: Inputs, render, warn: Callable[[str], None]) -> tuple[Applied, str]:
+def _apply(
+    client: Client, inputs: Inputs, decision: decisions.Application, render: Render, warn: Callable[[str], None]
+) -> tuple[Applied, str]:
     """What was applied, and why that failed, "" if it did not."""
     resource, names = inputs.facts.resource, naming.of(inputs.facts.resource)
     report, failure = Report(client, check=False, with_diff=False, return_kinds=("Deployment",)), ""
     try:
         options = Options(
-            render(template_variables(inputs)),
+            render(template_variables(inputs, decision)),
             field_manager=naming.FIELD_MANAGER,
             owner=naming.owner(resource),
             set_name=names["set"],
             set_namespace=names["namespace"],
             set_kinds=KINDS_ELSEWHERE,
-            prune=inputs.decision.prune,
-            adopt=naming.annotations(resource).get(ADOPT) == "true",
+            prune=decision.prune,
+            adopt=naming.annotations_of(resource).get(ADOPT) == "true",
             force_conflicts=True,
             revert_additions=True,
             # What the upstream operator wrote into these objects no longer counts.
@@ -124,7 +137,7 @@ def _apply(client: Client, inputs: Inputs, render, warn: Callable[[str], None]) 
 
 
 def clean_up(
-    client: Client, resource: dict[str, Any], seconds: int, warn: Callable[[str], None], check: bool = False, with_diff: bool = False
+    client: Client, resource: Object, seconds: int, warn: Callable[[str], None], check: bool = False, with_diff: bool = False
 ) -> dict[str, Any]:
     """Delete what was made for a resource, wherever it is; return the result of that, as the module apply does. Nothing else of the resource need
     be usable than its name. ``seconds``: for the scheduler's pods to end."""
@@ -139,7 +152,7 @@ def clean_up(
     return dict(result, changed=result["changed"] or after["changed"])
 
 
-def _members(names: Mapping[str, str], kinds: Sequence[Mapping[str, str]], seconds: int, check: bool = False) -> Options:
+def _members(names: naming.Names, kinds: Sequence[Mapping[str, str]], seconds: int, check: bool = False) -> Options:
     return Options(
         [],
         check=check,
@@ -159,7 +172,7 @@ def _remove(
     return report.result()
 
 
-def finalize(client: Client, resource: dict[str, Any], deadline: int, namespaces: Sequence[str], warn: Callable[[str], None]) -> Result:
+def finalize(client: Client, resource: Object, deadline: int, namespaces: Sequence[str], warn: Callable[[str], None]) -> Result:
     """Clean up after a resource that is being deleted. A failure is tried again in time, until ``deadline`` seconds after the deletion: then it is
     given up, so that the resource does not stay for ever, and an event on it reports what is left."""
     now = timestamps.now()
@@ -179,7 +192,7 @@ def finalize(client: Client, resource: dict[str, Any], deadline: int, namespaces
     return Result(True, failure=failure)
 
 
-def _give_up(client: Client, resource: dict[str, Any], deadline: int, failure: str, warn: Callable[[str], None]) -> None:
+def _give_up(client: Client, resource: Object, deadline: int, failure: str, warn: Callable[[str], None]) -> None:
     """Delete what is outside the namespace, which nothing else deletes, and report what is left."""
     causes = [failure]
     try:
@@ -191,7 +204,7 @@ def _give_up(client: Client, resource: dict[str, Any], deadline: int, failure: s
 
 
 def clean_up_unattended(
-    client: Client, resource: dict[str, Any], seconds: int, warn: Callable[[str], None], check: bool = False, with_diff: bool = False
+    client: Client, resource: Object, seconds: int, warn: Callable[[str], None], check: bool = False, with_diff: bool = False
 ) -> dict[str, Any]:
     """Do what the operator does when the resource is deleted, and remove its finalizer, which would keep the resource for ever: for a resource
     whose operator does not run. Returns the result of the deletion, as the module apply does."""

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
@@ -15,12 +16,14 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status, of_status
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.report import Report
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import events, leftovers, metrics, uniqueness
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import status as statuses
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import dated, made
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import APPLY, HOLD
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import Inputs, Neighbours
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import ConfigMap, Inputs, Neighbours
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.needs import Missing, Needs
 
 # What the runner prints of a resource's reconciles; more only for who asks for it.
 OPERATOR_VERBOSITY = {"Debug": "1", "Trace": "3", "TraceAll": "5"}
@@ -33,9 +36,9 @@ RIVAL_FIELD_MANAGER = f"{naming.FIELD_MANAGER}.rival"
 class Applied(NamedTuple):
     """What an apply changed. objects, additions: see the module apply. deployment: the scheduler's after the apply, None where it is unknown."""
 
-    objects: tuple[dict[str, Any], ...] = ()
-    additions: tuple[dict[str, Any], ...] = ()
-    deployment: dict[str, Any] | None = None
+    objects: tuple[Mapping[str, Any], ...] = ()
+    additions: tuple[Mapping[str, Any], ...] = ()
+    deployment: Object | None = None
 
 
 class Told(NamedTuple):
@@ -49,7 +52,7 @@ class Told(NamedTuple):
 class Reporting:
     """Reports about one SecondaryScheduler ``resource``; ``warn`` is called with texts."""
 
-    def __init__(self, client: Client, resource: dict[str, Any], warn: Callable[[str], None]):
+    def __init__(self, client: Client, resource: Object, warn: Callable[[str], None]):
         self._client = client
         self._resource = resource
         self._warn = warn
@@ -62,8 +65,8 @@ class Reporting:
         deployment = applied.deployment or facts.deployment
         mine = _with_names(self._resource, inputs.scheduler_names)
         # Of pods that an apply has just replaced nothing is known yet.
-        seen = facts.deployment and deployment["metadata"]["generation"] == facts.deployment["metadata"]["generation"]
-        everybody = [mine, *(other for other in inputs.neighbours.resources if _key(other) != _key(mine))]
+        seen = deployment and facts.deployment and _generation(deployment) == _generation(facts.deployment)
+        everybody = [mine, *(other for other in inputs.neighbours.resources if uniqueness.key(other) != uniqueness.key(mine))]
         config_map = inputs.neighbours.config_map
         outcome = statuses.Outcome(
             resource=self._resource,
@@ -73,7 +76,7 @@ class Reporting:
             failure=facts.failure if seen else None,
             error=error,
             names=inputs.scheduler_names,
-            unique=uniqueness.judge(everybody)[_key(mine)],
+            unique=uniqueness.judge(everybody)[uniqueness.key(mine)],
             missing=_missing(inputs.needs),
             metrics=facts.metrics,
             renew=facts.source.renew if facts.source else None,
@@ -113,13 +116,13 @@ class Reporting:
 
     def absent(self, neighbours: Neighbours) -> Told:
         """After all that belonged to the resource is deleted, and before the resource itself is."""
-        others = [other for other in neighbours.resources if _key(other) != _key(self._resource)]
+        others = [other for other in neighbours.resources if uniqueness.key(other) != uniqueness.key(self._resource)]
         changed = self._tell_rivals(others, others)
         changed |= self._unmark(neighbours.config_map)
         metrics.forget(naming.of(self._resource))
         return Told(changed)
 
-    def _look_again(self, outcome, status, objects):
+    def _look_again(self, outcome: statuses.Outcome, status: Object, objects: Iterable[Mapping[str, Any]]) -> str:
         if outcome.decision.action not in (APPLY, HOLD):
             return ""
         anew = any(entry["kind"] == "ServiceAccount" and entry["action"] == "created" for entry in objects)
@@ -130,7 +133,7 @@ class Reporting:
             return ""
         return statuses.next_look(outcome, status)
 
-    def _write_status(self, status):
+    def _write_status(self, status: Object) -> bool:
         """True if that changed something."""
         manifest = {
             "apiVersion": self._resource["apiVersion"],
@@ -148,12 +151,12 @@ class Reporting:
             subresource="status",
         )
         Run(self._client, options, report, self._warn).present()
-        return report.result()["changed"]
+        return bool(report.result()["changed"])
 
-    def _tell_rivals(self, others, everybody):
+    def _tell_rivals(self, others: Sequence[Object], everybody: Sequence[Object]) -> bool:
         """Write the condition SchedulerNamesUnique of other resources where this one's names change it."""
-        mine = _key(self._resource)
-        found = [(other, entry) for other, entry in uniqueness.changed(everybody) if _key(other) != mine]
+        mine = uniqueness.key(self._resource)
+        found = [(other, entry) for other, entry in uniqueness.changed(everybody) if uniqueness.key(other) != mine]
         for other, entry in found:
             metadata = {key: other["metadata"][key] for key in ("name", "namespace")}
             manifest = {
@@ -162,28 +165,25 @@ class Reporting:
                 "metadata": metadata,
                 "status": {"conditions": [dated(entry, other.get("status") or {}, self._now)]},
             }
-            self._unless_gone(
-                lambda manifest=manifest: self._client.apply(
-                    self._kind, manifest, force=True, subresource="status", field_manager=RIVAL_FIELD_MANAGER
-                )
-            )
+            write = partial(self._client.apply, self._kind, manifest, force=True)
+            self._unless_gone(partial(write, subresource="status", field_manager=RIVAL_FIELD_MANAGER))
         return bool(found)
 
-    def _mark(self, config_map):
+    def _mark(self, config_map: ConfigMap) -> bool:
         """Annotate the ConfigMap so that its edits and deletion trigger a reconcile."""
         if not config_map.found or config_map.marked or config_map.shared:
             return False
         return self._annotate("v1", "ConfigMap", config_map.name, naming.noticed(naming.of(self._resource)))
 
-    def _unmark(self, config_map):
+    def _unmark(self, config_map: ConfigMap) -> bool:
         if not config_map.marked:
             return False
         return self._annotate("v1", "ConfigMap", config_map.name, dict.fromkeys(naming.noticed(naming.of(self._resource))))
 
-    def _set_verbosity(self):
+    def _set_verbosity(self) -> bool:
         spec = self._resource.get("spec") or {}
-        wanted = OPERATOR_VERBOSITY.get(spec.get("operatorLogLevel"))
-        given = naming.annotations(self._resource).get(naming.VERBOSITY)
+        wanted = OPERATOR_VERBOSITY.get(spec.get("operatorLogLevel", ""))
+        given = naming.annotations_of(self._resource).get(naming.VERBOSITY)
         # A value that a user set stays, unless the field is set.
         if wanted == given or (wanted is None and given not in OPERATOR_VERBOSITY.values()):
             return False
@@ -191,7 +191,7 @@ class Reporting:
             self._resource["apiVersion"], self._resource["kind"], self._resource["metadata"]["name"], {naming.VERBOSITY: wanted}
         )
 
-    def _annotate(self, api_version, kind, name, annotations):
+    def _annotate(self, api_version: str, kind: str, name: str, annotations: Mapping[str, str | None]) -> bool:
         """Set annotations (None removes one) of an object in the resource's namespace; never creates it. True if it was there."""
         path = self._client.resource(api_version, kind).path(self._resource["metadata"]["namespace"], name)
         return self._unless_gone(
@@ -222,7 +222,7 @@ class Reporting:
         return bool(found)
 
     @staticmethod
-    def _unless_gone(request):
+    def _unless_gone(request: Callable[[], object]) -> bool:
         try:
             request()
         except ApiError as error:
@@ -232,21 +232,22 @@ class Reporting:
         return True
 
 
-def _with_names(resource, names):
+def _generation(live: Object) -> int:
+    found: int = live["metadata"]["generation"]
+    return found
+
+
+def _with_names(resource: Object, names: Iterable[str]) -> Object:
     return dict(resource, status=dict(resource.get("status") or {}, schedulerNames=list(names)))
 
 
-def _missing(needs):
+def _missing(needs: Needs | None) -> list[Missing] | None:
     """What plugins lack; None where they need nothing."""
     if not needs or not (needs["cluster_roles"] or needs["controller"] or needs["missing"]):
         return None
     return needs["missing"]
 
 
-def _is_known(resource, reason):
+def _is_known(resource: Object, reason: str) -> bool:
     """Has this failure been reported before?"""
-    return in_status(resource.get("status"), "Degraded").get("reason") == reason
-
-
-def _key(resource):
-    return resource["metadata"]["namespace"], resource["metadata"]["name"]
+    return bool(in_status(resource.get("status"), "Degraded").get("reason") == reason)

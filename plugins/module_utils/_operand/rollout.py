@@ -4,10 +4,6 @@
 
 """What a scheduler's pods depend on, and the memory of which of it served and which did not.
 
-A rollout is a dict of all that the resource, its configuration and the cluster say about the pods: ``image``, ``config`` (content hash),
-``flags``, ``placement`` (nodeSelector, tolerations), ``overrides``, ``serving_cert``, ``health`` (paths of the probes). The number of
-replicas is no part of it.
-
 The memory is in annotations of the Secret that holds the configuration of the last rollout that served: it outlives the operator, the
 Deployment and the user's ConfigMap.
 """
@@ -17,12 +13,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict, cast
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import progress
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import Failure
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import CRASHES
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.flags import of_operator
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.prometheus import CONFIG_KEY, FILLED, held
@@ -33,7 +31,47 @@ SERVED = "osso.scheduler/served-rollout"
 SERVED_AT = "osso.scheduler/served-at"
 FAILED = "osso.scheduler/failed-rollout"
 
-KEYS = frozenset({"image", "config", "flags", "placement", "overrides", "serving_cert", "health"})
+
+class Placement(TypedDict):
+    """Where pods may run, as the spec of a pod says it."""
+
+    nodeSelector: dict[str, str]
+    tolerations: list[Object]
+
+
+class Health(TypedDict):
+    """Paths of the probes."""
+
+    live: str
+    ready: str
+
+
+class Rollout(TypedDict):
+    """All that the resource, its configuration and the cluster say about the pods. The number of replicas is no part of it.
+
+    config: the content hash. overrides: see `overrides.read`, without what has a field of its own here. serving_cert: does the cluster make a
+    certificate for the metrics Service?
+    """
+
+    image: str
+    config: str
+    flags: list[str]
+    placement: Placement
+    overrides: Object
+    serving_cert: bool
+    health: Health
+
+
+class FailedRollout(TypedDict, total=False):
+    """The record of a rollout that did not come to serve. retry: the annotation at that time."""
+
+    id: str
+    reason: str
+    message: str
+    retry: str
+
+
+KEYS = Rollout.__required_keys__
 
 # Log lines of a scheduler that crashes because the API server is not reachable, which is no fault of the rollout.
 _NOBODY_ANSWERS = re.compile(
@@ -66,18 +104,18 @@ def flags(
     return [*of_operator(workload, namespace), *said, *tls, *extra]
 
 
-def flags_of(resource, overrides, tls, holds_token=False):
+def flags_of(resource: Object, overrides: Object, tls: Sequence[str], holds_token: bool = False) -> list[str]:
     """The `flags` that a SecondaryScheduler asks for, with the flags ``tls`` of the cluster's TLS profile.
 
     ``holds_token``: is there a secret in its configuration, which must not be logged?
     """
     names = naming.of(resource)
-    log_level = (resource.get("spec") or {}).get("logLevel")
+    log_level = (resource.get("spec") or {}).get("logLevel") or ""
     extra = overrides.get("args") or ()
     return flags(names["workload"], names["namespace"], log_level, tls=tls, extra=extra, holds_token=holds_token)
 
 
-def health(kubernetes, completed):
+def health(kubernetes: str | None, completed: Mapping[str, Any] | None) -> Health:
     """Paths of the probes: ``live`` and ``ready``. ``kubernetes``: such as ``"1.31"``, None if unknown; ``completed``: the configuration.
 
     Up to 1.30 kube-scheduler knows ``/healthz`` alone. A replica that fills its caches only once it leads must not be waited for.
@@ -88,7 +126,7 @@ def health(kubernetes, completed):
     return {"live": "/livez", "ready": "/livez" if (completed or {}).get("delayCacheUntilActive") else "/readyz"}
 
 
-def placement(spec, overrides):
+def placement(spec: Object, overrides: Object) -> Placement:
     """nodeSelector and tolerations of the pods: the topology's, where it has any, else the overrides'."""
     topology = spec.get("topology") or {}
     chosen = (topology.get("highlyAvailableTopology") or {}) if is_highly_available(spec) else {}
@@ -98,18 +136,18 @@ def placement(spec, overrides):
     }
 
 
-def is_highly_available(spec):
-    return (spec.get("topology") or {}).get("mode") == HIGHLY_AVAILABLE
+def is_highly_available(spec: Object) -> bool:
+    return bool((spec.get("topology") or {}).get("mode") == HIGHLY_AVAILABLE)
 
 
-def max_replicas(spec):
+def max_replicas(spec: Object) -> int:
     """How many replicas a SecondaryScheduler asks for, where there are nodes enough."""
     if not is_highly_available(spec):
         return 1
     return (spec["topology"].get("highlyAvailableTopology") or {}).get("maxReplicas") or MAX_REPLICAS
 
 
-def identity(rollout):
+def identity(rollout: Rollout) -> str:
     """Twelve hexadecimal digits that are the same for the same rollout."""
     return hashlib.sha256(json.dumps(rollout, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:12]
 
@@ -117,19 +155,19 @@ def identity(rollout):
 class Memory(NamedTuple):
     """``secret``: the Secret of the last rollout that served, as the API server returns it, None if there is none yet.
 
-    ``served``: that rollout; ``failed``: ``{"id", "reason", "message", "retry"}`` of a later one that did not come to serve, or None.
+    ``served``: that rollout; ``failed``: a later one that did not come to serve, or None.
     """
 
-    secret: dict | None = None
-    served: dict | None = None
-    failed: dict | None = None
+    secret: Object | None = None
+    served: Rollout | None = None
+    failed: FailedRollout | None = None
 
     @property
-    def served_id(self):
+    def served_id(self) -> str | None:
         return identity(self.served) if self.served else None
 
 
-def remember(secrets):
+def remember(secrets: Iterable[Object]) -> Memory:
     """The memory that the configuration Secrets of one scheduler hold. What someone else's hand made unreadable counts as absent."""
     found = []
     for secret in secrets:
@@ -144,16 +182,19 @@ def remember(secrets):
     if not found:
         return Memory()
     *_order, secret, served, failed = max(found, key=lambda entry: entry[:2])
-    return Memory(secret, served, failed)
+    return Memory(secret, cast(Rollout, served), cast("FailedRollout | None", failed))
 
 
-def annotations(memory, secret_name, now, serves=None, failed=None):
+def annotations_of(
+    memory: Memory, secret_name: str, now: str, serves: Rollout | None = None, failed: FailedRollout | None = None
+) -> dict[str, str]:
     """The annotations of the Secret ``secret_name``: what it has to remember.
 
     ``serves``: the rollout with its configuration that serves now; ``failed``: the failure record to keep.
     """
-    mine = memory.secret is not None and memory.secret["metadata"]["name"] == secret_name
-    served, at = (memory.served, memory.secret["metadata"]["annotations"].get(SERVED_AT, now)) if mine else (None, now)
+    served, at = None, now
+    if memory.secret is not None and memory.secret["metadata"]["name"] == secret_name:
+        served, at = memory.served, memory.secret["metadata"]["annotations"].get(SERVED_AT, now)
     if serves is not None and serves != served:
         served, at = serves, now
     if served is None:
@@ -162,23 +203,23 @@ def annotations(memory, secret_name, now, serves=None, failed=None):
     return dict(kept, **{FAILED: _encoded(failed)}) if failed else kept
 
 
-def deployed(deployment):
+def deployed(deployment: Object | None) -> str | None:
     """Identity of the rollout that a Deployment holds, None where there is no Deployment or it does not say."""
-    return ((deployment or {}).get("metadata", {}).get("annotations") or {}).get(naming.ROLLOUT)
+    return naming.annotations_of(deployment).get(naming.ROLLOUT) if deployment else None
 
 
-def configuration(deployment):
+def configuration(deployment: Object | None) -> str | None:
     """Name of the Secret with the configuration that a Deployment's pods are to have, None where there is none."""
     volumes = ((((deployment or {}).get("spec") or {}).get("template") or {}).get("spec") or {}).get("volumes") or []
     return next(((volume.get("secret") or {}).get("secretName") for volume in volumes if volume["name"] == "config"), None)
 
 
-def is_complete(deployment):
+def is_complete(deployment: Object | None) -> bool:
     """Do all replicas run what the Deployment says?"""
-    return bool(deployment) and progress(deployment).complete
+    return progress(deployment).complete if deployment else False
 
 
-def is_overdue(deployment):
+def is_overdue(deployment: Object | None) -> bool:
     """Has the deadline of the present rollout passed? Not where no replica of it is there yet: then it may be that of the one before."""
     if not deployment:
         return False
@@ -186,7 +227,7 @@ def is_overdue(deployment):
     return found.observed and bool(found.updated) and conditions.find(deployment, "Progressing").get("reason") == "ProgressDeadlineExceeded"
 
 
-def has_served(deployment):
+def has_served(deployment: Object | None) -> bool:
     """Was the present rollout over once, whatever became of its pods since?"""
     if not deployment:
         return False
@@ -195,7 +236,7 @@ def has_served(deployment):
     return found.observed and over and found.total == found.updated == found.wanted
 
 
-def is_failing(deployment, failure):
+def is_failing(deployment: Object | None, failure: Failure | None) -> bool:
     """Does the rollout that a Deployment holds not come to serve, by its own fault?"""
     if is_complete(deployment) or has_served(deployment):
         return False
@@ -203,18 +244,18 @@ def is_failing(deployment, failure):
     return is_overdue(deployment) or crashes >= CRASHES
 
 
-def _config(secret):
+def _config(secret: Object) -> str | None:
     try:
         return held(secret).get(CONFIG_KEY)
     except ValueError:  # neither base64 nor text
         return None
 
 
-def _encoded(value):
+def _encoded(value: Mapping[str, Any]) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def _decoded(text):
+def _decoded(text: str | None) -> dict[str, Any] | None:
     try:
         value = json.loads(text) if text else None
     except (ValueError, RecursionError):

@@ -7,15 +7,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import progress
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import Failure
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import SEE_DEGRADED, dated, made
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import APPLY, HOLD, REMOVE, Decision, said_of
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import SEE_DEGRADED, Condition, dated, made
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import APPLY, HOLD, REMOVE, Application, Decision, said_of
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.needs import Missing
 
 # Seconds after which Prometheus is asked again: no event reports that a metric has disappeared. And nodes are counted again.
 METRICS_LOOK, NODES_LOOK = 120, 30
@@ -45,25 +49,25 @@ class Outcome(NamedTuple):
     its creation? resources: how many SecondarySchedulers the operator looks after. additions: to pod templates, see the module apply.
     """
 
-    resource: dict
+    resource: Object
     decision: Decision
-    deployment: dict | None = None
-    decided_on: dict | None = None
-    failure: Any = None
+    deployment: Object | None = None
+    decided_on: Object | None = None
+    failure: Failure | None = None
     error: str = ""
-    names: tuple = ()
-    unique: dict | None = None
-    missing: list | None = None
-    metrics: list | None = None
+    names: tuple[str, ...] = ()
+    unique: Condition | None = None
+    missing: list[Missing] | None = None
+    metrics: list[FindingData] | None = None
     renew: int | None = None
     is_config_unwatched: bool = False
     resources: int = 1
     overridden: bool = False
-    additions: tuple = ()
+    additions: tuple[Mapping[str, Any], ...] = ()
     now: str = ""
 
 
-def report(outcome: Outcome) -> dict[str, Any]:
+def report(outcome: Outcome) -> Object:
     """The status. A condition keeps its lastTransitionTime while its status stays the same."""
     resource, deployment, decision = outcome.resource, outcome.deployment, outcome.decision
     before = resource.get("status") or {}
@@ -82,7 +86,7 @@ def report(outcome: Outcome) -> dict[str, Any]:
         conditions.append(_metrics_available(outcome.metrics))
     if outcome.additions:
         conditions.append(_as_declared(outcome.additions))
-    status = {
+    status: Object = {
         "observedGeneration": resource["metadata"]["generation"],
         "readyReplicas": live.get("readyReplicas", 0),
         "schedulerNames": list(outcome.names),
@@ -91,7 +95,7 @@ def report(outcome: Outcome) -> dict[str, Any]:
     }
     if deployment:
         metadata = deployment["metadata"]
-        generation = {
+        generation: Object = {
             "group": "apps",
             "resource": "deployments",
             "namespace": metadata["namespace"],
@@ -105,13 +109,13 @@ def report(outcome: Outcome) -> dict[str, Any]:
     return status
 
 
-def next_look(outcome: Outcome, status: dict[str, Any]) -> str:
+def next_look(outcome: Outcome, status: Object) -> str:
     """When the operator has to look again by itself, such as ``5s``; "" where it learns of every change that matters."""
     looks = list(_looks(outcome, status)) if outcome.decision.action in (APPLY, HOLD) else []
     return f"{min(looks)}s" if looks else ""
 
 
-def _looks(outcome: Outcome, status: dict[str, Any]) -> Iterator[int]:
+def _looks(outcome: Outcome, status: Object) -> Iterator[int]:
     """Seconds until each look that something is a reason for."""
     decision, age, resources = outcome.decision, unchanged_for(status, outcome.now), outcome.resources
     if rollouts.is_overdue(outcome.deployment) and not rollouts.is_overdue(outcome.decided_on):
@@ -143,7 +147,7 @@ def backoff(age: int, least: int = _LOOK, resources: int = 1) -> int:
     return min(max(age, least), max(_MINUTE, _SHARE * resources), _OWN_LOOK)
 
 
-def unchanged_for(status: dict[str, Any], now: str) -> int:
+def unchanged_for(status: Object, now: str) -> int:
     """Seconds since a condition of this status changed last."""
     ages = [age for entry in status["conditions"] if (age := _age(entry.get("lastTransitionTime"), now)) is not None]
     return max(int(min(ages)), 0) if ages else 0
@@ -157,13 +161,13 @@ def _age(text: str | None, now: str) -> float | None:
         return None
 
 
-def _config_hash(decision, before):
-    if decision.action == APPLY:
+def _config_hash(decision: Decision, before: Object) -> str | None:
+    if isinstance(decision, Application):
         return decision.rollout["config"]
     return next((entry.get("hash") for entry in before.get("generations") or []), None)
 
 
-def _available(decision, deployment, live):
+def _available(decision: Decision, deployment: Object | None, live: Object) -> Condition:
     if live.get("availableReplicas"):
         message = "{0} of {1} replicas are available.".format(live["availableReplicas"], live.get("replicas", 0))
         return made("Available", "True", "AsExpected", message)
@@ -174,7 +178,7 @@ def _available(decision, deployment, live):
     return made("Available", "False", "NoReplicaAvailable", "No replica of the scheduler is ready yet.")
 
 
-def _progressing(outcome):
+def _progressing(outcome: Outcome) -> Condition:
     decision, deployment = outcome.decision, outcome.deployment
     if outcome.error:
         return made("Progressing", "False", "ApplyFailed", outcome.error)
@@ -198,7 +202,7 @@ def _progressing(outcome):
     return made("Progressing", "True", "RollingBack" if decision.reason == "RolledBack" else "RollingOut", message)
 
 
-def _degraded(outcome, live):
+def _degraded(outcome: Outcome, live: Object) -> Condition:
     decision = outcome.decision
     if outcome.error:
         return made("Degraded", "True", "ApplyFailed", outcome.error)
@@ -209,16 +213,17 @@ def _degraded(outcome, live):
     refused = in_status(live, "ReplicaFailure")
     if refused.get("status") == "True":
         return made("Degraded", "True", refused.get("reason", "ReplicaFailure"), refused.get("message", ""))
-    if rollouts.is_overdue(outcome.deployment) and not rollouts.is_complete(outcome.deployment):
-        return made("Degraded", "True", "ProgressDeadlineExceeded", _deadline(outcome.deployment))
+    deployment = outcome.deployment
+    if deployment and rollouts.is_overdue(deployment) and not rollouts.is_complete(deployment):
+        return made("Degraded", "True", "ProgressDeadlineExceeded", _deadline(deployment))
     return made("Degraded", "False", "AsExpected")
 
 
-def _deadline(deployment):
+def _deadline(deployment: Object) -> str:
     return f"The rollout made no progress for {deployment['spec'].get('progressDeadlineSeconds', 600)} s."
 
 
-def _told_once(conditions):
+def _told_once(conditions: list[Condition]) -> list[Condition]:
     """The conditions, of which those that follow from Degraded refer to it."""
     degraded = next(entry for entry in conditions if entry["type"] == "Degraded")
     if degraded["status"] != "True":
@@ -231,7 +236,7 @@ def _told_once(conditions):
     ]
 
 
-def _upgradeable(outcome):
+def _upgradeable(outcome: Outcome) -> Condition:
     if outcome.overridden:
         return made(
             "Upgradeable",
@@ -244,13 +249,13 @@ def _upgradeable(outcome):
     return made("Upgradeable", "True", "AsExpected")
 
 
-def _plugins_ready(missing):
+def _plugins_ready(missing: Sequence[Missing]) -> Condition:
     if not missing:
         return made("PluginsReady", "True", "AsExpected", "The requirements of the enabled plugins are met.")
     return made("PluginsReady", "False", missing[0]["reason"], " ".join(entry["message"] for entry in missing))
 
 
-def _as_declared(additions):
+def _as_declared(additions: Sequence[Mapping[str, Any]]) -> Condition:
     replaced = [one for one in additions if "declared" in one]
     added = [one for one in additions if one not in replaced]
     messages = []
@@ -269,12 +274,12 @@ def _as_declared(additions):
     return made("PodTemplateAsDeclared", "False", "FieldsAdded" if added else "FieldsReplaced", " ".join(messages))
 
 
-def _fields(found):
+def _fields(found: Iterable[tuple[Mapping[str, Any], str]]) -> str:
     """The places of pairs of an addition and what is reported of it, as one text."""
     return "; ".join(f"Deployment {one['namespace']}/{one['name']}: {one['field']}, {what}" for one, what in found)
 
 
-def _metrics_available(findings):
+def _metrics_available(findings: Sequence[FindingData]) -> Condition:
     errors = [finding for finding in findings if finding["severity"] == "error"]
     if not errors:
         said = said_of(findings) if findings else "Prometheus has what the enabled plugins need, for every node."

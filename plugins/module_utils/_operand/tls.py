@@ -10,6 +10,10 @@ Go does not have: openshift/library-go, pkg/crypto OpenSSLToIANACipherSuites and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+
 _TLS13 = ("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256")
 _FORWARD_SECRET = (
     "ECDHE-ECDSA-AES128-GCM-SHA256",
@@ -77,7 +81,7 @@ _HTTP2 = {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128
 _NEWEST = "VersionTLS13"
 
 
-def flags(api_server):
+def flags(api_server: Object | None) -> list[str]:
     """Flags of kube-scheduler for the APIServer ``cluster`` (config.openshift.io/v1), None where there is none.
 
     A profile that says nothing of ciphers, or of the version, gives no flag for it: kube-scheduler's default then holds. One with which
@@ -95,10 +99,10 @@ def flags(api_server):
     return found
 
 
-def _profile(api_server):
+def _profile(api_server: Object | None) -> tuple[str, Sequence[str]]:
     """``(minimal version, ciphers)`` of the profile; Intermediate for none, an unknown one, or a Custom one without content."""
     profile = ((api_server or {}).get("spec") or {}).get("tlsSecurityProfile") or {}
     if profile.get("type") == "Custom" and profile.get("custom") is not None:
         custom = profile["custom"]
         return custom.get("minTLSVersion") or "", custom.get("ciphers") or []
-    return PROFILES.get(profile.get("type"), PROFILES[DEFAULT])
+    return PROFILES.get(profile.get("type", DEFAULT), PROFILES[DEFAULT])

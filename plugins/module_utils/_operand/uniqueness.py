@@ -6,38 +6,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import made
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import Condition, made
+
+Key = tuple[str, str]
+"""Namespace and name of a resource."""
 
 TYPE = "SchedulerNamesUnique"
 
 
-def judge(resources):
+def judge(resources: Sequence[Object]) -> dict[Key, Condition]:
     """The condition SchedulerNamesUnique of each resource, by ``(namespace, name)``.
 
     What counts are the scheduler names in the resources' statuses. A resource that is being deleted, or whose scheduler is removed, claims none.
     """
-    claims = {}
+    claims: dict[str, list[Key]] = {}
     for resource in resources:
         if not resource["metadata"].get("deletionTimestamp") and (resource.get("spec") or {}).get("managementState") != "Removed":
             for name in (resource.get("status") or {}).get("schedulerNames") or []:
-                claims.setdefault(name, []).append(_key(resource))
-    return {_key(resource): _judge_one(_key(resource), claims) for resource in resources}
+                claims.setdefault(name, []).append(key(resource))
+    return {key(resource): _judge_one(key(resource), claims) for resource in resources}
 
 
-def changed(resources):
+def changed(resources: Sequence[Object]) -> list[tuple[Object, Condition]]:
     """``[(resource, condition)]`` of those whose status differs from the result of this module; one without a status is left to its own reconcile."""
     judged = judge(resources)
     found = []
     for resource in resources:
-        said, now = in_status(resource.get("status") or {}, TYPE), judged[_key(resource)]
+        said, now = in_status(resource.get("status") or {}, TYPE), judged[key(resource)]
         if said and (said["status"], said.get("message", "")) != (now["status"], now["message"]):
             found.append((resource, now))
     return found
 
 
-def _judge_one(key, claims):
-    taken = {name: [other for other in keys if other != key] for name, keys in sorted(claims.items()) if key in keys and len(keys) > 1}
+def _judge_one(mine: Key, claims: dict[str, list[Key]]) -> Condition:
+    taken = {name: [other for other in keys if other != mine] for name, keys in sorted(claims.items()) if mine in keys and len(keys) > 1}
     if not taken:
         return made(TYPE, "True", "AsExpected")
     told = "; ".join(
@@ -47,5 +53,5 @@ def _judge_one(key, claims):
     return made(TYPE, "False", "SchedulerNameTaken", f"{told}. Both would place the same pods: rename one of them.")
 
 
-def _key(resource):
+def key(resource: Object) -> Key:
     return resource["metadata"]["namespace"], resource["metadata"]["name"]

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -107,7 +107,7 @@ def examine(options: Options, connect: Callable[[], Client], warn: Callable[[str
         convert_to=options.convert_to,
         strict=options.fail_on != "never",
     )
-    result = {
+    result: dict[str, Any] = {
         "changed": False,
         "valid": False,
         "starts": False,
@@ -195,7 +195,7 @@ def _find(options: Options, cluster: Cluster) -> Found:
     if pools["errors"]:
         raise InputError("\n".join(pools["errors"]))
     separated = [item for item in pools["items"] if item["state"] == "present" and pool_policies.node_labels(item)]
-    tree = options.config if options.config is not None else _preset(options) if options.preset is not None else None
+    tree = _preset(options.preset, options.preset_parameters) if options.preset is not None else options.config
     if tree is not None:
         for item in separated:
             tree = pool_policies.with_nodes(tree, item)
@@ -215,12 +215,15 @@ def _read_text(options: Options, cluster: Cluster) -> Found:
         return Found(options.content, "content")
     if options.src is not None:
         return Found(_read(options.src), options.src)
+    # The last of `SOURCES`
+    if options.config_map is None:
+        raise AssertionError("config_map")
     return read_config_map(cluster.client, **options.config_map)
 
 
-def _preset(options: Options) -> dict[str, Any]:
+def _preset(name: str, parameters: dict[str, Any] | None) -> dict[str, Any]:
     try:
-        return configuration(options.preset, options.preset_parameters)
+        return configuration(name, parameters)
     except PresetError as error:
         raise InputError(str(error)) from None
 
@@ -290,6 +293,9 @@ def _about_devices(client: Client, validated: ValidationResult, target: Target, 
 def _ask(options: Options, cluster: Cluster, validated: ValidationResult) -> validation.Answer:
     from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.image_answer import Question, ask
 
+    # The module requires it with ask_image.
+    if options.image is None:
+        raise AssertionError("image")
     question = Question(
         image=options.image,
         text=validated.text,
@@ -306,7 +312,7 @@ def _as_dict(finding: Finding, with_position: bool) -> dict[str, Any]:
     return finding.as_dict() if with_position else dict(finding.as_dict(), line=None, column=None)
 
 
-def _points(points) -> dict[str, list[list[Any]]]:
+def _points(points: Mapping[str, Sequence[tuple[str, int]]]) -> dict[str, list[list[Any]]]:
     return {point: [list(plugin) for plugin in plugins] for point, plugins in points.items()}
 
 

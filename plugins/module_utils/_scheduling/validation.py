@@ -104,6 +104,11 @@ class ValidationResult:
     image_answer: Answer | None = None
 
     @property
+    def decoded(self) -> str:
+        """The text, "" for bytes that are none."""
+        return self.text if isinstance(self.text, str) else ""
+
+    @property
     def completed(self) -> dict[str, Any] | None:
         """The configuration with all defaults, None unless it is known to be valid."""
         return self.config if self.valid else None

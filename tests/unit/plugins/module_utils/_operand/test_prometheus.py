@@ -74,7 +74,7 @@ def read(cluster, secrets=(), now=NOW, text=TEXT, **annotations):
 def secret_of(source, text=TEXT, config_hash="abc"):
     """The Secret that the operator makes with a source."""
     content = prometheus.content(config_hash, text, source)
-    annotations = prometheus.annotations(text, source, content)
+    annotations = prometheus.annotations_of(text, source, content)
     return stored({"name": f"secondary-scheduler-config-{content}", "annotations": annotations, "data": prometheus.data(text, source)})
 
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
@@ -26,7 +27,7 @@ def rendered(platform=None, needs=None, load_watcher=None, user="", **given):
     platform = platform or dict.fromkeys(PLATFORM, False)
     needs = needs or {"cluster_roles": [], "controller": None, "missing": []}
     inputs = Inputs(about, decide(about), Neighbours([], ConfigMap()), platform, CONFIG, needs, load_watcher)
-    return {(one["kind"], one["metadata"]["name"]): one for one in manifests(template_variables(inputs), user)}
+    return {(one["kind"], one["metadata"]["name"]): one for one in manifests(template_variables(inputs, inputs.decision), user)}
 
 
 def test_a_plain_scheduler():
@@ -69,7 +70,7 @@ def test_what_is_no_manifest_is_told_by_its_template():
 def manifests_of_a_secret_without_a_name():
     about = facts()
     decision = decide(about)
-    decision = decision._replace(secret={**decision.secret, "name": None})
+    decision = replace(decision, secret={**decision.secret, "name": None})
     needs = {"cluster_roles": [], "controller": None, "missing": []}
     inputs = Inputs(about, decision, Neighbours([], ConfigMap()), dict.fromkeys(PLATFORM, False), CONFIG, needs)
-    return manifests(template_variables(inputs), "")
+    return manifests(template_variables(inputs, inputs.decision), "")
