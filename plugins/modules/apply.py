@@ -556,11 +556,11 @@ reason:
 import re
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply import Options, Run
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import FIELD_MANAGER, Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity, read
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.report import Report
 
 # "osso-set-" and the name must fit into a label value and an object's name
 _SET_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,52}[a-z0-9])?")

@@ -347,10 +347,10 @@ unvalidated:
 
 import re
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.report import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.install import Install
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import PREPARED, Options
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.removal import Removal

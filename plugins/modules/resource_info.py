@@ -64,7 +64,7 @@ resources:
   sample: []
 """
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import lookup
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import live_objects
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
@@ -75,7 +75,7 @@ def run(module):
     client, params = Client.connect(module.params, module.warn), module.params
     if params["name"]:
         identity = Identity(params["api_version"], params["kind"], params["namespace"], params["name"])
-        found = [lookup.read(client, {identity: lookup.locate(client, identity)})[identity]]
+        found = [live_objects.read(client, {identity: live_objects.locate(client, identity)})[identity]]
     else:
         try:
             resource = client.resource(params["api_version"], params["kind"])

@@ -75,10 +75,10 @@ EXAMPLES = r"""
 
 RETURN = r"""#"""
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import diff, lookup, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import diff, live_objects, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.api_errors import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import FIELD_MANAGER, Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.explain import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.wait import Deadline, Target, until_ready
@@ -97,8 +97,8 @@ def run(module):
     if params["wait"] and identity.kind not in readiness.ROLLOUTS:
         raise InputError(f"wait is true, but {identity.kind} has no rollout. These have one: {', '.join(readiness.ROLLOUTS)}.")
     client = Client.connect(module.params, module.warn)
-    resource = lookup.locate(client, identity)
-    before = lookup.read(client, {identity: resource})[identity]
+    resource = live_objects.locate(client, identity)
+    before = live_objects.read(client, {identity: resource})[identity]
     if before is None:
         raise InputError(f"{identity} does not exist; create it first.")
     try:

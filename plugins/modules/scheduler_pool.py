@@ -224,10 +224,10 @@ requests:
   sample: {"read": 13, "write": 3, "dry_run": 3}
 """
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.report import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import pool_items
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pools import Pools, Settings
 

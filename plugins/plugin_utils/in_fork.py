@@ -34,7 +34,7 @@ from ansible.plugins import action
 from ansible.plugins.loader import filter_loader, test_loader
 from ansible.release import __version__
 from ansible.utils.display import Display
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import progress
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import progress_pipe
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import stack_of
 
 try:
@@ -187,7 +187,7 @@ class _Fork:
         self.ended, alive = os.pipe()
         self.child = os.fork()
         if not self.child:
-            progress.pipe = alive
+            progress_pipe.pipe = alive
             _be_the_module(main, arguments, folder, self._out, self._err, alive)
         os.close(alive)
 

@@ -13,10 +13,10 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_set import members
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import FIELD_MANAGER
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.compare import is_item, owned_fields
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.inventory import members
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import SET_LABEL
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import is_item, owned_fields
 from support.ansible_runs import Run, play
 from support.processes import cpu_of_children
 from support.scheduler import eventually

@@ -22,8 +22,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.compare import ABSENT, equal, is_item, owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import ABSENT, equal, is_item, owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.ownership import TakeOver, united
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 

@@ -15,28 +15,28 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import (
     accounts,
     additions,
+    apply_order,
+    apply_result,
+    apply_set,
     diff,
-    inventory,
-    lookup,
+    live_objects,
     membership,
-    order,
     ownership,
     prune,
     readiness,
     wait,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import report as action
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.api_errors import conflicts, refusal
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import FIELD_MANAGER, Client
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.compare import applied, is_applied, owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.delete import Doomed, delete
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.dry_run import Forecast
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.explain import conflicts, refusal
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.forecast import Forecast
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.goals import goals
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity, Key, desired, without_set
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.membership import Standing
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import applied, is_applied, owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import Judge
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.wait_targets import goals
 
 _RETRY_PAUSE = 0.2
 _MAX_RACES = 5
@@ -77,7 +77,7 @@ class Options(NamedTuple):
 class Run:
     """One run over one set. ``warn`` is called with texts; ``report`` collects what was done, also when a call raises."""
 
-    def __init__(self, client: Client, options: Options, report: action.Report, warn: Callable[[str], None]) -> None:
+    def __init__(self, client: Client, options: Options, report: apply_result.Report, warn: Callable[[str], None]) -> None:
         self._client = client
         self._options = options
         self._report = report
@@ -85,10 +85,10 @@ class Run:
         self._deadline = wait.Deadline(options.wait_timeout)
         wanted = [desired(obj, options.set_name, options.set_namespace, options.owner, options.subresource) for obj in options.manifests]
         self._wanted = {Identity.of(obj): obj for obj in wanted}
-        self._own_kinds = lookup.learn_definitions(client, wanted)
+        self._own_kinds = live_objects.learn_definitions(client, wanted)
         self._forecast = Forecast(self._own_kinds, warn, options.assume_created if options.check else ())
         self._inventory = (
-            inventory.identity(options.set_name, options.set_namespace) if options.set_name and options.set_namespace else None
+            apply_set.identity(options.set_name, options.set_namespace) if options.set_name and options.set_namespace else None
         )
         self._resources: dict[Identity, Resource | None] = {}
         self._live: dict[Identity, Object | None] = {}
@@ -124,9 +124,9 @@ class Run:
             self._rehearse()
 
         recorded = False
-        for phase in order.phases(self._wanted):
-            if not recorded and order.phase(phase[0]) != order.NAMESPACES:
-                self._record(inventory.union(members, mine))
+        for phase in apply_order.phases(self._wanted):
+            if not recorded and apply_order.phase(phase[0]) != apply_order.NAMESPACES:
+                self._record(apply_set.union(members, mine))
                 recorded = True
             if not self._options.check and any(identity.kind in additions.KINDS for identity in phase):
                 self._record_on_workloads()  # Accounts of an earlier phase have their uid now.
@@ -134,12 +134,12 @@ class Run:
                 self._apply(identity, self._wanted[identity])
             self._establish(phase)
         if not recorded:
-            self._record(inventory.union(members, mine))
+            self._record(apply_set.union(members, mine))
         if not self._options.check:
             self._wait(awaited)
         if self._options.prune:
             kept = self._prune(stale)
-            self._record(inventory.union(kept, mine))
+            self._record(apply_set.union(kept, mine))
 
     def absent(self, recorded: bool = True) -> None:
         """Delete the manifests, every object of the kinds in ``all_of``, and what the set's inventory names.
@@ -194,7 +194,7 @@ class Run:
             elif standing is Standing.CREATED and (one.live or identity in self._wanted):
                 doomed.append(one)
             elif identity in self._wanted and one.live:
-                self._report.add(identity, action.UNCHANGED, one.live, one.live)
+                self._report.add(identity, apply_result.UNCHANGED, one.live, one.live)
                 self._warn(f"{identity} is not deleted: {self._whose(one.live)}. Delete it by hand if nothing needs it.")
         return doomed, released
 
@@ -253,7 +253,7 @@ class Run:
     def _share(self, identity: Identity) -> None:
         """Apply an object without its becoming a member, or leave it as it is."""
         if identity.name in self._options.keep_existing:
-            self._report.add(identity, action.UNCHANGED, self._live[identity], self._live[identity])
+            self._report.add(identity, apply_result.UNCHANGED, self._live[identity], self._live[identity])
             del self._wanted[identity]
         else:
             self._wanted[identity] = without_set(self._wanted[identity])
@@ -287,7 +287,7 @@ class Run:
         for one in released:
             after = self._released(one.identity)
             if after:
-                self._report.add(one.identity, action.RELEASED, one.live, after)
+                self._report.add(one.identity, apply_result.RELEASED, one.live, after)
         if released:
             names = ", ".join(str(one.identity) for one in released)
             self._warn(f"{names} existed before and was adopted. {self._would} released unchanged, not deleted.")
@@ -311,7 +311,7 @@ class Run:
 
     def _locate(self, identities: Iterable[Identity]) -> None:
         for identity in identities:
-            self._resources[identity] = lookup.locate(self._client, identity)
+            self._resources[identity] = live_objects.locate(self._client, identity)
 
     def _resource(self, identity: Identity) -> Resource:
         """Where an object is written. What is not served ended the run before, or is read as missing and is not written."""
@@ -336,7 +336,7 @@ class Run:
         return self._options.set_name, self._options.set_namespace
 
     def _read(self, identities: Iterable[Identity]) -> None:
-        found = lookup.read(self._client, {identity: self._resources[identity] for identity in identities})
+        found = live_objects.read(self._client, {identity: self._resources[identity] for identity in identities})
         self._live.update(self._assumed.without(found))
 
     def _doomed(self, identity: Identity) -> Doomed:
@@ -364,21 +364,21 @@ class Run:
         self._read([self._inventory])
         live = self._live[self._inventory]
         try:
-            members = inventory.members(live)
+            members = apply_set.members(live)
         except ClusterError as error:
             if not self._options.set_kinds:
                 raise
             self._warn(f"{error.message} The members are found by their labels instead.")
             live, members = None, []
         self._has_inventory = live is not None
-        return inventory.union(self._labelled(), members) if look_for_more or live is None else members
+        return apply_set.union(self._labelled(), members) if look_for_more or live is None else members
 
     def _labelled(self) -> list[Identity]:
         """The members that are found by the labels that we gave them, among the kinds of the set."""
         options = self._options
-        selector = inventory.selector(*self._name_and_namespace())
+        selector = apply_set.selector(*self._name_and_namespace())
         found = [one for kind in options.set_kinds for one in self._all_of(dict(kind, label_selector=selector))]
-        return [one.identity for one in found if inventory.was_labelled_by(one.present, options.field_manager)]
+        return [one.identity for one in found if apply_set.was_labelled_by(one.present, options.field_manager)]
 
     def _all_of(self, selection: Mapping[str, Any]) -> list[Doomed]:
         kind = Identity(selection["api_version"], selection["kind"], None, "*")
@@ -399,7 +399,7 @@ class Run:
         Objects that the server cannot validate yet, such as one in a namespace of this set or in place of one that is being deleted, are only
         written. A single write without conflicts requires no dry run: the server rejects it or stores it.
         """
-        ordered = [identity for phase in order.phases(self._wanted) for identity in phase]
+        ordered = [identity for phase in apply_order.phases(self._wanted) for identity in phase]
         pending = [
             identity
             for identity in ordered
@@ -465,7 +465,7 @@ class Run:
             wait.until_gone(self._client, [(identity, self._resource(identity), live["metadata"]["uid"])], self._deadline)
             live = self._live[identity] = None
         if live and self._is_unchanged(identity, wanted):
-            self._report.add(identity, action.UNCHANGED, live, live)
+            self._report.add(identity, apply_result.UNCHANGED, live, live)
             self._report_additions(identity, live, wanted)
             return
         taken, fresh = self._taken(identity), self._fresh(identity)
@@ -481,13 +481,13 @@ class Run:
                 self._take_over(identity)
             after = self._live[identity] = self._patch(identity, wanted)
         if live is None:
-            done = action.CREATED
+            done = apply_result.CREATED
         elif identity in self._adopting:
-            done = action.ADOPTED
+            done = apply_result.ADOPTED
         else:
-            done = action.UPDATED if taken or self._differs(wanted, live, after) else action.UNCHANGED
-        if done != action.UNCHANGED:
-            self._defined.update(dict.fromkeys(lookup.defined_kinds(wanted), time.monotonic()))
+            done = apply_result.UPDATED if taken or self._differs(wanted, live, after) else apply_result.UNCHANGED
+        if done != apply_result.UNCHANGED:
+            self._defined.update(dict.fromkeys(live_objects.defined_kinds(wanted), time.monotonic()))
         self._report.add(identity, done, live, after, with_status="status" in wanted)
         if fresh:
             self._warn(f"{identity}: others added to its pod template: {additions.listed(fresh)}. {self._would} removed.")
@@ -671,7 +671,7 @@ class Run:
         targets = [
             wait.Target(identity, self._resource(identity), readiness.established)
             for identity in phase
-            if identity.kind == lookup.CRD and readiness.established(self._existing(identity)).state != readiness.READY
+            if identity.kind == live_objects.CRD and readiness.established(self._existing(identity)).state != readiness.READY
         ]
         self._live.update(wait.until_ready(self._client, targets, self._deadline, self._live))
 
@@ -687,7 +687,7 @@ class Run:
     def _record(self, members: list[Identity]) -> None:
         """Write down what the set consists of, where that is not written already."""
         if self._inventory:
-            wanted = desired(inventory.manifest(*self._name_and_namespace(), members))
+            wanted = desired(apply_set.manifest(*self._name_and_namespace(), members))
             self._apply(self._inventory, wanted)
 
     def _prune(self, stale: list[Identity]) -> list[Identity]:
@@ -726,4 +726,4 @@ class Run:
             after = self._rewrite(one.identity, operations)
         except ApiError as error:
             raise refusal(error, one.identity, "let go of") from None
-        self._report.add(one.identity, action.UPDATED, one.live, after)
+        self._report.add(one.identity, apply_result.UPDATED, one.live, after)

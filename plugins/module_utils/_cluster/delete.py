@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import order
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import report as action
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_order, apply_result
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.api_errors import refusal
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.explain import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import ROLLOUTS
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.report import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.wait import Deadline, until_gone
 
@@ -48,15 +47,15 @@ def delete(client: Client, doomed: list[Doomed], report: Report, deadline: Deadl
     Each phase waits until the previous one is deleted. Check mode sends the deletions as dry runs.
     """
     by_identity = {one.identity: one for one in doomed}
-    for phase in reversed(order.phases(by_identity)):
+    for phase in reversed(apply_order.phases(by_identity)):
         waiting = []
         for identity in reversed(phase):
             one = by_identity[identity]
             if one.live is None:
-                report.add(identity, action.ABSENT)
+                report.add(identity, apply_result.ABSENT)
                 continue
             answer = _delete(client, one, check)
-            report.add(identity, action.DELETED, before=one.live)
+            report.add(identity, apply_result.DELETED, before=one.live)
             # The server answers with a Status if it deleted the object at once, else with the object.
             if not check and answer is not None and answer.get("kind") != "Status":
                 waiting.append((identity, one.served, one.live["metadata"]["uid"]))

@@ -9,7 +9,7 @@ Server-side apply removes only what its own manager applied before. Who takes an
 same procedure as of client-go's package csaupgrade, see
 https://kubernetes.io/docs/reference/using-api/server-side-apply/#upgrading-from-client-side-apply-to-server-side-apply.
 
-Sets of fields have the form of fieldsV1 (see `compare`): a node is in the set when it is ``{}`` or has the key ``.``.
+Sets of fields have the form of fieldsV1 (see `object_comparison`): a node is in the set when it is ``{}`` or has the key ``.``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.compare import is_item
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import is_item
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 # What of the metadata has an owner that can give it up

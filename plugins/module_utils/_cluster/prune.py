@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import lookup, namespace_contents, report
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_result, live_objects, namespace_contents
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.delete import Doomed
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
@@ -17,7 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 # With one of these, what others keep in it or of it would go.
-HOLDERS = ("Namespace", lookup.CRD)
+HOLDERS = ("Namespace", live_objects.CRD)
 
 
 class Deleted:
@@ -27,7 +27,7 @@ class Deleted:
     """
 
     def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
-        gone = [one for one in entries if one.get("action") in (None, report.DELETED)]
+        gone = [one for one in entries if one.get("action") in (None, apply_result.DELETED)]
         self._keys = {Identity(one["apiVersion"], one["kind"], one.get("namespace"), one["name"]).key for one in gone}
         self._namespaces = {name for group, kind, namespace, name in self._keys if (group, kind) == ("", "Namespace")}
         self._uids = {one["uid"] for one in gone if one.get("uid")}
@@ -77,13 +77,13 @@ def without_nonempty(client: Client, doomed: list[Doomed], going: Collection[Key
 def in_use(client: Client, doomed: list[Doomed]) -> list[Doomed]:
     """The definitions among ``doomed`` of which objects exist that are not doomed themselves."""
     going = {one.identity.key for one in doomed}
-    definitions = [one for one in doomed if one.identity.kind == lookup.CRD and one.live]
+    definitions = [one for one in doomed if one.identity.kind == live_objects.CRD and one.live]
     return [one for one in definitions if any(Identity.of(obj).key not in going for obj in instances(client, one.present))]
 
 
 def instances(client: Client, definition: Object) -> list[Object]:
     """All objects of the kind that a CustomResourceDefinition defines."""
-    lookup.learn_definitions(client, [definition])
+    live_objects.learn_definitions(client, [definition])
     spec = definition["spec"]
     version = next((one["name"] for one in spec["versions"] if one["served"]), None)
     if version is None:

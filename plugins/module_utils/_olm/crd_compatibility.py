@@ -16,10 +16,10 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.api_errors import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.explain import refusal
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.lookup import CRD
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.live_objects import CRD
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity, read
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import status

@@ -10,15 +10,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply, namespace_contents, readiness
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import report as action
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply, apply_result, namespace_contents, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.api_errors import FORCE, refusal
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.compare import applied
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.explain import FORCE, refusal
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.report import Report
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import applied
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.wait import (
     GRACE_SECONDS,
@@ -103,7 +102,9 @@ class Install:
         if found.catalog is None and not options.catalog:
             raise catalogs.absent(options, self._sources())
         if group_manifest is None:
-            self._report.add(identity("OperatorGroup", group_name, options.namespace), action.UNCHANGED, found.groups[0], found.groups[0])
+            self._report.add(
+                identity("OperatorGroup", group_name, options.namespace), apply_result.UNCHANGED, found.groups[0], found.groups[0]
+            )
         if self._check:
             self._predict(found, base)
             return
@@ -141,7 +142,7 @@ class Install:
             return [namespace_manifest(options.namespace, dict(options.labels or {}, **labels), ours=True)]
         if labels:
             return [namespace_manifest(options.namespace, labels, ours=False)]
-        self._report.add(namespace_identity(options.namespace), action.UNCHANGED, found.namespace, found.namespace)
+        self._report.add(namespace_identity(options.namespace), apply_result.UNCHANGED, found.namespace, found.namespace)
         return []
 
     def _catalog(self, found: Survey) -> list[Object]:
@@ -665,7 +666,7 @@ class Install:
                 return  # It has changed meanwhile: the watch delivers the new one.
             raise refusal(error, where, "approve") from None
         self._approved, self._approved_generation = name_of(found), after["metadata"].get("generation", 0)
-        self._report.add(where, action.UPDATED, found, after)
+        self._report.add(where, apply_result.UPDATED, found, after)
 
     def _message(self) -> str:
         seen, options = self._seen, self._options

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import client as cluster
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.compare import owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import of
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
 
 V1ALPHA1 = "operators.coreos.com/v1alpha1"

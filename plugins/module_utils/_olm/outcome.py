@@ -20,7 +20,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._olm.plan import Ve
 def result(
     seen: Seen, options: Options, offer: Offer, channel: str | None, versions: Versions, message: str, approved: str | None = None
 ) -> dict[str, Any]:
-    """The part of the module's result that is not in `report.Report`. ``approved`` is the plan that this run approved."""
+    """The part of the module's result that is not in `apply_result.Report`. ``approved`` is the plan that this run approved."""
     subscription = seen.subscription
     name = status(subscription, "installedCSV") or status(subscription, "currentCSV")
     shown = next((one for one in seen.plans if name_of(one) == approved), None) or plans.current(seen.plans, subscription)

@@ -10,12 +10,12 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import lookup, membership, namespace_contents, prune, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import live_objects, membership, namespace_contents, prune, readiness
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import FIELD_MANAGER, Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity, Key
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.report import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.wait import Deadline, Target, until_gone, until_ready
 from ansible_collections.osso.scheduler.plugins.module_utils._olm import catalog as catalogs
@@ -213,8 +213,8 @@ class Removal:
         if self._check:
             self._gone.update(one.key for one in identities if one)
             return []
-        located = {one: lookup.locate(self._client, one) for one in identities if one}
-        found = lookup.read(self._client, located)
+        located = {one: live_objects.locate(self._client, one) for one in identities if one}
+        found = live_objects.read(self._client, located)
         return [
             Doomed(one, located[one], live)
             for one, live in found.items()

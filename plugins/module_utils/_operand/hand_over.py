@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import inventory, prune
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set, prune
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import names, rollout
 
 # Names of inventories: of a SecondaryScheduler's objects (without its name), and of an operator's
-_OPERAND = inventory.identity("operand-", "").name
-_INSTALLATION = inventory.identity("osso-scheduler-operator", "").name
+_OPERAND = apply_set.identity("operand-", "").name
+_INSTALLATION = apply_set.identity("osso-scheduler-operator", "").name
 
 
 class Operator(TypedDict):
@@ -96,7 +96,7 @@ def stale(resource: Object, deployments: list[Object], inventories: list[Object]
     is that one's from then on.
     """
     known = names.of(resource)
-    mine = inventory.identity(known["set"], known["namespace"])
+    mine = apply_set.identity(known["set"], known["namespace"])
     recorded = next((one for one in inventories if Identity.of(one).key == mine.key), None)
     deployment = next((one for one in deployments if _key(one["metadata"]) == (known["namespace"], known["workload"])), None)
     if recorded is None or deployment is None or _is_ours(deployment, known) or not rollout.is_complete(deployment):
@@ -109,7 +109,7 @@ def stale(resource: Object, deployments: list[Object], inventories: list[Object]
         ("Role", known["prometheus"]),
         ("RoleBinding", known["prometheus"]),
     }
-    gone = [one for one in inventory.members(recorded) if (one.kind, one.name) not in kept]
+    gone = [one for one in apply_set.members(recorded) if (one.kind, one.name) not in kept]
     return [_manifest(one) for one in [*gone, mine]]
 
 
@@ -130,7 +130,7 @@ def installations(
     return [
         {
             "namespace": one["metadata"]["namespace"],
-            "orphan": [member.name for member in inventory.members(one) if member.kind in prune.HOLDERS],
+            "orphan": [member.name for member in apply_set.members(one) if member.kind in prune.HOLDERS],
         }
         for one in inventories
         if one["metadata"]["name"] == _INSTALLATION and one["metadata"]["namespace"] not in [other["namespace"] for other in others]

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply import Options, Run
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status, of_status
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.report import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import events, leftovers, metrics, uniqueness
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import progress
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import progress_pipe
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import snapshot
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.progress import Progress
@@ -47,7 +47,7 @@ class Inputs:
         self._module = module
         self._client: Client | None = None
         self.run_command = partial(module.run_command, expand_user_and_vars=False, handle_exceptions=False)
-        self.progress = Progress(progress.show)
+        self.progress = Progress(progress_pipe.show)
 
     @property
     def client(self) -> Client:

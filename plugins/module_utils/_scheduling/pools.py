@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import report as action
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_result
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.api_errors import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply import Options, Run
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.explain import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.report import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import document
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import pool_items, pool_nodes, pool_policies
@@ -76,7 +76,7 @@ class Pools:
         self._policies(api_version, excluded)
         for name, operations in patches.items():
             after = dry[name] if self._settings.check else self._patch_node(name, nodes[name], operations, wanted)
-            self._report.add(Identity("v1", "Node", None, name), action.UPDATED, nodes[name], after)
+            self._report.add(Identity("v1", "Node", None, name), apply_result.UPDATED, nodes[name], after)
         return results
 
     def _api_version(self) -> str:

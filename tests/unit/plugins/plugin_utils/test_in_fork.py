@@ -188,9 +188,9 @@ def test_progress_is_shown_while_a_module_runs(monkeypatch, tmp_path):
     monkeypatch.setattr(in_fork.Display, "display", lambda self, text, stderr: shown.append((text, stderr)))
 
     def main():
-        in_fork.progress.show("1 of 2\npods")
+        in_fork.progress_pipe.show("1 of 2\npods")
         print("{}")
 
     assert in_fork.run(main, b"{}", str(tmp_path)) == {"rc": 0, "stdout": "{}\n", "stderr": ""}
     assert shown == [("1 of 2 pods", True)]
-    assert in_fork.progress.pipe is None
+    assert in_fork.progress_pipe.pipe is None

@@ -10,8 +10,8 @@ import json
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply import Options, Run
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.report import Report
 from support.api_server import ApiServer, connect, status
 from support.objects import config_map, thing, things
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import inventory
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.hand_over import installations, plan, stale
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.names import FINALIZER
@@ -97,7 +97,7 @@ GONE = [
     Identity(RBAC, "ClusterRoleBinding", None, "osso:one:cluster:kube-scheduler"),
     Identity("v1", "Secret", "one", "secondary-scheduler-config-0123"),
 ]
-INVENTORY = inventory.manifest("operand-cluster", "one", KEPT + GONE)
+INVENTORY = apply_set.manifest("operand-cluster", "one", KEPT + GONE)
 OURS = {"name": "config", "secret": {"secretName": "secondary-scheduler-config-0123"}}
 THEIRS = {"name": "etckubernetes", "configMap": {"name": "c"}}
 
@@ -117,7 +117,7 @@ def test_once_their_pods_serve_ours_alone_goes():
         pytest.param([deployment(THEIRS, replicas=2)], [INVENTORY], id="ours are going"),
         pytest.param([], [INVENTORY], id="nobody's"),
         pytest.param([deployment(THEIRS)], [], id="done already"),
-        pytest.param([deployment(THEIRS)], [inventory.manifest("operand-cluster", "two", GONE)], id="another one's"),
+        pytest.param([deployment(THEIRS)], [apply_set.manifest("operand-cluster", "two", GONE)], id="another one's"),
     ],
 )
 def test_nothing_goes_before_and_after(deployments, inventories):
@@ -135,7 +135,7 @@ def test_what_is_being_deleted_is_not_handed_over():
 
 
 CRD = "CustomResourceDefinition"
-INSTALLATION = inventory.manifest(
+INSTALLATION = apply_set.manifest(
     "osso-scheduler-operator",
     "one",
     [
@@ -145,7 +145,7 @@ INSTALLATION = inventory.manifest(
     ],
 )
 UNUSED = [{"namespace": "one", "orphan": ["secondaryschedulers.operator.openshift.io", "one"]}]
-OF_ANOTHER = inventory.manifest("operand-batch", "two", GONE)
+OF_ANOTHER = apply_set.manifest("operand-batch", "two", GONE)
 
 
 @pytest.mark.parametrize(

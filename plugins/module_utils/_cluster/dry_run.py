@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import lookup
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import live_objects
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.api_errors import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.explain import refusal
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
 
@@ -49,7 +49,7 @@ class Forecast:
         then counts as created with the content of the manifest.
         """
         if live:
-            self._redefined.update(lookup.defined_kinds(wanted))
+            self._redefined.update(live_objects.defined_kinds(wanted))
         obstacle = self._obstacle(identity, live, resource)
         if obstacle is None:
             try:

@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_order import phases
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.order import phases
 
 
 def identity(api_version, kind, name="a"):

@@ -12,13 +12,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.compare import owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import (
     SET_LABEL,
     SET_NAMESPACE_LABEL,
     Identity,
 )
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 INVENTORY_LABEL = "osso.scheduler/inventory"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.compare import applied, is_applied
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import applied, is_applied
 
 MANAGER = "osso.scheduler"
 

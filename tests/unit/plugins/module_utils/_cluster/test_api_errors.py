@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import base64
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.api_errors import refusal, without_values
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.explain import refusal, without_values
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 
 CONFIG_MAP = Identity("v1", "ConfigMap", "b", "a")

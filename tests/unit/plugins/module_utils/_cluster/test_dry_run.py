@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What check mode reports of objects whose namespace or kind does not exist (cluster/forecast.py)."""
+"""What check mode reports of objects whose namespace or kind does not exist (cluster/dry_run.py)."""
 
 from __future__ import annotations
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.dry_run import Forecast
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.forecast import Forecast
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 
 NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "namespace": None, "name": "new", "uid": None}

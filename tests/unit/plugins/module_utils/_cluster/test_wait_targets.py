@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import readiness
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.goals import goals
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.wait_targets import goals
 
 DEPLOYMENT = Identity("apps/v1", "Deployment", "n", "a")
 CONFIG_MAP = Identity("v1", "ConfigMap", "n", "a")

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import inventory
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 
@@ -16,16 +16,16 @@ B = Identity("v1", "Namespace", None, "b")
 
 
 def test_what_is_written_is_read_back():
-    written = inventory.manifest("mine", "home", [A, B])
-    assert inventory.members(written) == [A, B]
-    assert Identity.of(written) == inventory.identity("mine", "home") == Identity("v1", "ConfigMap", "home", "osso-set-mine")
+    written = apply_set.manifest("mine", "home", [A, B])
+    assert apply_set.members(written) == [A, B]
+    assert Identity.of(written) == apply_set.identity("mine", "home") == Identity("v1", "ConfigMap", "home", "osso-set-mine")
     assert written["metadata"]["labels"] == {"osso.scheduler/inventory": "true", "osso.scheduler/set": "mine"}
-    assert inventory.members(None) == []
-    assert inventory.members(inventory.manifest("mine", "home", [])) == []
+    assert apply_set.members(None) == []
+    assert apply_set.members(apply_set.manifest("mine", "home", [])) == []
 
 
 def test_the_order_of_members_does_not_change_the_text():
-    assert inventory.manifest("mine", "home", [A, B]) == inventory.manifest("mine", "home", [B, A])
+    assert apply_set.manifest("mine", "home", [A, B]) == apply_set.manifest("mine", "home", [B, A])
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,12 @@ def test_the_order_of_members_does_not_change_the_text():
 )
 def test_an_unreadable_inventory_is_one_clear_error(broken):
     with pytest.raises(ClusterError, match="ConfigMap home/osso-set-mine does not hold the inventory"):
-        inventory.members({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "osso-set-mine", "namespace": "home"}, **broken})
+        apply_set.members({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "osso-set-mine", "namespace": "home"}, **broken})
 
 
 def test_union_knows_an_object_in_two_versions_of_its_api():
     old, new = Identity("policy/v1beta1", "PodDisruptionBudget", "n", "a"), Identity("policy/v1", "PodDisruptionBudget", "n", "a")
-    assert inventory.union([A, old], [new, B]) == [A, new, B]
+    assert apply_set.union([A, old], [new, B]) == [A, new, B]
 
 
 def test_labels_count_only_from_who_applied_them():
@@ -46,6 +46,6 @@ def test_labels_count_only_from_who_applied_them():
         fields = {"f:metadata": {"f:labels": {"f:osso.scheduler/set": {}, "f:osso.scheduler/set-namespace": {}}}}
         return {"metadata": {"managedFields": [{"manager": manager, "operation": "Apply", "fieldsV1": fields}]}}
 
-    assert inventory.was_labelled_by(obj("us"), "us")
-    assert not inventory.was_labelled_by(obj("kubectl"), "us")
-    assert not inventory.was_labelled_by({"metadata": {}}, "us")
+    assert apply_set.was_labelled_by(obj("us"), "us")
+    assert not apply_set.was_labelled_by(obj("kubectl"), "us")
+    assert not apply_set.was_labelled_by({"metadata": {}}, "us")
