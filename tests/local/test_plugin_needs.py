@@ -13,7 +13,7 @@ import yaml
 from ansible.errors import AnsibleFilterError
 from ansible_collections.osso.scheduler.plugins.filter.operator import plugin_needs
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import CONTROLLER, NEEDS
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import needs
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import plugin_requirements
 
 FILES = Path(__file__).parents[2] / "roles/operator/files/plugins"
 
@@ -24,7 +24,9 @@ def names(found):
 
 def test_all_plugins():
     found = plugin_needs(["*"])
-    assert set(names(found)) == set(needs.cluster_roles({"all": {"score": [(name, 1) for name in NEEDS]}})), "as the operator binds"
+    assert set(names(found)) == set(plugin_requirements.cluster_roles({"all": {"score": [(name, 1) for name in NEEDS]}})), (
+        "as the operator binds"
+    )
     assert [f"{name}.crd.yaml" for name in found["definitions"]] == sorted(path.name for path in FILES.iterdir())
 
 

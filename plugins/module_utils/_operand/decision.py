@@ -24,10 +24,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tab
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import user_in
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import prometheus
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import prometheus_access, resource_names
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import Condition, made
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import Condition, made
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import FailedRollout, Memory, Rollout
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.validation import Target, ValidationResult, unmounted_kubeconfig
 
@@ -64,7 +63,7 @@ class Facts(NamedTuple):
     failure: Failure | None = None
     tls: tuple[str, ...] = ()
     serving_cert: bool = False
-    source: prometheus.Source | None = None
+    source: prometheus_access.Source | None = None
     metrics: list[FindingData] | None = None
     now: str = ""
 
@@ -76,7 +75,7 @@ class Facts(NamedTuple):
         return self.config
 
 
-class ConfigSecret(prometheus.SecretContent):
+class ConfigSecret(prometheus_access.SecretContent):
     """The Secret with a configuration; ``template`` is the configuration with its placeholders."""
 
     template: str
@@ -181,11 +180,14 @@ def config_valid(facts: Facts) -> Condition:
         return made("ConfigValid", "False", "ConfigInvalid", f"{source}the kube-scheduler in the image rejects it: {answer.error}")
     if config.valid is False or config.starts is False:
         return made("ConfigValid", "False", "ConfigInvalid", _errors(source, config))
-    if DEFAULT_SCHEDULER in config.scheduler_names and naming.annotations_of(resource).get(naming.ALLOW_DEFAULT_SCHEDULER) != "true":
+    if (
+        DEFAULT_SCHEDULER in config.scheduler_names
+        and resource_names.annotations_of(resource).get(resource_names.ALLOW_DEFAULT_SCHEDULER) != "true"
+    ):
         message = (
             f"{source}a profile is called {DEFAULT_SCHEDULER}, by its schedulerName or since it has none: it would compete with the "
             "cluster's own scheduler for every pod. Give each profile a schedulerName of its own; if you mean it, set the annotation "
-            f"{naming.ALLOW_DEFAULT_SCHEDULER}: 'true' on this resource."
+            f"{resource_names.ALLOW_DEFAULT_SCHEDULER}: 'true' on this resource."
         )
         return made("ConfigValid", "False", "DefaultSchedulerRefused", message)
     kubeconfig = unmounted_kubeconfig(config.tree, [str(mount.get("mountPath", "")) for mount in facts.overrides.get("volumeMounts") or []])
@@ -216,8 +218,8 @@ def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> Condition:
         return made("ConfigValid", "True", IMAGE_ACCEPTS, before.get("message", ""))
     answer = f" The image itself gave no answer: {facts.image_error.rstrip('.')}." if facts.image_error else ""
     message = (
-        f"Only release-independent checks are made, because {target.unknown}.{answer} The annotations {naming.KUBERNETES_VERSION} "
-        f"(such as 1.31 or openshift-4.18) and {naming.PLUGINS} (in-tree, scheduler-plugins, or the plugins of a custom image) of this resource "
+        f"Only release-independent checks are made, because {target.unknown}.{answer} The annotations {resource_names.KUBERNETES_VERSION} "
+        f"(such as 1.31 or openshift-4.18) and {resource_names.PLUGINS} (in-tree, scheduler-plugins, or the plugins of a custom image) of this resource "
         "identify both."
     )
     return made("ConfigValid", "Unknown", "ImageUnknown", message + warnings)
@@ -231,7 +233,7 @@ def is_deployed(facts: Facts) -> bool:
 def _unusable(facts: Facts, spec: Object) -> Reason | None:
     """``(reason, message)`` for a resource whose fields cannot be used, None otherwise."""
     name = facts.resource["metadata"]["name"]
-    if not naming.is_usable(name):
+    if not resource_names.is_usable(name):
         message = (
             f"metadata.name is {name}; it must be at most 43 lower-case letters, digits and hyphens, to fit into the names of what is "
             "created for it. Recreate it under another name."
@@ -246,9 +248,12 @@ def _unusable(facts: Facts, spec: Object) -> Reason | None:
     problem = _config_map_name_problem(spec["schedulerConfig"])
     if problem:
         return "ConfigMapNameInvalid", problem
-    rollback = naming.annotations_of(facts.resource).get(naming.ROLLBACK) or naming.AUTOMATIC
-    if rollback not in (naming.AUTOMATIC, naming.NEVER):
-        return "AnnotationInvalid", f"The annotation {naming.ROLLBACK} is {rollback}; it must be {naming.AUTOMATIC} or {naming.NEVER}."
+    rollback = resource_names.annotations_of(facts.resource).get(resource_names.ROLLBACK) or resource_names.AUTOMATIC
+    if rollback not in (resource_names.AUTOMATIC, resource_names.NEVER):
+        return (
+            "AnnotationInvalid",
+            f"The annotation {resource_names.ROLLBACK} is {rollback}; it must be {resource_names.AUTOMATIC} or {resource_names.NEVER}.",
+        )
     if facts.override_problems:
         return "OverridesInvalid", " ".join(facts.override_problems)
     return None
@@ -285,8 +290,8 @@ def _unmeasured(facts: Facts, desired: Rollout) -> str:
     if not errors:
         return ""
     said = said_of(errors)
-    if naming.annotations_of(facts.resource).get(naming.MONITORING_REQUIRED) == "true":
-        return f"{said} There is no rollout without metrics, because of the annotation {naming.MONITORING_REQUIRED} says."
+    if resource_names.annotations_of(facts.resource).get(resource_names.MONITORING_REQUIRED) == "true":
+        return f"{said} There is no rollout without metrics, because of the annotation {resource_names.MONITORING_REQUIRED} says."
     silent = any(finding["code"] == "no-answer" for finding in errors)
     if silent and rollouts.deployed(facts.deployment) != rollouts.identity(desired):
         return f"{said} With such a Prometheus the scheduler would not even start, so it is not deployed."
@@ -300,9 +305,9 @@ def said_of(findings: Iterable[FindingData]) -> str:
 
 def _failed(facts: Facts, desired: Rollout) -> FailedRollout | None:
     """The record of why the desired rollout does not come to serve, None where it may be (or stay) applied."""
-    memory, annotations = facts.memory, naming.annotations_of(facts.resource)
-    wanted, retry = rollouts.identity(desired), annotations.get(naming.RETRY) or ""
-    if annotations.get(naming.ROLLBACK) == naming.NEVER or not memory.served or memory.served_id == wanted:
+    memory, annotations = facts.memory, resource_names.annotations_of(facts.resource)
+    wanted, retry = rollouts.identity(desired), annotations.get(resource_names.RETRY) or ""
+    if annotations.get(resource_names.ROLLBACK) == resource_names.NEVER or not memory.served or memory.served_id == wanted:
         return None
     if memory.failed and memory.failed.get("id") == wanted and memory.failed.get("retry") == retry:
         return memory.failed
@@ -319,7 +324,7 @@ def _rolled_back(desired: Rollout, served: Rollout, failed: FailedRollout) -> st
     return (
         f"The rollout of image {desired['image']}, configuration {desired['config']} failed: {failed.get('reason')}: {what}. The last one that "
         f"served is back: image {served['image']}, {config}. The failed one is tried again when this resource or its ConfigMap changes, or for "
-        f"a new value of the annotation {naming.RETRY}."
+        f"a new value of the annotation {resource_names.RETRY}."
     )
 
 
@@ -380,14 +385,19 @@ def _secret(facts: Facts, rollout: Rollout) -> ConfigSecret:
     memory, source = facts.memory, facts.source
     # The text of a remembered configuration is the Secret's: the user's ConfigMap may be gone.
     kept = memory.secret if memory.served is not None and memory.served["config"] == rollout["config"] else None
-    text = prometheus.template(kept) if kept else facts.found_config.decoded
+    text = prometheus_access.template(kept) if kept else facts.found_config.decoded
     if kept and source is not None and source.lacks(text):
-        return {"name": kept["metadata"]["name"], "annotations": prometheus.said(kept), "data": prometheus.held(kept), "template": text}
-    content = prometheus.content(rollout["config"], text, source)
+        return {
+            "name": kept["metadata"]["name"],
+            "annotations": prometheus_access.said(kept),
+            "data": prometheus_access.held(kept),
+            "template": text,
+        }
+    content = prometheus_access.content(rollout["config"], text, source)
     return {
-        "name": naming.config_secret(naming.of(facts.resource), content),
-        "annotations": prometheus.annotations_of(text, source, content),
-        "data": prometheus.data(text, source),
+        "name": resource_names.config_secret(resource_names.of(facts.resource), content),
+        "annotations": prometheus_access.annotations_of(text, source, content),
+        "data": prometheus_access.data(text, source),
         "template": text,
     }
 

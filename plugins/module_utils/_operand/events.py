@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import SEE_DEGRADED
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import SEE_DEGRADED
 
 NORMAL, WARNING = "Normal", "Warning"
 COMPONENT = "osso-scheduler-operator"

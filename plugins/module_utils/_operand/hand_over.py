@@ -16,7 +16,7 @@ from typing import Any, TypedDict
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set, prune
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import names, rollout
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names, rollout
 
 # Names of inventories: of a SecondaryScheduler's objects (without its name), and of an operator's
 _OPERAND = apply_set.identity("operand-", "").name
@@ -76,7 +76,7 @@ def plan(resources: list[Object], operators: list[Operator], chosen: list[Place]
     released = [one for one in found if not one["metadata"].get("deletionTimestamp")]
     return {
         "resources": released,
-        "deleted": [one for one in found if names.FINALIZER in (one["metadata"].get("finalizers") or []) and one not in released],
+        "deleted": [one for one in found if resource_names.FINALIZER in (one["metadata"].get("finalizers") or []) and one not in released],
         "manifests": [_manifest(Identity.of(one)) for one in released],
         "operators": [_manifest(Identity("apps/v1", one["kind"], one["namespace"], one["name"])) for one in stopped],
         "olm": [one["namespace"] for one in stopped if one["method"] == "olm"],
@@ -95,7 +95,7 @@ def stale(resource: Object, deployments: list[Object], inventories: list[Object]
     [] until another operator's Deployment, of the same name, has replaced our pods. What has the name that the upstream operator gives it
     is that one's from then on.
     """
-    known = names.of(resource)
+    known = resource_names.of(resource)
     mine = apply_set.identity(known["set"], known["namespace"])
     recorded = next((one for one in inventories if Identity.of(one).key == mine.key), None)
     deployment = next((one for one in deployments if _key(one["metadata"]) == (known["namespace"], known["workload"])), None)
@@ -137,11 +137,11 @@ def installations(
     ]
 
 
-def _is_ours(deployment: Object, known: names.Names) -> bool:
+def _is_ours(deployment: Object, known: resource_names.Names) -> bool:
     """Do its pods still mount a configuration that this operator created?"""
     volumes = deployment["spec"]["template"]["spec"].get("volumes") or []
     secrets = [(volume.get("secret") or {}).get("secretName", "") for volume in volumes]
-    return any(name.startswith(names.config_secret(known, "")) for name in secrets)
+    return any(name.startswith(resource_names.config_secret(known, "")) for name in secrets)
 
 
 def _watches(operator: Operator, namespace: str | None) -> bool:

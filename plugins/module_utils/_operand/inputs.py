@@ -26,8 +26,15 @@ from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import 
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.metrics import Readers
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import decision as decisions
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import leftovers, needs, nodes, overrides, prometheus, tls
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import (
+    eligible_nodes,
+    overrides,
+    plugin_requirements,
+    prometheus_access,
+    resource_names,
+    tls,
+    upstream_cleanup,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import image_answer, validation
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.configuration import Found, read_config_map
@@ -80,8 +87,8 @@ class Inputs(NamedTuple):
     neighbours: Neighbours
     platform: Platform
     validated: ValidationResult | None = None
-    needs: needs.Needs | None = None
-    load_watcher: prometheus.LoadWatcher | None = None
+    needs: plugin_requirements.Needs | None = None
+    load_watcher: prometheus_access.LoadWatcher | None = None
     account: Account = Account()
     leftovers: tuple[Object, ...] = ()
     scheduler_names: tuple[str, ...] = ()
@@ -104,7 +111,7 @@ class Reader:
     def __init__(self, client: Client, resource: Object, namespaces: Sequence[str] = ()):
         self._client = client
         self._resource = resource
-        self._names = naming.of(resource)
+        self._names = resource_names.of(resource)
         self._namespaces = namespaces
         self._spec = resource.get("spec") or {}
         name = self._spec.get("schedulerConfig") or ""
@@ -147,7 +154,7 @@ class Reader:
         return inputs._replace(
             validated=validated,
             needs=self._needs(validated, decision),
-            load_watcher=prometheus.load_watcher(decision.secret["template"], facts.source, self._names),
+            load_watcher=prometheus_access.load_watcher(decision.secret["template"], facts.source, self._names),
             account=account,
             leftovers=tuple(self._leftovers(account.is_cut_off)),
             scheduler_names=validated.scheduler_names,
@@ -179,10 +186,10 @@ class Reader:
         if rollouts.is_highly_available(self._spec):
             chosen = rollouts.placement(self._spec, given)
             live = self._client.list(self._client.resource("v1", "Node"))
-            eligible = nodes.eligible(live, chosen["nodeSelector"], chosen["tolerations"])
+            eligible = eligible_nodes.eligible(live, chosen["nodeSelector"], chosen["tolerations"])
         secrets, now = self._secrets(), timestamps.now()
         memory = rollouts.remember(secrets)
-        texts = (config.decoded if config else "") + (prometheus.template(memory.secret) if memory.secret else "")
+        texts = (config.decoded if config else "") + (prometheus_access.template(memory.secret) if memory.secret else "")
         return decisions.Facts(
             resource=self._resource,
             config=config,
@@ -196,7 +203,7 @@ class Reader:
             failure=self._failure(deployment),
             tls=tuple(profile),
             serving_cert=service_ca,
-            source=prometheus.read(self._client, self._resource, texts, secrets, now),
+            source=prometheus_access.read(self._client, self._resource, texts, secrets, now),
             now=now,
         )
 
@@ -219,11 +226,11 @@ class Reader:
         return tls.flags(self._client.get(self._client.resource("config.openshift.io/v1", "APIServer"), "cluster"))
 
     def _validate(self, text: str, image: str | None, flags: Sequence[str]) -> ValidationResult:
-        annotations = naming.annotations_of(self._resource)
-        kubernetes, plugins = annotations.get(naming.KUBERNETES_VERSION), annotations.get(naming.PLUGINS)
+        annotations = resource_names.annotations_of(self._resource)
+        kubernetes, plugins = annotations.get(resource_names.KUBERNETES_VERSION), annotations.get(resource_names.PLUGINS)
         version = self._cluster_version()
         target = validation.resolve_target(image, kubernetes, plugins, flags, lambda: version, strict=False)
-        return validation.validate(text, target, flags, prometheus.PLACEHOLDERS, image, version or None, self._groups or None)
+        return validation.validate(text, target, flags, prometheus_access.PLACEHOLDERS, image, version or None, self._groups or None)
 
     def _cluster_version(self) -> str:
         """The release of the API server; "" if it is unknown, which does not prevent the deployment of a configuration."""
@@ -255,9 +262,9 @@ class Reader:
 
     def _secrets(self) -> list[Object]:
         """Those with configurations of the scheduler. None for a name that is too long: nothing was ever made for it, and it fits into no label."""
-        if not naming.is_usable(self._names["name"]):
+        if not resource_names.is_usable(self._names["name"]):
             return []
-        selector = ",".join(f"{key}={value}" for key, value in naming.labels(self._names).items())
+        selector = ",".join(f"{key}={value}" for key, value in resource_names.labels(self._names).items())
         return self._client.list(self._client.resource("v1", "Secret"), self._names["namespace"], label_selector=selector)
 
     def _failure(self, deployment: Object | None) -> pod_failures.Failure | None:
@@ -294,7 +301,7 @@ class Reader:
         if not isinstance(decision, decisions.Application):
             return None
         data, source = decision.secret["data"], facts.source
-        text, ca = data[prometheus.CONFIG_KEY], data.get(prometheus.CA_KEY)
+        text, ca = data[prometheus_access.CONFIG_KEY], data.get(prometheus_access.CA_KEY)
         # What is filled in is another text than the one that was validated.
         config = facts.config.tree if facts.config and text == facts.config.text else tree(text)
         asked = configured.asked(config)
@@ -334,29 +341,31 @@ class Reader:
             return ()
         return tuple((self._resource.get("status") or {}).get("schedulerNames") or ())
 
-    def _needs(self, validated: ValidationResult, decision: decisions.Application) -> needs.Needs:
+    def _needs(self, validated: ValidationResult, decision: decisions.Application) -> plugin_requirements.Needs:
         effective = (validated.effective if validated.valid else None) or named_plugins(validated.tree)
-        served = {f"{api_version}/{kind}" for api_version, kind in needs.kinds(effective) if self._serves(api_version, kind)}
+        served = {f"{api_version}/{kind}" for api_version, kind in plugin_requirements.kinds(effective) if self._serves(api_version, kind)}
         roles = self._client.resource("rbac.authorization.k8s.io/v1", "ClusterRole")
-        facts: needs.Facts = {
+        facts: plugin_requirements.Facts = {
             "served": served,
-            "cluster_roles": {name for name in needs.cluster_roles(effective) if self._client.get(roles, name)},
-            "controller": self._get("apps/v1", "Deployment", self._names["controller"]) if needs.needs_controller(effective) else None,
+            "cluster_roles": {name for name in plugin_requirements.cluster_roles(effective) if self._client.get(roles, name)},
+            "controller": self._get("apps/v1", "Deployment", self._names["controller"])
+            if plugin_requirements.needs_controller(effective)
+            else None,
             "image": decision.rollout["image"],
-            "annotations": naming.annotations_of(self._resource),
+            "annotations": resource_names.annotations_of(self._resource),
         }
-        return needs.of(effective, facts)
+        return plugin_requirements.of(effective, facts)
 
     def _leftovers(self, is_cut_off: bool) -> list[Object]:
         """What the upstream operator made for the resource and this one has no use for; the Lease of a leader that the API server refuses
         (``is_cut_off``), which cannot hand it over, so that the next one would wait until it expires.
         """
         found = []
-        for candidate in leftovers.candidates(self._resource):
+        for candidate in upstream_cleanup.candidates(self._resource):
             kind, metadata = self._client.resource(candidate["apiVersion"], candidate["kind"]), candidate["metadata"]
             found.append(self._client.get(kind, metadata["name"], metadata.get("namespace")))
         lease = {"name": self._names["workload"], "namespace": self._names["namespace"]}
-        return leftovers.of(self._resource, [live for live in found if live]) + (
+        return upstream_cleanup.of(self._resource, [live for live in found if live]) + (
             [{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease}] if is_cut_off else []
         )
 
@@ -364,8 +373,8 @@ class Reader:
         name = self._config_map_name
         if not name:
             return ConfigMap()
-        marked = (found.annotations or {}).get(naming.PRIMARY_RESOURCE)
-        mine = naming.noticed(self._names)[naming.PRIMARY_RESOURCE]
+        marked = (found.annotations or {}).get(resource_names.PRIMARY_RESOURCE)
+        mine = resource_names.noticed(self._names)[resource_names.PRIMARY_RESOURCE]
         users = {
             "{namespace}/{name}".format(**other["metadata"])
             for other in resources
@@ -383,27 +392,27 @@ class RolloutToApply(rollouts.Rollout):
 class TemplateVariables(TypedDict):
     """The variable ``operand`` of the templates in roles/operand/templates. The data of Secrets is encoded as the API server takes it."""
 
-    names: naming.Names
+    names: resource_names.Names
     labels: dict[str, str]
     noticed: dict[str, str]
-    owner: naming.Owner
+    owner: resource_names.Owner
     rollout: RolloutToApply
-    secret: prometheus.SecretContent
-    load_watcher: prometheus.LoadWatcher | None
+    secret: prometheus_access.SecretContent
+    load_watcher: prometheus_access.LoadWatcher | None
     replicas: int
     account: Mapping[str, object]
     platform: Platform
-    needs: needs.Needs | None
+    needs: plugin_requirements.Needs | None
 
 
 def template_variables(inputs: Inputs, decision: decisions.Application) -> TemplateVariables:
     """What the templates need to apply what was decided."""
-    names, watcher = naming.of(inputs.facts.resource), inputs.load_watcher
+    names, watcher = resource_names.of(inputs.facts.resource), inputs.load_watcher
     return {
         "names": names,
-        "labels": naming.labels(names),
-        "noticed": naming.noticed(names),
-        "owner": naming.owner(inputs.facts.resource),
+        "labels": resource_names.labels(names),
+        "noticed": resource_names.noticed(names),
+        "owner": resource_names.owner(inputs.facts.resource),
         "rollout": {**decision.rollout, "id": rollouts.identity(decision.rollout)},
         "secret": _encoded(decision.secret),
         "load_watcher": {**watcher, "secret": _encoded(watcher["secret"])} if watcher else None,
@@ -414,7 +423,7 @@ def template_variables(inputs: Inputs, decision: decisions.Application) -> Templ
     }
 
 
-def _encoded(secret: prometheus.SecretContent) -> prometheus.SecretContent:
+def _encoded(secret: prometheus_access.SecretContent) -> prometheus_access.SecretContent:
     """The Secret with its data as the API server takes it."""
     data = {key: base64.b64encode(text.encode()).decode() for key, text in secret["data"].items()}
     return {"name": secret["name"], "annotations": secret["annotations"], "data": data}

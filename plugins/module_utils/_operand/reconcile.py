@@ -16,8 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, message_of
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import decision as decisions
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import events, leftovers
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import events, resource_names, upstream_cleanup
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import (
     Inputs,
     Reader,
@@ -109,22 +108,22 @@ def _apply(
     client: Client, inputs: Inputs, decision: decisions.Application, render: Render, warn: Callable[[str], None]
 ) -> tuple[Applied, str]:
     """What was applied, and why that failed, "" if it did not."""
-    resource, names = inputs.facts.resource, naming.of(inputs.facts.resource)
+    resource, names = inputs.facts.resource, resource_names.of(inputs.facts.resource)
     report, failure = Report(client, check=False, with_diff=False, return_kinds=("Deployment",)), ""
     try:
         options = Options(
             render(template_variables(inputs, decision)),
-            field_manager=naming.FIELD_MANAGER,
-            owner=naming.owner(resource),
+            field_manager=resource_names.FIELD_MANAGER,
+            owner=resource_names.owner(resource),
             set_name=names["set"],
             set_namespace=names["namespace"],
             set_kinds=KINDS_ELSEWHERE,
             prune=decision.prune,
-            adopt=naming.annotations_of(resource).get(ADOPT) == "true",
+            adopt=resource_names.annotations_of(resource).get(ADOPT) == "true",
             force_conflicts=True,
             revert_additions=True,
             # What the upstream operator wrote into these objects no longer counts.
-            takeover_field_managers=[leftovers.UPSTREAM_MANAGER],
+            takeover_field_managers=[upstream_cleanup.UPSTREAM_MANAGER],
         )
         Run(client, options, report, warn).present()
         if inputs.leftovers:
@@ -141,8 +140,8 @@ def clean_up(
 ) -> dict[str, Any]:
     """Delete what was made for a resource, wherever it is; return the result of that, as the module apply does. Nothing else of the resource need
     be usable than its name. ``seconds``: for the scheduler's pods to end."""
-    names = naming.of(resource)
-    if not naming.is_usable(names["name"]):
+    names = resource_names.of(resource)
+    if not resource_names.is_usable(names["name"]):
         return Report(client, check, with_diff).result()  # Nothing was ever made for it.
     kinds = [{**kind, "namespace": names["namespace"]} for kind in KINDS]
     result = _remove(client, _members(names, [*kinds, *KINDS_ELSEWHERE], seconds, check), warn, with_diff)
@@ -152,14 +151,14 @@ def clean_up(
     return dict(result, changed=result["changed"] or after["changed"])
 
 
-def _members(names: naming.Names, kinds: Sequence[Mapping[str, str]], seconds: int, check: bool = False) -> Options:
+def _members(names: resource_names.Names, kinds: Sequence[Mapping[str, str]], seconds: int, check: bool = False) -> Options:
     return Options(
         [],
         check=check,
         set_name=names["set"],
         set_namespace=names["namespace"],
         set_kinds=kinds,
-        field_manager=naming.FIELD_MANAGER,
+        field_manager=resource_names.FIELD_MANAGER,
         wait_timeout=seconds,
     )
 
@@ -196,7 +195,7 @@ def _give_up(client: Client, resource: Object, deadline: int, failure: str, warn
     """Delete what is outside the namespace, which nothing else deletes, and report what is left."""
     causes = [failure]
     try:
-        _remove(client, _members(naming.of(resource), KINDS_ELSEWHERE, _LAST_WAIT), warn, recorded=False)
+        _remove(client, _members(resource_names.of(resource), KINDS_ELSEWHERE, _LAST_WAIT), warn, recorded=False)
     except Exception as error:
         causes.append(message_of(error))
     message = f"After {deadline} s the clean-up still fails, so the resource is deleted without it: {' '.join(dict.fromkeys(causes))}"
@@ -211,11 +210,11 @@ def clean_up_unattended(
     result = clean_up(client, resource, seconds, warn, check, with_diff)
     metadata = resource["metadata"]
     finalizers = metadata.get("finalizers") or []
-    if naming.FINALIZER not in finalizers:
+    if resource_names.FINALIZER not in finalizers:
         return result
-    path = f"/metadata/finalizers/{finalizers.index(naming.FINALIZER)}"
+    path = f"/metadata/finalizers/{finalizers.index(resource_names.FINALIZER)}"
     # Never one that another program has put there meanwhile
-    operations = [{"op": "test", "path": path, "value": naming.FINALIZER}, {"op": "remove", "path": path}]
+    operations = [{"op": "test", "path": path, "value": resource_names.FINALIZER}, {"op": "remove", "path": path}]
     kind = client.resource(resource["apiVersion"], resource["kind"])
     try:
         client.json_patch(kind, metadata["name"], metadata["namespace"], operations, dry_run=check)

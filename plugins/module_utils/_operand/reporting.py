@@ -17,20 +17,25 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status, of_status
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import events, leftovers, metrics, uniqueness
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import (
+    condition_metrics,
+    events,
+    resource_names,
+    uniqueness,
+    upstream_cleanup,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import status as statuses
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import dated, made
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import APPLY, HOLD
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import ConfigMap, Inputs, Neighbours
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.needs import Missing, Needs
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import dated, made
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.plugin_requirements import Missing, Needs
 
 # What the runner prints of a resource's reconciles; more only for who asks for it.
 OPERATOR_VERBOSITY = {"Debug": "1", "Trace": "3", "TraceAll": "5"}
 
 MERGE_PATCH = "application/merge-patch+json"
 # Beside the reconcile of a resource, the one of a rival writes one condition of its status.
-RIVAL_FIELD_MANAGER = f"{naming.FIELD_MANAGER}.rival"
+RIVAL_FIELD_MANAGER = f"{resource_names.FIELD_MANAGER}.rival"
 
 
 class Applied(NamedTuple):
@@ -92,7 +97,7 @@ class Reporting:
         changed |= self._mark(config_map)
         changed |= self._set_verbosity()
         changed |= self.write_events(events.of_reconcile(self._resource, applied.objects, before, status, decision.action))
-        problem = metrics.post(naming.of(self._resource), status["conditions"])
+        problem = condition_metrics.post(resource_names.of(self._resource), status["conditions"])
         if problem:
             self._warn(problem)
         return Told(changed, self._look_again(outcome, status, applied.objects))
@@ -101,14 +106,14 @@ class Reporting:
         """After a reconcile that could not even read what it depends on: all other conditions are what they were."""
         before = self._resource.get("status") or {}
         degraded = dated(made("Degraded", "True", "ReadFailed", error), before, self._now)
-        others = [entry for entry in of_status(before) if entry["type"] in metrics.TYPES and entry["type"] != "Degraded"]
+        others = [entry for entry in of_status(before) if entry["type"] in condition_metrics.TYPES and entry["type"] != "Degraded"]
         status = {
             **{key: before[key] for key in ("observedGeneration", "readyReplicas", "schedulerNames", "generations") if key in before},
             "conditions": [*others, degraded],
         }
         changed = self._write_status(status)
         changed |= self.write_events(events.of_reconcile(self._resource, (), before, status))
-        metrics.post(naming.of(self._resource), status["conditions"])
+        condition_metrics.post(resource_names.of(self._resource), status["conditions"])
         again = ""
         if _is_known(self._resource, "ReadFailed"):
             again = f"{statuses.backoff(statuses.unchanged_for(status, self._now), resources=statuses.MANY)}s"
@@ -119,7 +124,7 @@ class Reporting:
         others = [other for other in neighbours.resources if uniqueness.key(other) != uniqueness.key(self._resource)]
         changed = self._tell_rivals(others, others)
         changed |= self._unmark(neighbours.config_map)
-        metrics.forget(naming.of(self._resource))
+        condition_metrics.forget(resource_names.of(self._resource))
         return Told(changed)
 
     def _look_again(self, outcome: statuses.Outcome, status: Object, objects: Iterable[Mapping[str, Any]]) -> str:
@@ -144,10 +149,10 @@ class Reporting:
         report = Report(self._client, check=False, with_diff=False)
         options = Options(
             [manifest],
-            field_manager=naming.FIELD_MANAGER,
+            field_manager=resource_names.FIELD_MANAGER,
             force_conflicts=True,
             # Upstream's own conditions would stay as they were for ever.
-            takeover_field_managers=[leftovers.UPSTREAM_MANAGER, *leftovers.UPSTREAM_STATUS_MANAGERS],
+            takeover_field_managers=[upstream_cleanup.UPSTREAM_MANAGER, *upstream_cleanup.UPSTREAM_STATUS_MANAGERS],
             subresource="status",
         )
         Run(self._client, options, report, self._warn).present()
@@ -173,22 +178,22 @@ class Reporting:
         """Annotate the ConfigMap so that its edits and deletion trigger a reconcile."""
         if not config_map.found or config_map.marked or config_map.shared:
             return False
-        return self._annotate("v1", "ConfigMap", config_map.name, naming.noticed(naming.of(self._resource)))
+        return self._annotate("v1", "ConfigMap", config_map.name, resource_names.noticed(resource_names.of(self._resource)))
 
     def _unmark(self, config_map: ConfigMap) -> bool:
         if not config_map.marked:
             return False
-        return self._annotate("v1", "ConfigMap", config_map.name, dict.fromkeys(naming.noticed(naming.of(self._resource))))
+        return self._annotate("v1", "ConfigMap", config_map.name, dict.fromkeys(resource_names.noticed(resource_names.of(self._resource))))
 
     def _set_verbosity(self) -> bool:
         spec = self._resource.get("spec") or {}
         wanted = OPERATOR_VERBOSITY.get(spec.get("operatorLogLevel", ""))
-        given = naming.annotations_of(self._resource).get(naming.VERBOSITY)
+        given = resource_names.annotations_of(self._resource).get(resource_names.VERBOSITY)
         # A value that a user set stays, unless the field is set.
         if wanted == given or (wanted is None and given not in OPERATOR_VERBOSITY.values()):
             return False
         return self._annotate(
-            self._resource["apiVersion"], self._resource["kind"], self._resource["metadata"]["name"], {naming.VERBOSITY: wanted}
+            self._resource["apiVersion"], self._resource["kind"], self._resource["metadata"]["name"], {resource_names.VERBOSITY: wanted}
         )
 
     def _annotate(self, api_version: str, kind: str, name: str, annotations: Mapping[str, str | None]) -> bool:
@@ -198,7 +203,7 @@ class Reporting:
             lambda: self._client.request(
                 "PATCH",
                 path,
-                query={"fieldManager": naming.FIELD_MANAGER},
+                query={"fieldManager": resource_names.FIELD_MANAGER},
                 body={"metadata": {"annotations": annotations}},
                 content_type=MERGE_PATCH,
             )
@@ -215,7 +220,7 @@ class Reporting:
                 if earlier:
                     manifest["count"] = (earlier.get("count") or 1) + 1
                     manifest["firstTimestamp"] = earlier.get("firstTimestamp") or self._now
-                self._client.apply(kind, manifest, force=True, field_manager=naming.FIELD_MANAGER)
+                self._client.apply(kind, manifest, force=True, field_manager=resource_names.FIELD_MANAGER)
             except ApiError as error:
                 # A reconcile does not fail because of an event that cannot be written, as in a namespace that is being deleted.
                 self._warn(f"The event {event.reason} could not be written: {error.message}")

@@ -22,8 +22,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failur
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import CRASHES
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.flags import of_operator
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.prometheus import CONFIG_KEY, FILLED, held
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.prometheus_access import CONFIG_KEY, FILLED, held
 
 VERBOSITY = {"Normal": 2, "Debug": 4, "Trace": 6, "TraceAll": 8}
 
@@ -109,7 +109,7 @@ def flags_of(resource: Object, overrides: Object, tls: Sequence[str], holds_toke
 
     ``holds_token``: is there a secret in its configuration, which must not be logged?
     """
-    names = naming.of(resource)
+    names = resource_names.of(resource)
     log_level = (resource.get("spec") or {}).get("logLevel") or ""
     extra = overrides.get("args") or ()
     return flags(names["workload"], names["namespace"], log_level, tls=tls, extra=extra, holds_token=holds_token)
@@ -205,7 +205,7 @@ def annotations_of(
 
 def deployed(deployment: Object | None) -> str | None:
     """Identity of the rollout that a Deployment holds, None where there is no Deployment or it does not say."""
-    return naming.annotations_of(deployment).get(naming.ROLLOUT) if deployment else None
+    return resource_names.annotations_of(deployment).get(resource_names.ROLLOUT) if deployment else None
 
 
 def configuration(deployment: Object | None) -> str | None:

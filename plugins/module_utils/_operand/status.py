@@ -17,9 +17,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failur
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import SEE_DEGRADED, Condition, dated, made
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import APPLY, HOLD, REMOVE, Application, Decision, said_of
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.needs import Missing
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import SEE_DEGRADED, Condition, dated, made
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.plugin_requirements import Missing
 
 # Seconds after which Prometheus is asked again: no event reports that a metric has disappeared. And nodes are counted again.
 METRICS_LOOK, NODES_LOOK = 120, 30
@@ -44,7 +44,7 @@ class Outcome(NamedTuple):
 
     deployment: the live one or None; decided_on: as it was when the decision was made. failure: of its newest pods. error: why the apply
     failed, "" otherwise. names: scheduler names that are served. unique: the condition SchedulerNamesUnique. missing: what plugins lack, see
-    operand/needs.py; None where they need nothing. metrics: findings of the module prometheus_info, None where no plugin asks Prometheus.
+    operand/plugin_requirements.py; None where they need nothing. metrics: findings of the module prometheus_info, None where no plugin asks Prometheus.
     renew: seconds until the renewal of a token. is_config_unwatched: does nothing trigger a reconcile at the next edit of the ConfigMap, or of
     its creation? resources: how many SecondarySchedulers the operator looks after. additions: to pod templates, see the module apply.
     """

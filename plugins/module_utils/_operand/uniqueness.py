@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import Condition, made
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import Condition, made
 
 Key = tuple[str, str]
 """Namespace and name of a resource."""

@@ -21,7 +21,7 @@ import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import objects
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.command_line import main
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.releases import NEWEST
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import names
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
 
 PROFILE = "profiles:\n- schedulerName: a\n  plugins:\n    score:\n      enabled:\n      - name: {0}\n"
 V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n"
@@ -418,7 +418,7 @@ def test_precommit_installs_this_package(root):
 
 
 def test_annotations_have_the_names_that_the_operator_reads():
-    assert (objects.KUBERNETES_VERSION, objects.PLUGINS) == (names.KUBERNETES_VERSION, names.PLUGINS)
+    assert (objects.KUBERNETES_VERSION, objects.PLUGINS) == (resource_names.KUBERNETES_VERSION, resource_names.PLUGINS)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.con
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.differences import diff
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import named_plugins
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import configured
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import needs, prometheus
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import plugin_requirements, prometheus_access
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import APPLY, decide
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import validation
 from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import manifest
@@ -63,7 +63,7 @@ DIALECTS = {
 def validated(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):
     """What the operator gets of its ConfigMap."""
     target = validation.resolve_target(None, kubernetes, plugins, flags, lambda: "", strict=False)
-    return validation.validate(text, target, flags, prometheus.PLACEHOLDERS)
+    return validation.validate(text, target, flags, prometheus_access.PLACEHOLDERS)
 
 
 def consume(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):
@@ -76,8 +76,8 @@ def consume(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):
     configured.watched_by(tree, "http://watcher:2020")
     configured.holds_token(tree)
     configured.too_many(tree)
-    needs.kinds(named_plugins(tree))
-    prometheus.data(config.text, prometheus.Source(url="https://a", token="b", watcher_url="http://c"))
+    plugin_requirements.kinds(named_plugins(tree))
+    prometheus_access.data(config.text, prometheus_access.Source(url="https://a", token="b", watcher_url="http://c"))
     secret_texts(tree)
     config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"config.yaml": text}}
     difference(config_map, None)

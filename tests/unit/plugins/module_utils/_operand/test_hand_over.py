@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.hand_over import installations, plan, stale
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.names import FINALIZER
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import FINALIZER
 
 
 def resource(namespace="one", name="cluster"):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a scheduler is told of Prometheus (operand/prometheus.py), and what a reconcile decides on it (operand/decision.py)."""
+"""What a scheduler is told of Prometheus (operand/prometheus_access.py), and what a reconcile decides on it (operand/decision.py)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from dataclasses import replace
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import tree
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import prometheus
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import prometheus_access, resource_names
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide, desire
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.status import Outcome, next_look, report
@@ -68,14 +67,16 @@ class Cluster:
 
 def read(cluster, secrets=(), now=NOW, text=TEXT, **annotations):
     given = {**ANNOTATIONS, **{f"osso.scheduler/{name.replace('_', '-')}": value for name, value in annotations.items()}}
-    return prometheus.read(cluster, resource(annotations=given), text, secrets, now)
+    return prometheus_access.read(cluster, resource(annotations=given), text, secrets, now)
 
 
 def secret_of(source, text=TEXT, config_hash="abc"):
     """The Secret that the operator makes with a source."""
-    content = prometheus.content(config_hash, text, source)
-    annotations = prometheus.annotations_of(text, source, content)
-    return stored({"name": f"secondary-scheduler-config-{content}", "annotations": annotations, "data": prometheus.data(text, source)})
+    content = prometheus_access.content(config_hash, text, source)
+    annotations = prometheus_access.annotations_of(text, source, content)
+    return stored(
+        {"name": f"secondary-scheduler-config-{content}", "annotations": annotations, "data": prometheus_access.data(text, source)}
+    )
 
 
 def test_nothing_is_read_where_nothing_is_to_be_filled():
@@ -87,18 +88,21 @@ def test_placeholders_are_filled():
     assert source.problem == ""
     assert (source.url, source.token, source.issued, source.expires) == (URL, "token-1", NOW, "2026-01-02T01:00:00Z")
     assert source.renew == 24 * 3600 * 4 / 5
-    data = prometheus.data(TEXT, source)
+    data = prometheus_access.data(TEXT, source)
     provider = json.loads(data["config.yaml"])["profiles"][0]["pluginConfig"][0]["args"]["metricProvider"]
     assert provider == {"type": "Prometheus", "address": URL, "token": "token-1"}
     assert (data["template.yaml"], data["token"], data["prometheus-ca.crt"]) == (TEXT, "token-1", CA["data"]["ca.crt"])
-    assert prometheus.template(secret_of(source)) == TEXT
+    assert prometheus_access.template(secret_of(source)) == TEXT
 
 
 def test_only_placeholders_that_are_there_are_filled():
     source = read(Cluster(), text="address: ${PROM_URL}")
-    assert prometheus.data("address: ${PROM_URL}", source) == {"config.yaml": f"address: {URL}", "template.yaml": "address: ${PROM_URL}"}
-    assert prometheus.content("abc", "address: ${PROM_URL}", source) != "abc"
-    assert prometheus.content("abc", "kind: X", source) == "abc"
+    assert prometheus_access.data("address: ${PROM_URL}", source) == {
+        "config.yaml": f"address: {URL}",
+        "template.yaml": "address: ${PROM_URL}",
+    }
+    assert prometheus_access.content("abc", "address: ${PROM_URL}", source) != "abc"
+    assert prometheus_access.content("abc", "kind: X", source) == "abc"
 
 
 def test_token_is_kept_until_it_has_to_be_renewed():
@@ -107,7 +111,7 @@ def test_token_is_kept_until_it_has_to_be_renewed():
     made = secret_of(read(cluster, **short))
     again = read(cluster, [made], now="2026-01-01T01:07:00Z", **short)
     assert (again.token, again.renew, len(cluster.requested)) == ("token-1", 60, 1)
-    assert prometheus.content("abc", TEXT, again) == made["metadata"]["name"].rpartition("-")[2]
+    assert prometheus_access.content("abc", TEXT, again) == made["metadata"]["name"].rpartition("-")[2]
     renewed = read(cluster, [made], now="2026-01-01T01:08:00Z", **short)
     assert renewed.token == "token-2"
     assert secret_of(renewed)["metadata"]["name"] != made["metadata"]["name"]
@@ -132,11 +136,11 @@ def test_a_shorter_duration_takes_effect_at_once():
     "change",
     [
         lambda secret: secret["data"].update(token="/w=="),
-        lambda secret: secret["metadata"]["annotations"].update({prometheus.REQUESTED: "x"}),
+        lambda secret: secret["metadata"]["annotations"].update({prometheus_access.REQUESTED: "x"}),
         lambda secret: secret["data"].update(token="x"),
-        lambda secret: secret["metadata"]["annotations"].update({prometheus.ISSUED: "yesterday"}),
-        lambda secret: secret["metadata"]["annotations"].update({prometheus.EXPIRES: ""}),
-        lambda secret: secret["metadata"]["annotations"].update({prometheus.EXPIRES: NOW}),
+        lambda secret: secret["metadata"]["annotations"].update({prometheus_access.ISSUED: "yesterday"}),
+        lambda secret: secret["metadata"]["annotations"].update({prometheus_access.EXPIRES: ""}),
+        lambda secret: secret["metadata"]["annotations"].update({prometheus_access.EXPIRES: NOW}),
     ],
 )
 def test_token_of_a_secret_that_someone_changed_is_not_kept(change):
@@ -199,37 +203,37 @@ def test_what_yaml_could_take_for_something_else_is_no_token(token):
 # A load-watcher service
 
 WATCHED = TEXT.replace(json.dumps(ARGS), json.dumps({"watcherAddress": "${LOAD_WATCHER_URL}"}))
-NAMES = naming.of(resource())
+NAMES = resource_names.of(resource())
 
 
 def test_load_watcher_has_what_the_scheduler_needs_no_more():
     source = read(Cluster(ACCOUNT, CA), text=WATCHED, prometheus_ca="ca", load_watcher="load-watcher:1")
     assert source.problem == ""
-    data = prometheus.data(WATCHED, source)
+    data = prometheus_access.data(WATCHED, source)
     assert set(data) == {"config.yaml", "template.yaml"}
     assert "http://load-watcher-cluster.ns.svc:2020" in data["config.yaml"]
-    found = prometheus.load_watcher(WATCHED, source, NAMES)
+    found = prometheus_access.load_watcher(WATCHED, source, NAMES)
     assert (found["image"], found["url"]) == ("load-watcher:1", URL)
     assert found["secret"]["data"] == {"token": "token-1", "prometheus-ca.crt": CA["data"]["ca.crt"]}
     # A new token is nothing to the scheduler.
     renewed = source._replace(token="token-2")
-    assert prometheus.content("abc", WATCHED, renewed) == prometheus.content("abc", WATCHED, source)
-    assert prometheus.load_watcher(WATCHED, renewed, NAMES)["secret"]["name"] != found["secret"]["name"]
+    assert prometheus_access.content("abc", WATCHED, renewed) == prometheus_access.content("abc", WATCHED, source)
+    assert prometheus_access.load_watcher(WATCHED, renewed, NAMES)["secret"]["name"] != found["secret"]["name"]
     again = read(Cluster(ACCOUNT), [stored(found["secret"])], text=WATCHED, load_watcher="load-watcher:1")
     assert again.token == "token-1"
-    assert prometheus.load_watcher(TEXT, read(Cluster(ACCOUNT)), NAMES) is None
+    assert prometheus_access.load_watcher(TEXT, read(Cluster(ACCOUNT)), NAMES) is None
 
 
 def test_load_watcher_of_a_prometheus_that_wants_no_token():
     source = read(Cluster(), text=WATCHED, prometheus_token="", load_watcher="load-watcher:1")
-    assert prometheus.load_watcher(WATCHED, source, NAMES)["secret"]["data"] == {}
+    assert prometheus_access.load_watcher(WATCHED, source, NAMES)["secret"]["data"] == {}
 
 
 def test_load_watcher_needs_an_image_and_a_url():
     assert "set the annotation osso.scheduler/load-watcher" in read(Cluster(), text=WATCHED).problem
     unknown = read(Cluster(), text=WATCHED, prometheus_url="", load_watcher="load-watcher:1")
     assert "holds ${LOAD_WATCHER_URL}: set the annotation osso.scheduler/prometheus-url" in unknown.problem
-    assert prometheus.load_watcher(WATCHED, unknown, NAMES) is None
+    assert prometheus_access.load_watcher(WATCHED, unknown, NAMES) is None
 
 
 def test_scheduler_does_not_wait_for_its_load_watcher():
@@ -272,7 +276,7 @@ def test_configuration_with_a_password_in_a_url_is_not_logged(address, url, is_s
     text = json.dumps(
         {"profiles": [{"pluginConfig": [{"name": "P", "args": {"metricProvider": {"type": "Prometheus", "address": address}}}]}]}
     )
-    flags = desire(facts(config=replace(CONFIG, text=text, tree=tree(text)), source=prometheus.Source(url=url)))["flags"]
+    flags = desire(facts(config=replace(CONFIG, text=text, tree=tree(text)), source=prometheus_access.Source(url=url)))["flags"]
     assert ("--vmodule=configfile=1,*=2" in flags) == is_secret
 
 
@@ -298,7 +302,7 @@ def test_kept_configuration_is_filled_anew():
     assert kept.secret["data"]["token"] == "token-2"
     # Where it cannot be filled, it stays as it was.
     for config in (broken, LOAD_AWARE):
-        unfilled = decide(facts(config=config, source=prometheus.Source(problem="no such account"), memory=memory))
+        unfilled = decide(facts(config=config, source=prometheus_access.Source(problem="no such account"), memory=memory))
         assert unfilled.secret["name"] == first.secret["name"]
         assert unfilled.secret["data"] == first.secret["data"]
         assert {name: unfilled.secret["annotations"][name] for name in first.secret["annotations"]} == first.secret["annotations"]

@@ -25,7 +25,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.val
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import tokens
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import without_user
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
 
 TOKEN_OF, ISSUED, EXPIRES = "osso.scheduler/token-of", "osso.scheduler/token-issued", "osso.scheduler/token-expires"
 REQUESTED = "osso.scheduler/token-requested-seconds"
@@ -113,8 +113,8 @@ def read(client: Client, resource: Object, text: str, secrets: Iterable[Object],
 
     text: the configuration with its placeholders. secrets: those that the operator made for the resource. Raises `ApiError`.
     """
-    annotations = naming.annotations_of(resource)
-    ca = annotations.get(naming.PROMETHEUS_CA) or ""
+    annotations = resource_names.annotations_of(resource)
+    ca = annotations.get(resource_names.PROMETHEUS_CA) or ""
     wanted = [name for name in PLACEHOLDERS if name in text]
     if not wanted and not ca:
         return None
@@ -122,8 +122,10 @@ def read(client: Client, resource: Object, text: str, secrets: Iterable[Object],
     if watched:
         source = _with_watcher(source, resource)
     if (PROM_URL in wanted or watched) and not source.problem:
-        source = _with_url(source, annotations.get(naming.PROMETHEUS_URL) or "", PROM_URL if PROM_URL in wanted else LOAD_WATCHER_URL)
-    if (PROM_TOKEN in wanted or (watched and annotations.get(naming.PROMETHEUS_TOKEN))) and not source.problem:
+        source = _with_url(
+            source, annotations.get(resource_names.PROMETHEUS_URL) or "", PROM_URL if PROM_URL in wanted else LOAD_WATCHER_URL
+        )
+    if (PROM_TOKEN in wanted or (watched and annotations.get(resource_names.PROMETHEUS_TOKEN))) and not source.problem:
         source = _with_token(client, source, annotations, namespace, secrets, now)
     if ca and not source.problem:
         source = _with_ca(client, source, ca, namespace)
@@ -157,7 +159,7 @@ def data(text: str, source: Source | None) -> dict[str, str]:
     return found
 
 
-def load_watcher(text: str, source: Source | None, names: naming.Names) -> LoadWatcher | None:
+def load_watcher(text: str, source: Source | None, names: resource_names.Names) -> LoadWatcher | None:
     """The load-watcher service that a configuration requires, None if it requires none."""
     if source is None or LOAD_WATCHER_URL not in text or source.problem:
         return None
@@ -197,9 +199,9 @@ def template(secret: Object) -> str:
 
 
 def _with_watcher(source: Source, resource: Object) -> Source:
-    image, names = naming.annotations_of(resource).get(naming.LOAD_WATCHER) or "", naming.of(resource)
+    image, names = resource_names.annotations_of(resource).get(resource_names.LOAD_WATCHER) or "", resource_names.of(resource)
     if not image:
-        problem = f"the configuration holds {LOAD_WATCHER_URL}: set the annotation {naming.LOAD_WATCHER} of this resource to an image of load-watcher"
+        problem = f"the configuration holds {LOAD_WATCHER_URL}: set the annotation {resource_names.LOAD_WATCHER} of this resource to an image of load-watcher"
         return source._replace(problem=problem)
     url = "http://{load_watcher}.{namespace}.svc:{0}".format(LOAD_WATCHER_PORT, **names)
     return source._replace(watcher=image, watcher_url=url)
@@ -207,13 +209,11 @@ def _with_watcher(source: Source, resource: Object) -> Source:
 
 def _with_url(source: Source, url: str, placeholder: str) -> Source:
     if not url:
-        problem = (
-            f"the configuration holds {placeholder}: set the annotation {naming.PROMETHEUS_URL} of this resource to the URL of Prometheus"
-        )
+        problem = f"the configuration holds {placeholder}: set the annotation {resource_names.PROMETHEUS_URL} of this resource to the URL of Prometheus"
         return source._replace(problem=problem)
     if not _SAFE_URL.fullmatch(url):
         return source._replace(
-            problem=f"the annotation {naming.PROMETHEUS_URL} is {without_user(url)}; it must be a URL such as https://HOST:9091"
+            problem=f"the annotation {resource_names.PROMETHEUS_URL} is {without_user(url)}; it must be a URL such as https://HOST:9091"
         )
     return source._replace(url=url)
 
@@ -221,18 +221,18 @@ def _with_url(source: Source, url: str, placeholder: str) -> Source:
 def _with_token(
     client: Client, source: Source, annotations: Mapping[str, str], namespace: str, secrets: Iterable[Object], now: str
 ) -> Source:
-    named = annotations.get(naming.PROMETHEUS_TOKEN) or ""
+    named = annotations.get(resource_names.PROMETHEUS_TOKEN) or ""
     match = _SOURCE.fullmatch(named)
     if not match:
-        said = f"the annotation {naming.PROMETHEUS_TOKEN} is {named}" if named else f"the configuration holds {PROM_TOKEN}"
-        problem = f"{said}: set the annotation {naming.PROMETHEUS_TOKEN} of this resource to serviceaccount/NAME or secret/NAME"
+        said = f"the annotation {resource_names.PROMETHEUS_TOKEN} is {named}" if named else f"the configuration holds {PROM_TOKEN}"
+        problem = f"{said}: set the annotation {resource_names.PROMETHEUS_TOKEN} of this resource to serviceaccount/NAME or secret/NAME"
         return source._replace(problem=problem)
     kind, name = match[1], match[2]
     if kind == "secret":
         token, finding = tokens.of_secret(client, {"namespace": namespace, "name": name})
         return _taken(source, token, finding, named)
-    duration, problem = _seconds(annotations, naming.PROMETHEUS_TOKEN_DURATION)
-    before, worse = _seconds(annotations, naming.PROMETHEUS_TOKEN_RENEW_BEFORE)
+    duration, problem = _seconds(annotations, resource_names.PROMETHEUS_TOKEN_DURATION)
+    before, worse = _seconds(annotations, resource_names.PROMETHEUS_TOKEN_RENEW_BEFORE)
     if problem or worse:
         return source._replace(problem=problem or worse)
     account = client.get(client.resource("v1", "ServiceAccount"), name, namespace)
@@ -291,10 +291,10 @@ def _kept(secrets: Iterable[Object], owner: str, seconds: int) -> tuple[tokens.T
 def _with_ca(client: Client, source: Source, name: str, namespace: str) -> Source:
     if dns1123_subdomain(name):
         return source._replace(
-            problem=f"the annotation {naming.PROMETHEUS_CA} is {json.dumps(name[:253])}, which cannot be the name of a ConfigMap"
+            problem=f"the annotation {resource_names.PROMETHEUS_CA} is {json.dumps(name[:253])}, which cannot be the name of a ConfigMap"
         )
     live = client.get(client.resource("v1", "ConfigMap"), name, namespace)
-    where = f"the ConfigMap {namespace}/{name} (annotation {naming.PROMETHEUS_CA})"
+    where = f"the ConfigMap {namespace}/{name} (annotation {resource_names.PROMETHEUS_CA})"
     if live is None:
         return source._replace(problem=f"{where} does not exist: create it, with the certificate authority of Prometheus")
     held = live.get("data") or {}

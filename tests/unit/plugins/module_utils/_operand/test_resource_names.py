@@ -2,28 +2,28 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What objects are called (operand/names.py)."""
+"""What objects are called (operand/resource_names.py)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import names as naming
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
 from support.operand import resource
 
 ROOT = Path(__file__).parents[5]
 
 
 def test_names_of_the_longest_resource_fit():
-    longest = naming.of(resource("n" * 43))
-    assert naming.is_usable("n" * 43)
+    longest = resource_names.of(resource("n" * 43))
+    assert resource_names.is_usable("n" * 43)
     assert len(longest["service"]) <= 63
     assert len(longest["workload"]) <= 63
 
 
 def test_names_of_one_resource_are_not_those_of_another():
-    names = [naming.of(resource(name)) for name in ("x", "x-prometheus", "metrics", "cluster")]
+    names = [resource_names.of(resource(name)) for name in ("x", "x-prometheus", "metrics", "cluster")]
     roles = [one[key] for one in names for key in ("workload", "prometheus")]
     assert len(roles) == len(set(roles))
 
@@ -31,5 +31,5 @@ def test_names_of_one_resource_are_not_those_of_another():
 def test_one_finalizer():
     """The runner reads it from a file of its own, and a role in YAML selects by it."""
     (watch,) = yaml.safe_load((ROOT / "operator/watches.yaml").read_text())
-    assert watch["finalizer"]["name"] == naming.FINALIZER
-    assert f"'{naming.FINALIZER}'" in (ROOT / "roles/operator/tasks/absent.yml").read_text()
+    assert watch["finalizer"]["name"] == resource_names.FINALIZER
+    assert f"'{resource_names.FINALIZER}'" in (ROOT / "roles/operator/tasks/absent.yml").read_text()

@@ -22,8 +22,8 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.conditions import Condition
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.names import Names
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import Condition
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import Names
 
 # Set only in the operator's image. Without it, no metrics are exposed.
 ADDRESS = "OPERATOR_METRICS"

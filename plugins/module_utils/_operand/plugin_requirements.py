@@ -29,7 +29,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tar
     is_later_openshift,
     parse_release,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.names import CONTROLLER_IMAGE, KUBERNETES_VERSION
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import CONTROLLER_IMAGE, KUBERNETES_VERSION
 
 API_NOT_SERVED = "APINotServed"
 CRD_MISSING, CLUSTER_ROLE_MISSING, CONTROLLER_MISSING = "CRDMissing", "ClusterRoleMissing", "ControllerMissing"

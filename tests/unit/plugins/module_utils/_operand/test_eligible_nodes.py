@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import nodes
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import eligible_nodes
 
 GPU = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
 
@@ -36,12 +36,12 @@ def toleration(**fields):
     ],
 )
 def test_a_node_that_takes_no_pods_does_not_count(live):
-    assert nodes.eligible([live, node("good")]) == ["good"]
-    assert nodes.eligible([live], {}, toleration(operator="Exists")) == []
+    assert eligible_nodes.eligible([live, node("good")]) == ["good"]
+    assert eligible_nodes.eligible([live], {}, toleration(operator="Exists")) == []
 
 
 def test_names_come_in_order_so_that_nothing_changes_with_the_servers():
-    assert nodes.eligible([node("b"), node("c"), node("a")]) == ["a", "b", "c"]
+    assert eligible_nodes.eligible([node("b"), node("c"), node("a")]) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_names_come_in_order_so_that_nothing_changes_with_the_servers():
     ],
 )
 def test_labels_match_the_selector(selector, labels, wanted):
-    assert bool(nodes.eligible([node(labels=labels)], selector)) is wanted
+    assert bool(eligible_nodes.eligible([node(labels=labels)], selector)) is wanted
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_labels_match_the_selector(selector, labels, wanted):
     ],
 )
 def test_taints_repel_unless_they_are_tolerated(taints, tolerations, wanted):
-    assert bool(nodes.eligible([node(taints=taints)], None, tolerations)) is wanted
+    assert bool(eligible_nodes.eligible([node(taints=taints)], None, tolerations)) is wanted
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,11 @@ def test_taints_repel_unless_they_are_tolerated(taints, tolerations, wanted):
 def test_u04_as_many_replicas_as_nodes_match_up_to_the_limit(count, selector, most, replicas):
     cluster = [node(f"w{number}", {"role": "worker"}) for number in range(count)]
     others = [node(f"m{number}", {"role": "master"}) for number in range(10)] if selector else []
-    assert min(most, len(nodes.eligible(cluster + others, selector))) == replicas
+    assert min(most, len(eligible_nodes.eligible(cluster + others, selector))) == replicas
 
 
 def test_u04_tolerations_open_nodes():
     cluster = [node("a", taints=[GPU]), node("b", taints=[GPU]), node("c", taints=[{"key": "infra", "effect": "NoExecute"}])]
-    assert nodes.eligible(cluster) == []
+    assert eligible_nodes.eligible(cluster) == []
     both = [{"key": "gpu", "operator": "Exists"}, {"key": "infra", "operator": "Exists", "effect": "NoExecute"}]
-    assert nodes.eligible(cluster, {}, both) == ["a", "b", "c"]
+    assert eligible_nodes.eligible(cluster, {}, both) == ["a", "b", "c"]

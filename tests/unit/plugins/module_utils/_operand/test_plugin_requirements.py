@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What enabled plugins need besides the scheduler (operand/needs.py, kube_scheduler/tables/needs.py)."""
+"""What enabled plugins need besides the scheduler (operand/plugin_requirements.py, kube_scheduler/tables/needs.py)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import CONTROLLER, NEEDS
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.scheduler_plugins import PLUGINS
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import needs
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import plugin_requirements
 
 IMAGE = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7"
 GANGS = """
@@ -31,8 +31,8 @@ def enabled(*names):
 def facts(effective, image=IMAGE, without=(), controller=None, **annotations):
     """A cluster that has everything but ``without``: kinds and ClusterRoles."""
     return {
-        "served": {f"{api_version}/{kind}" for api_version, kind in needs.kinds(effective) if kind not in without},
-        "cluster_roles": {name for name in needs.cluster_roles(effective) if name not in without},
+        "served": {f"{api_version}/{kind}" for api_version, kind in plugin_requirements.kinds(effective) if kind not in without},
+        "cluster_roles": {name for name in plugin_requirements.cluster_roles(effective) if name not in without},
         "image": image,
         "controller": controller,
         "annotations": {f"osso.scheduler/{key.replace('_', '-')}": value for key, value in annotations.items()},
@@ -45,33 +45,35 @@ def reasons(found):
 
 def test_a_configuration_of_in_tree_plugins_needs_nothing():
     effective = enabled("NodeResourcesBalancedAllocation", "QOSSort")
-    assert needs.kinds(effective) == []
-    assert needs.cluster_roles(effective) == []
-    assert needs.of(effective, facts(effective)) == {"cluster_roles": [], "controller": None, "missing": []}
+    assert plugin_requirements.kinds(effective) == []
+    assert plugin_requirements.cluster_roles(effective) == []
+    assert plugin_requirements.of(effective, facts(effective)) == {"cluster_roles": [], "controller": None, "missing": []}
 
 
 def test_gangs_of_kubernetes_need_an_api_that_is_off_by_default():
     effective = enabled("GangScheduling")
     kind = ("scheduling.k8s.io/v1beta1", "PodGroup")
     image = "registry.k8s.io/kube-scheduler:v1.37.2"
-    assert needs.kinds(effective) == [kind]
-    assert needs.of(effective, facts(effective, image))["missing"] == []
-    (missing,) = needs.of(effective, facts(effective, image, without=["PodGroup"]))["missing"]
+    assert plugin_requirements.kinds(effective) == [kind]
+    assert plugin_requirements.of(effective, facts(effective, image))["missing"] == []
+    (missing,) = plugin_requirements.of(effective, facts(effective, image, without=["PodGroup"]))["missing"]
     assert (missing["what"], missing["reason"]) == ("API scheduling.k8s.io/v1beta1", "APINotServed")
     assert "--feature-gates=GenericWorkload=true and --runtime-config=scheduling.k8s.io/v1beta1=true" in missing["message"]
     # An annotation with a release that nobody knows yet leaves the decision to the image.
-    later = {**facts(effective, image, without=["PodGroup"]), "annotations": {needs.KUBERNETES_VERSION: "openshift-5.99"}}
-    assert needs.of(effective, later)["missing"] == [missing]
+    later = {**facts(effective, image, without=["PodGroup"]), "annotations": {plugin_requirements.KUBERNETES_VERSION: "openshift-5.99"}}
+    assert plugin_requirements.of(effective, later)["missing"] == [missing]
     old = {**later, "image": "registry.k8s.io/kube-scheduler:v1.36.0"}
-    assert needs.of(effective, old)["missing"] == []
+    assert plugin_requirements.of(effective, old)["missing"] == []
     # That of 1.36 has another version.
-    assert needs.of(effective, facts(effective, "registry.k8s.io/kube-scheduler:v1.36.0", without=["PodGroup"]))["missing"] == []
+    assert (
+        plugin_requirements.of(effective, facts(effective, "registry.k8s.io/kube-scheduler:v1.36.0", without=["PodGroup"]))["missing"] == []
+    )
 
 
 def test_the_verdict_on_a_configuration_says_what_it_needs():
     effective = check(GANGS, "1.34", plugins="scheduler-plugins").effective
-    assert needs.plugins(effective) == ["Coscheduling"]
-    found = needs.of(effective, facts(effective))
+    assert plugin_requirements.plugins(effective) == ["Coscheduling"]
+    found = plugin_requirements.of(effective, facts(effective))
     assert found["cluster_roles"] == ["osso-scheduler:plugin:Coscheduling"]
     assert found["controller"]["image"] == "registry.k8s.io/scheduler-plugins/controller:v0.34.7"
     assert found["missing"] == []
@@ -82,19 +84,19 @@ def test_plugins_of_all_profiles_count_once():
         **enabled("NetworkOverhead", "PreemptionToleration"),
         "other": {"queueSort": [["TopologicalSort", 0], ["NetworkOverhead", 0]]},
     }
-    assert needs.plugins(effective) == ["NetworkOverhead", "PreemptionToleration", "TopologicalSort"]
-    assert needs.kinds(effective) == [
+    assert plugin_requirements.plugins(effective) == ["NetworkOverhead", "PreemptionToleration", "TopologicalSort"]
+    assert plugin_requirements.kinds(effective) == [
         ("appgroup.diktyo.x-k8s.io/v1alpha1", "AppGroup"),
         ("networktopology.diktyo.x-k8s.io/v1alpha1", "NetworkTopology"),
     ]
-    found = needs.of(effective, facts(effective))
+    found = plugin_requirements.of(effective, facts(effective))
     assert found["controller"] is None
     assert found["missing"] == []
 
 
 def test_a_missing_definition_is_named_with_its_remedy():
     effective = enabled("NodeResourceTopologyMatch")
-    found = needs.of(effective, facts(effective, without=["NodeResourceTopology"]))
+    found = plugin_requirements.of(effective, facts(effective, without=["NodeResourceTopology"]))
     assert reasons(found) == [("CustomResourceDefinition noderesourcetopologies.topology.node.k8s.io", "CRDMissing")]
     assert "operator_plugins" in found["missing"][0]["message"]
     assert found["cluster_roles"] == ["osso-scheduler:plugin:NodeResourceTopologyMatch"]
@@ -102,35 +104,35 @@ def test_a_missing_definition_is_named_with_its_remedy():
 
 def test_who_defines_a_kind_of_others_is_said():
     effective = enabled("SySched")
-    (missing,) = needs.of(effective, facts(effective, without=["SeccompProfile"]))["missing"]
+    (missing,) = plugin_requirements.of(effective, facts(effective, without=["SeccompProfile"]))["missing"]
     assert missing["message"].endswith("install the Security Profiles Operator.")
 
 
 def test_a_missing_cluster_role_is_not_bound():
     effective = enabled("PreemptionToleration")
     role = "osso-scheduler:plugin:PreemptionToleration"
-    found = needs.of(effective, facts(effective, without=[role]))
+    found = plugin_requirements.of(effective, facts(effective, without=[role]))
     assert reasons(found) == [(f"ClusterRole {role}", "ClusterRoleMissing")]
     assert found["cluster_roles"] == []
 
 
 def test_the_controller_needs_the_kinds_of_both_its_plugins():
     effective = enabled("Coscheduling")
-    found = needs.of(effective, facts(effective, without=["ElasticQuota"]))
+    found = plugin_requirements.of(effective, facts(effective, without=["ElasticQuota"]))
     assert reasons(found) == [("CustomResourceDefinition elasticquotas.scheduling.x-k8s.io", "CRDMissing")]
     assert found["controller"] is None, "it would never start"
 
 
 def test_what_plugin_and_controller_lack_together_is_said_once():
     effective = enabled("Coscheduling", "CapacityScheduling")
-    found = needs.of(effective, facts(effective, without=["PodGroup"]))
+    found = plugin_requirements.of(effective, facts(effective, without=["PodGroup"]))
     assert reasons(found) == [("CustomResourceDefinition podgroups.scheduling.x-k8s.io", "CRDMissing")]
 
 
 @pytest.mark.parametrize("role", [CONTROLLER.role, CONTROLLER.lease_role])
 def test_the_controller_does_not_come_without_its_rights(role):
     effective = enabled("CapacityScheduling")
-    found = needs.of(effective, facts(effective, without=[role]))
+    found = plugin_requirements.of(effective, facts(effective, without=[role]))
     assert reasons(found) == [(f"ClusterRole {role}", "ClusterRoleMissing")]
     assert found["controller"] is None
 
@@ -154,7 +156,7 @@ def test_the_controller_does_not_come_without_its_rights(role):
 )
 def test_the_controllers_image(image, annotation, expected):
     effective = enabled("Coscheduling")
-    found = needs.of(effective, facts(effective, image=image, **({"controller_image": annotation} if annotation else {})))
+    found = plugin_requirements.of(effective, facts(effective, image=image, **({"controller_image": annotation} if annotation else {})))
     if expected:
         assert found["controller"]["image"] == expected
         assert found["missing"] == []
@@ -172,14 +174,14 @@ def test_a_controller_that_does_not_come_to_work_is_told(reason, told):
     available = {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable"}
     conditions = [available, {"type": "Progressing", "status": "True", "reason": reason}]
     deployment = {"metadata": {"name": "secondary-scheduler-controller"}, "status": {"conditions": conditions}}
-    found = needs.of(effective, facts(effective, controller=deployment))
+    found = plugin_requirements.of(effective, facts(effective, controller=deployment))
     assert [entry["what"] for entry in found["missing"]] == told
     assert found["controller"], "it stays, and may yet come to work"
     if told:
         assert "secondary-scheduler-controller" in found["missing"][0]["message"]
         assert found["controller"]["image"] in found["missing"][0]["message"]
     # A plugin that is no longer enabled asks for nothing.
-    assert needs.of(enabled("QOSSort"), facts(enabled("QOSSort"), controller=deployment))["missing"] == []
+    assert plugin_requirements.of(enabled("QOSSort"), facts(enabled("QOSSort"), controller=deployment))["missing"] == []
 
 
 def test_releases_of_other_apis_are_left_to_their_users():
@@ -188,17 +190,17 @@ def test_releases_of_other_apis_are_left_to_their_users():
         facts(effective, image="k8s.gcr.io/scheduler-plugins/kube-scheduler:v0.22.6"),
         facts(effective, image="example.com/mine:1", kubernetes_version="v1.25.3"),
     ):
-        found = needs.of(effective, old)
+        found = plugin_requirements.of(effective, old)
         assert found["cluster_roles"] == []
         assert found["controller"] is None
         assert reasons(found) == [("scheduler-plugins v0.26", "ReleaseUnsupported")]
     unreadable = facts(effective, kubernetes_version="newest")
-    assert needs.of(effective, unreadable)["missing"] == []
+    assert plugin_requirements.of(effective, unreadable)["missing"] == []
 
 
 def test_an_old_image_without_such_plugins_needs_nothing():
     effective = enabled("NodeResourcesAllocatable")
-    assert needs.of(effective, facts(effective, image="k8s.gcr.io/scheduler-plugins/kube-scheduler:v0.22.6"))["missing"] == []
+    assert plugin_requirements.of(effective, facts(effective, image="k8s.gcr.io/scheduler-plugins/kube-scheduler:v0.22.6"))["missing"] == []
 
 
 def test_the_table_is_about_plugins_that_exist():

@@ -11,7 +11,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.metrics import ADDRESS, TYPES, forget, payloads, post
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.condition_metrics import ADDRESS, TYPES, forget, payloads, post
 
 
 def condition(kind, status, reason="AsExpected"):
