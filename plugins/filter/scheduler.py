@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from ansible.errors import AnsibleFilterError
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import hand_over
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.table import table
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import bridge, gangs, moves
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import gangs, lease_bridge, scheduler_moves
 from ansible_collections.osso.scheduler.plugins.module_utils._variables import custom_scheduler, secondary_scheduler
 
 
@@ -38,12 +38,12 @@ class FilterModule:
             "custom_operand": custom_scheduler.operand,
             "custom_schedulers": custom_schedulers,
             "in_tree_gangs": in_tree_gangs,
-            "hand_over_bridge": bridge.bridge,
+            "hand_over_bridge": lease_bridge.bridge,
             "hand_over_installations": hand_over.installations,
             "hand_over_plan": hand_over.plan,
             "hand_over_stale": hand_over.stale,
             "preview_table": table,
-            "scheduler_move": moves.plan,
-            "scheduler_placements": moves.placements,
+            "scheduler_move": scheduler_moves.plan,
+            "scheduler_placements": scheduler_moves.placements,
             "secondary_schedulers": secondary_schedulers,
         }

@@ -306,7 +306,7 @@ plan:
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.survey import examine
+from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.state import examine
 
 LEVELS = ["Normal", "Debug", "Trace", "TraceAll"]
 

@@ -713,7 +713,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import inside
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import conflicts, groups
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.survey import Survey
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 
 _UNSERVED = ("namespace", "name", "scheduler_name", "owner", "pending_seconds", "reason")
 # What is returned -> the kind of which it is made
@@ -730,14 +730,14 @@ _KINDS = {
 def run(module):
     wanted, gather = module.params["scheduler_name"], set(module.params["gather"])
     client = Client.connect(module.params, module.warn)
-    survey = Survey(client, module.params["namespaces"])
+    discovery = SchedulerDiscovery(client, module.params["namespaces"])
     facts = [find for name, find in inside.FACTS.items() if name in gather]
     result = {"changed": False}
     warnings = []
     # Whether a pod is served depends on the schedulers, asked for or not.
-    schedulers = survey.schedulers() if facts or {"schedulers", "pods", "pending", "collisions"} & gather else []
+    schedulers = discovery.schedulers() if facts or {"schedulers", "pods", "pending", "collisions"} & gather else []
     if facts or "schedulers" in gather:
-        look = inside.Inside(client, survey, module.params["metrics_account"])
+        look = inside.Inside(client, discovery, module.params["metrics_account"])
         result["schedulers"] = [entry for entry in schedulers if not wanted or wanted in entry["scheduler_names"]]
         for entry in result["schedulers"]:
             for find in facts:
@@ -745,30 +745,30 @@ def run(module):
     if "schedulers" in gather:
         result["conflicts"] = [one for one in conflicts(schedulers) if wanted in (None, one["scheduler_name"])]
     if {"pods", "pending"} & gather:
-        pods = survey.pending(survey.pending_pods(wanted), schedulers)
+        pods = discovery.pending(discovery.pending_pods(wanted), schedulers)
         if "pods" in gather:
             result["unserved_pods"] = [{key: pod[key] for key in _UNSERVED} for pod in pods if pod["served"] is False]
         if "pending" in gather:
             result.update(pending_pods=pods, pending_groups=groups(pods))
     if "collisions" in gather:
-        result.update(collisions=survey.collisions(wanted), overlaps=survey.overlaps(schedulers))
+        result.update(collisions=discovery.collisions(wanted), overlaps=discovery.overlaps(schedulers))
     if "placements" in gather:
-        result["placements"] = survey.placements(wanted)
+        result["placements"] = discovery.placements(wanted)
     if "operators" in gather:
-        result["operators"] = survey.operators()
+        result["operators"] = discovery.operators()
     for key, kind in _KINDS.items():
-        if key in result and kind in survey.unread:
+        if key in result and kind in discovery.unread:
             result[key] = None
             warnings.append(
-                f"{key} is null: {kind}s may not be listed in {' or '.join(survey.namespaces)}; give namespaces in which you may list them."
+                f"{key} is null: {kind}s may not be listed in {' or '.join(discovery.namespaces)}; give namespaces in which you may list them."
             )
     if warnings:
         result["warnings"] = warnings
     if "platform" in gather:
-        result.update(survey.platform())
+        result.update(discovery.platform())
     if "cluster" in gather:
-        result["cluster"] = survey.cluster()
-    return dict(result, unknown=survey.unknown)
+        result["cluster"] = discovery.cluster()
+    return dict(result, unknown=discovery.unknown)
 
 
 def main():

@@ -14,7 +14,7 @@ from pathlib import Path
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import Facts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import FINALIZER
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.validation import Target, ValidationResult, unknown_target
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Target, ValidationResult, unknown_target
 
 from .ansible_runs import play
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Running schedulers, as _scheduling/survey.py describes them, for tests of pure functions."""
+"""Running schedulers, as _scheduling/scheduler_discovery.py describes them, for tests of pure functions."""
 
 from __future__ import annotations
 

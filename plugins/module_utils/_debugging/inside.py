@@ -21,8 +21,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.ima
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import KIND
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plugins import make_target
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import tokens
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.foreign import KUBE_SCHEDULER
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.survey import Survey
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.foreign_schedulers import KUBE_SCHEDULER
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.workload import Command, find_command, is_ready
 
 METRICS_ACCOUNT_SPEC: dict[str, Any] = dict(
@@ -43,32 +43,32 @@ _TOKEN_SECONDS = 600
 
 
 class Inside:
-    """Looks into the entries of ``survey.schedulers()``.
+    """Looks into the entries of ``discovery.schedulers()``.
 
     metrics_account: the ServiceAccount (``namespace``, ``name``) with whose token metrics are read; None to use the client certificate of
     the user, where there is one.
     """
 
-    def __init__(self, client: Client, survey: Survey, metrics_account: Mapping[str, str] | None = None) -> None:
+    def __init__(self, client: Client, discovery: SchedulerDiscovery, metrics_account: Mapping[str, str] | None = None) -> None:
         self._client = client
-        self._survey = survey
+        self._discovery = discovery
         self._account = metrics_account
         self._token: str | None = None
         self._pods: dict[int, list[dict[str, Any]]] = {}
 
     def profiles(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         """``profiles`` and ``profiles_message`` of an entry."""
-        running = self._survey.running(entry)
+        running = self._discovery.running(entry)
         if running.command is None:
             return {"profiles": None, "profiles_message": _why_not(entry)}
-        return in_effect(running.command, self._survey.configuration(entry))
+        return in_effect(running.command, self._discovery.configuration(entry))
 
     def instances(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         """``instances`` of an entry: null where no pods can be seen."""
-        running = self._survey.running(entry)
+        running = self._discovery.running(entry)
         if running.command is None:
             return {"instances": None}
-        secrets = credentials(self._survey.configuration(entry))
+        secrets = credentials(self._discovery.configuration(entry))
         return {"instances": [self._instance(entry, pod, secrets) for pod in self.pods(entry)] or None}
 
     def metrics(self, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Inside:
             return {"metrics": None, "metrics_message": why}
         read = exposition.of_scheduler(exposition.samples(text))
         started = read.pop("started_at")
-        seconds = max(0, int(self._survey.now.timestamp()) - started) if started else None
+        seconds = max(0, int(self._discovery.now.timestamp()) - started) if started else None
         return {"metrics": {"pod": target.name, "counted_seconds": seconds, **read}, "metrics_message": ""}
 
     def metrics_text(self, entry: Mapping[str, Any]) -> tuple[Target | None, str, str]:
@@ -120,7 +120,7 @@ class Inside:
     def pods(self, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The pods of an entry that start kube-scheduler."""
         if id(entry) not in self._pods:
-            self._pods[id(entry)] = [pod for pod in self._survey.pods(entry) if find_command(pod["spec"]) is not None]
+            self._pods[id(entry)] = [pod for pod in self._discovery.pods(entry) if find_command(pod["spec"]) is not None]
         return self._pods[id(entry)]
 
     def _instance(self, entry: Mapping[str, Any], pod: Mapping[str, Any], secrets: set[str]) -> dict[str, Any]:
@@ -137,7 +137,7 @@ class Inside:
             "image_id": status.get("imageID") or "",
             "ready": is_ready(pod),
             "leads": leads(pod, (entry["leader"] or {}).get("holder", "")),
-            "running_seconds": self._survey.age(began) if began else None,
+            "running_seconds": self._discovery.age(began) if began else None,
             "restarts": status.get("restartCount") or 0,
             "last_end": ended
             and {"reason": ended.get("reason") or "", "exit_code": ended.get("exitCode"), "at": ended.get("finishedAt") or ""},
@@ -147,7 +147,7 @@ class Inside:
     def _last_error(self, pod: Mapping[str, Any], container: str, secrets: set[str], again: bool) -> dict[str, Any] | None:
         """again: whether the container was started before, so that there may be a log of that run."""
         for previous in (False, True) if again else (False,):
-            text = self._survey.log(pod, container, _LOG_LINES, previous)
+            text = self._discovery.log(pod, container, _LOG_LINES, previous)
             found = klog.last_error(text or "")
             if found:
                 return {"time": found[0], "line": redacted(scrub(found[1], secrets)), "previous": previous}

@@ -19,7 +19,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._debugging import b
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging.access import ANONYMOUS, Access
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging.files import save
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import Target, named, serving
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.signals import ended_by_signals, uninterrupted
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.interrupts import ended_by_signals, uninterrupted
 
 # Beyond what a profile itself takes
 _ANSWER_SECONDS = 30

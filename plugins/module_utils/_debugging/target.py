@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.survey import MIRROR_ANNOTATION, Survey
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import MIRROR_ANNOTATION, SchedulerDiscovery
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.workload import Command, find_command, is_ready
 
 INSTANCE_SPEC: dict[str, Any] = dict(
@@ -109,22 +109,22 @@ def named(client: Client, pod: Mapping[str, Any], scheduler_names: tuple[str, ..
 
 def serving(client: Client, scheduler_name: str, namespaces: list[str]) -> Target:
     """The leading instance of the scheduler that serves a name; one that is ready where none leads. Raises ClusterError with the remedy."""
-    survey = Survey(client, namespaces)
-    schedulers = survey.schedulers()
+    discovery = SchedulerDiscovery(client, namespaces)
+    schedulers = discovery.schedulers()
     found = [entry for entry in schedulers if scheduler_name in entry["scheduler_names"]]
     if not found:
         known = ", ".join(sorted({name for entry in schedulers for name in entry["scheduler_names"]})) or "none"
         raise InputError(
             f"scheduler_name: no scheduler of the name {scheduler_name} was found; found are {known}. It is looked for as scheduler_info "
-            f"does: give the namespace of its Deployment in namespaces, or its pod in pod.{_unseen(survey)}"
+            f"does: give the namespace of its Deployment in namespaces, or its pod in pod.{_unseen(discovery)}"
         )
     entry = max(found, key=_serves)
-    started = [(pod, command) for pod in survey.pods(entry) for command in [_command(pod)] if command is not None]
+    started = [(pod, command) for pod in discovery.pods(entry) for command in [_command(pod)] if command is not None]
     if not started:
         raise ClusterError(
             f"The scheduler of the name {scheduler_name} ({entry['kind']} {entry['namespace']}/{entry['name']}) has no pod that can be seen: "
             f"{entry['message']}. If it is a process of a host, scheduler_cache_dump can be run on that host, with method: host and log_path."
-            f"{_unseen(survey)}"
+            f"{_unseen(discovery)}"
         )
     holder = (entry["leader"] or {}).get("holder", "")
     pod, command = max(started, key=lambda one: (leads(one[0], holder), is_ready(one[0]), one[0]["metadata"]["name"]))
@@ -134,8 +134,8 @@ def serving(client: Client, scheduler_name: str, namespaces: list[str]) -> Targe
     return target
 
 
-def _unseen(survey: Survey) -> str:
-    return f" Could not be read: {'; '.join(survey.unknown)}." if survey.unknown else ""
+def _unseen(discovery: SchedulerDiscovery) -> str:
+    return f" Could not be read: {'; '.join(discovery.unknown)}." if discovery.unknown else ""
 
 
 def _serves(entry: Mapping[str, Any]) -> bool:

@@ -25,7 +25,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target i
 from ansible_collections.osso.scheduler.plugins.module_utils._gathering.bundle import Bundle
 from ansible_collections.osso.scheduler.plugins.module_utils._gathering.masking import Masking
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import conflicts
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.survey import OPERATORS, Survey
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import OPERATORS, SchedulerDiscovery
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.workload import find_command
 
 SUFFIX = ".tar.gz"
@@ -93,7 +93,7 @@ def gather(client: Client, options: Options, dry: bool) -> dict[str, Any]:
     collector = _Collector(client, options)
     collector.bundle.add("cluster/version.json", "the release of the API server", "GET /version", version)
     collector.collect(dry)
-    made = collector.survey.now
+    made = collector.discovery.now
     folder = os.path.basename(options.path)[: -len(SUFFIX)]
     content = collector.bundle.packed(folder, client.host, made)
     if not dry:
@@ -120,8 +120,8 @@ class _Collector:
         self._client = client
         self._options = options
         self.bundle = Bundle(Masking())
-        self.survey = Survey(client, options.namespaces, datetime.now(timezone.utc))
-        self._inside = Inside(client, self.survey, options.metrics_account)
+        self.discovery = SchedulerDiscovery(client, options.namespaces, datetime.now(timezone.utc))
+        self._inside = Inside(client, self.discovery, options.metrics_account)
         self._pods: dict[tuple[str, str], dict[str, Any]] = {}
         # What may not be read, by the requests for it
         self._forbidden: set[str] = set()
@@ -129,16 +129,16 @@ class _Collector:
         self._deployments: set[tuple[str, str]] = set()
 
     def collect(self, dry: bool) -> None:
-        schedulers = self._try("schedulers", "as scheduler_info", self.survey.schedulers) or []
-        operators = self._try("operators", "as scheduler_info", self.survey.operators) or []
-        platform = self._try("API versions of the cluster", "GET /apis", self.survey.platform) or {}
+        schedulers = self._try("schedulers", "as scheduler_info", self.discovery.schedulers) or []
+        operators = self._try("operators", "as scheduler_info", self.discovery.operators) or []
+        platform = self._try("API versions of the cluster", "GET /apis", self.discovery.platform) or {}
         for entry in schedulers:
             # Before anything is shown: the log of a scheduler may contain parts of its configuration.
-            for value in credentials(self._try("a configuration", "ConfigMap", partial(self.survey.configuration, entry))):
+            for value in credentials(self._try("a configuration", "ConfigMap", partial(self.discovery.configuration, entry))):
                 self.bundle.masking.remember(value)
         self._summary(schedulers, operators)
         self._cluster(platform)
-        namespaces = dict.fromkeys([*self.survey.namespaces, *(one["namespace"] for one in [*schedulers, *operators])])
+        namespaces = dict.fromkeys([*self.discovery.namespaces, *(one["namespace"] for one in [*schedulers, *operators])])
         for namespace in namespaces:
             self._namespace(namespace, platform)
         self._bindings()
@@ -146,7 +146,7 @@ class _Collector:
         self._metrics(schedulers)
         if self._options.cache_dumps:
             self._cache_dumps(schedulers, dry)
-        for finding in self.survey.unknown:
+        for finding in self.discovery.unknown:
             if not any(finding in entry["why"] for entry in self.bundle.missing):
                 self.bundle.miss("something of scheduler_info.json", "as scheduler_info", finding)
 
@@ -156,13 +156,13 @@ class _Collector:
             for name, find in FACTS.items():
                 where = f"{entry['kind']} {entry['namespace']}/{entry['name']}"
                 entry.update(self._try(f"{name} of {where}", "as scheduler_info", partial(find, self._inside, entry)) or {})
-        pods = self._try("pods without a node", "GET /api/v1/pods", lambda: self.survey.pending_pods(None)) or []
+        pods = self._try("pods without a node", "GET /api/v1/pods", lambda: self.discovery.pending_pods(None)) or []
         found = {
             "schedulers": schedulers,
-            "pending_pods": self.survey.pending(pods, schedulers),
+            "pending_pods": self.discovery.pending(pods, schedulers),
             "conflicts": conflicts(schedulers),
             "operators": operators,
-            "unknown": self.survey.unknown,
+            "unknown": self.discovery.unknown,
         }
         self.bundle.add(
             "scheduler_info.json",
@@ -235,7 +235,7 @@ class _Collector:
         if previous:
             query["previous"] = "true"
         source = f"GET {path}?container={container}" + ("&previous=true" if previous else "")
-        text = self._try(what, source, lambda: self.survey.log_of(pod, query))
+        text = self._try(what, source, lambda: self.discovery.log_of(pod, query))
         if text is not None:
             file = f"namespaces/{namespace}/logs/{name}/{container}{'.previous' if previous else ''}.log"
             self.bundle.add(file, what, source, self.bundle.masking.log(text))

@@ -90,19 +90,19 @@ def examine(
     hide: called with each secret that was read, so that whoever prints the result can redact it.
     """
     readers, findings = (readers, []) if readers else _readers(options)
-    survey = _Survey(options, connect(), findings, now or datetime.now(timezone.utc), hide)
-    result = survey.run(readers)
+    inspection = _Preflight(options, connect(), findings, now or datetime.now(timezone.utc), hide)
+    result = inspection.run(readers)
     if options.fail_on != "never":
         grave = [finding for finding in findings if options.fail_on == "warning" or finding.severity == ERROR]
         if grave:
             title = "Prometheus is not fit for load-aware scheduling:" if readers.plugins else "Not all is well:"
             raise ClusterError("\n".join([title, *(f"{one}." for one in grave)]), **result)
     if options.return_token:
-        result["token"] = survey.token.value if survey.token is not None else None
+        result["token"] = inspection.token.value if inspection.token is not None else None
     return result
 
 
-class _Survey:
+class _Preflight:
     """One look. ``findings`` grows while it goes on."""
 
     def __init__(self, options: Options, client: Client, findings: list[Finding], now: datetime, hide: Callable[[str], None]) -> None:

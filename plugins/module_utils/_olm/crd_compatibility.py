@@ -22,8 +22,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.live_objects import CRD
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity, read
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.crd_schema import violations
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import status
-from ansible_collections.osso.scheduler.plugins.module_utils._olm.schema import violations
 
 _CRD = ("apiextensions.k8s.io/v1", CRD)
 # How the Job that unpacks a bundle encodes its files (operator-registry, pkg/configmap)

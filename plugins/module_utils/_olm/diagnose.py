@@ -14,8 +14,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import rea
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import one_line
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._olm import catalog as catalogs
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.install_plans import Versions, csvs_of, current, waits_for_approval
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import REINSTALL, conditions, name_of, spec, status
-from ansible_collections.osso.scheduler.plugins.module_utils._olm.plan import Versions, csvs_of, current, waits_for_approval
 
 # READY and FAILED as of `readiness`; APPROVAL waits for a person; SHORT is installed, but not the newest version.
 PENDING, READY, FAILED = readiness.PENDING, readiness.READY, readiness.FAILED

@@ -27,7 +27,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.wait impor
     pods_of,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._olm import catalog as catalogs
-from ansible_collections.osso.scheduler.plugins.module_utils._olm import crd_compatibility, diagnose, group, outcome, plan
+from ansible_collections.osso.scheduler.plugins.module_utils._olm import crd_compatibility, diagnose, group, install_plans, outcome
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.catalog import Offer
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.diagnose import Goal, Seen, Verdict, judge
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import (
@@ -48,14 +48,14 @@ from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import
     spec,
     status,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils._olm.removal import record
-from ansible_collections.osso.scheduler.plugins.module_utils._olm.survey import (
-    Survey,
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.preconditions import (
+    Existing,
+    read_existing,
     refuse_namesakes,
     refuse_orphans,
     refuse_rivals,
-    survey,
 )
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.removal import record
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.watching import Selection, Watcher
 
 _TICK_SECONDS = 1
@@ -76,7 +76,7 @@ class Install:
         self._deadline = Deadline(options.wait_timeout)
         self._seen = Seen(None, [], {}, {}, None)
         self._offer = catalogs.UNKNOWN
-        self._versions = plan.Versions(options.package)
+        self._versions = install_plans.Versions(options.package)
         self._approved: str | None = None
         self._approved_generation = 0
         self._short = ""
@@ -88,7 +88,7 @@ class Install:
 
     def run(self) -> None:
         self._resources = resources(self._client)
-        found, self._options = survey(self._client, self._resources, self._options)
+        found, self._options = read_existing(self._client, self._resources, self._options)
         options = self._options
         self._see(Seen(found.subscription, found.plans, {name_of(one): one for one in found.csvs}, {}, found.catalog))
         if not options.source:
@@ -136,7 +136,7 @@ class Install:
 
     # What is written
 
-    def _namespace(self, found: Survey) -> list[Object]:
+    def _namespace(self, found: Existing) -> list[Object]:
         options, labels = self._options, self._options.namespace_labels or {}
         if found.namespace is None or is_ours(found.namespace):
             return [namespace_manifest(options.namespace, dict(options.labels or {}, **labels), ours=True)]
@@ -145,7 +145,7 @@ class Install:
         self._report.add(namespace_identity(options.namespace), apply_result.UNCHANGED, found.namespace, found.namespace)
         return []
 
-    def _catalog(self, found: Survey) -> list[Object]:
+    def _catalog(self, found: Existing) -> list[Object]:
         options = self._options
         if not options.catalog:
             return []
@@ -195,7 +195,7 @@ class Install:
     def _step(self, channel: str | None, installed: str | None) -> str | None:
         """The CSV to start with for ``version``; None where one is installed. Raises `InputError` for a version that cannot be reached."""
         options, there = self._options, self._versions.version(installed)
-        if there and plan.precedes(options.wanted_version, there):
+        if there and install_plans.precedes(options.wanted_version, there):
             raise InputError(
                 f"version is {options.version}, but {installed} is installed, and OLM does not go back. Remove the operator with state: "
                 "absent first, or set a version that is not older."
@@ -226,7 +226,7 @@ class Install:
             error.message = error.message.replace(FORCE, "force: true")
             raise
 
-    def _install(self, found: Survey, base: list[Object]) -> None:
+    def _install(self, found: Existing, base: list[Object]) -> None:
         options = self._options
         image = (options.catalog or {}).get("image")
         changed = bool(found.catalog and image and spec(found.catalog, "image") != image)
@@ -242,7 +242,7 @@ class Install:
         self._apply([*base, self._subscription(found.subscription)])
         self._settle()
 
-    def _withdraw(self, found: Survey, known: list[Doomed], error: ClusterError) -> None:
+    def _withdraw(self, found: Existing, known: list[Doomed], error: ClusterError) -> None:
         """Delete the objects that a failed preparation created, and restore those that it changed; ``error`` gets the names of those that stay.
 
         ``known`` is OLM's record of the operator before, as a list.
@@ -274,7 +274,7 @@ class Install:
     def _scratch(self) -> Report:
         return Report(self._client, check=False, with_diff=False)
 
-    def _predict(self, found: Survey, base: list[Object]) -> None:
+    def _predict(self, found: Existing, base: list[Object]) -> None:
         """Check mode: nothing is waited for, and a catalog that this run would make or change cannot be asked."""
         options = self._options
         if diagnose.is_deleted(self._seen):
@@ -314,7 +314,7 @@ class Install:
         if problem:
             raise InputError(problem)
         entries = offer.package.entries if offer.package else []
-        self._versions = plan.Versions(self._options.package, entries)
+        self._versions = install_plans.Versions(self._options.package, entries)
         self._learn()
         self._refuse_unknown_approval()
 
@@ -326,7 +326,7 @@ class Install:
         installed = self._installed(live)
         if installed and self._is_past(installed, options.approve):
             return
-        known = [installed, *(name for one in self._seen.plans for name in plan.csvs_of(one) if self._versions.is_ours(name))]
+        known = [installed, *(name for one in self._seen.plans for name in install_plans.csvs_of(one) if self._versions.is_ours(name))]
         if not any(self._versions.matches(name, options.approve) for name in known):
             catalogs.csv_for(self._offer, catalogs.channel(self._offer, options, live), options.approve, "approve")
 
@@ -467,11 +467,11 @@ class Install:
 
     def _note_waiting(self) -> None:
         """Remember an InstallPlan with a newer version that waits for the user's approval; with a warning, unless ``approve`` names the installed one."""
-        referred = plan.current(self._seen.plans, self._seen.subscription)
+        referred = install_plans.current(self._seen.plans, self._seen.subscription)
         if (
             self._options.approval != "Manual"
             or referred is None
-            or not plan.waits_for_approval(referred)
+            or not install_plans.waits_for_approval(referred)
             or name_of(referred) == self._approved
         ):
             return
@@ -494,8 +494,8 @@ class Install:
             )
             problems = []
         if problems:
-            raise ClusterError("{0} cannot be installed: {1}.".format(", ".join(plan.csvs_of(waiting)), "; ".join(problems)))
-        self._ready = f"{', '.join(plan.csvs_of(waiting))} can be installed: InstallPlan {name_of(waiting)} waits for approval."
+            raise ClusterError("{0} cannot be installed: {1}.".format(", ".join(install_plans.csvs_of(waiting)), "; ".join(problems)))
+        self._ready = f"{', '.join(install_plans.csvs_of(waiting))} can be installed: InstallPlan {name_of(waiting)} waits for approval."
         return True
 
     def _is_final(self, verdict: Verdict, seconds: float) -> bool:
@@ -590,22 +590,22 @@ class Install:
         def short(name: str) -> bool:
             return options.upgrade == "channel" and options.approval == "Automatic"
 
-        return Goal(reached, short, options.config or {}, lambda found: any(self._agrees(name) for name in plan.csvs_of(found)))
+        return Goal(reached, short, options.config or {}, lambda found: any(self._agrees(name) for name in install_plans.csvs_of(found)))
 
     def _is_past(self, name: str, version: str) -> bool:
         there, wanted = self._versions.version(name), self._versions.version(version) or version
-        return there is not None and plan.precedes(wanted, there)
+        return there is not None and install_plans.precedes(wanted, there)
 
     # Approval
 
     def _earlier(self) -> str | None:
         """The version that waits for approval and is older than the one in ``approve``, so that it has to be approved before."""
-        referred, wanted = plan.current(self._seen.plans, self._seen.subscription), self._options.approve
-        if wanted is None or referred is None or not plan.waits_for_approval(referred):
+        referred, wanted = install_plans.current(self._seen.plans, self._seen.subscription), self._options.approve
+        if wanted is None or referred is None or not install_plans.waits_for_approval(referred):
             return None
         wanted = self._versions.version(wanted) or wanted
-        found = [self._versions.version(name) for name in plan.csvs_of(referred) if self._versions.is_ours(name)]
-        return next((one for one in found if one and plan.precedes(one, wanted)), None)
+        found = [self._versions.version(name) for name in install_plans.csvs_of(referred) if self._versions.is_ours(name)]
+        return next((one for one in found if one and install_plans.precedes(one, wanted)), None)
 
     def _agrees(self, name: str) -> bool:
         """Did the user request the CSV of this name in a plan that waits for approval?"""
@@ -628,14 +628,16 @@ class Install:
 
     def _is_newer(self, name: str, other: str) -> bool:
         new, old = (self._versions.version(one) or one for one in (name, other))
-        return plan.precedes(old, new)
+        return install_plans.precedes(old, new)
 
     def _is_referred(self, name: str) -> bool:
-        referred = plan.current(self._seen.plans, self._seen.subscription)
-        return referred is not None and name in plan.csvs_of(referred)
+        referred = install_plans.current(self._seen.plans, self._seen.subscription)
+        return referred is not None and name in install_plans.csvs_of(referred)
 
     def _to_approve(self) -> Object | None:
-        return plan.to_approve(self._seen.plans, self._seen.subscription, self._versions, self._agrees, self._options.approve_others)
+        return install_plans.to_approve(
+            self._seen.plans, self._seen.subscription, self._versions, self._agrees, self._options.approve_others
+        )
 
     def _approve(self) -> None:
         """Approve the InstallPlan that the user agreed to, if there is one that waits."""
@@ -657,7 +659,7 @@ class Install:
                 self._resources[PLAN],
                 name_of(found),
                 options.namespace,
-                plan.approval(found),
+                install_plans.approval(found),
                 field_manager=FIELD_MANAGER,
                 dry_run=self._check,
             )

@@ -10,11 +10,11 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._olm import catalog as catalogs
-from ansible_collections.osso.scheduler.plugins.module_utils._olm import plan as plans
+from ansible_collections.osso.scheduler.plugins.module_utils._olm import install_plans as plans
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.catalog import Offer
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.diagnose import Seen
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.install_plans import Versions
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import Options, conditions, name_of, spec, status
-from ansible_collections.osso.scheduler.plugins.module_utils._olm.plan import Versions
 
 
 def result(

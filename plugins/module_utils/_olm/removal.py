@@ -19,7 +19,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.wait import Deadline, Target, until_gone, until_ready
 from ansible_collections.osso.scheduler.plugins.module_utils._olm import catalog as catalogs
-from ansible_collections.osso.scheduler.plugins.module_utils._olm import diagnose, outcome, plan
+from ansible_collections.osso.scheduler.plugins.module_utils._olm import diagnose, install_plans, outcome
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.diagnose import Seen
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import (
     CATALOG,
@@ -38,7 +38,13 @@ from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import
     spec,
     status,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils._olm.survey import ORIGINALS, Survey, csvs_of_package, refuse_namesakes, survey
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.preconditions import (
+    ORIGINALS,
+    Existing,
+    csvs_of_package,
+    read_existing,
+    refuse_namesakes,
+)
 
 _CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
@@ -60,11 +66,11 @@ class Removal:
         self._check = check
         self._deadline = Deadline(options.wait_timeout)
         self._gone: set[Key] = set()
-        self._versions = plan.Versions(options.package)
+        self._versions = install_plans.Versions(options.package)
 
     def run(self) -> None:
         self._resources = resources(self._client)
-        found, self._options = survey(self._client, self._resources, self._options)
+        found, self._options = read_existing(self._client, self._resources, self._options)
         refuse_namesakes(found, self._options)
         self._versions.learn(found.plans, found.csvs, [found.subscription] if found.subscription else [])
         csvs = csvs_of_package(found, self._options, self._versions)
@@ -165,7 +171,7 @@ class Removal:
                 found.append((one, resource, live["metadata"]["uid"]))
         return found
 
-    def _left_by_plans(self, found: Survey) -> dict[Identity | None, bool]:
+    def _left_by_plans(self, found: Existing) -> dict[Identity | None, bool]:
         """Objects that the package's InstallPlans created besides CSVs and CRDs, including cluster-scoped ones: by identity, whether it was created
         then, or possibly existed before."""
         left: dict[tuple[str, str, str], bool] = {}
@@ -189,12 +195,12 @@ class Removal:
             return None
         return Identity(version, kind, self._options.namespace if namespaced else None, name)
 
-    def _delete_plans(self, found: Survey) -> None:
+    def _delete_plans(self, found: Existing) -> None:
         """Delete the package's InstallPlans. Another Subscription may own them too; OLM takes an old plan for that of the next installation."""
         doomed = [
             Doomed(identity(PLAN, name_of(one), self._options.namespace), self._resources[PLAN], one)
             for one in found.plans
-            if plan.csvs_of(one) and not plan.foreign(one, self._versions)
+            if install_plans.csvs_of(one) and not install_plans.foreign(one, self._versions)
         ]
         self._gone.update(one.identity.key for one in doomed)
         if self._check:
@@ -228,7 +234,7 @@ class Removal:
 
     # What was made for the operator
 
-    def _catalog(self, found: Survey) -> list[Doomed]:
+    def _catalog(self, found: Existing) -> list[Doomed]:
         if self._options.source:
             candidates = [found.catalog] if found.catalog else []
         else:
@@ -236,7 +242,7 @@ class Removal:
             candidates = self._client.list(self._resources[CATALOG], self._options.namespace)
         return [one for live in candidates if is_ours(live) for one in self._unused(found, live)]
 
-    def _unused(self, found: Survey, live: Object) -> list[Doomed]:
+    def _unused(self, found: Existing, live: Object) -> list[Doomed]:
         here = (live["metadata"]["namespace"], name_of(live))
         users = [
             one
@@ -256,7 +262,7 @@ class Removal:
             return []
         return record(self._client, self._options, self._deadline, self._check)
 
-    def _namespace(self, found: Survey) -> list[Doomed]:
+    def _namespace(self, found: Existing) -> list[Doomed]:
         live = found.namespace
         if live is None or not is_ours(live):
             return []

@@ -28,7 +28,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand import pro
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import Condition, made
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import FailedRollout, Memory, Rollout
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.validation import Target, ValidationResult, unmounted_kubeconfig
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import (
+    Target,
+    ValidationResult,
+    unmounted_kubeconfig,
+)
 
 APPLY, HOLD, LEAVE, REMOVE = "apply", "hold", "leave", "remove"
 DEFAULT_SCHEDULER = "default-scheduler"

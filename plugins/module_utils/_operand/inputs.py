@@ -36,9 +36,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand import (
     upstream_cleanup,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import image_answer, validation
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import config_validation, image_answer
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import ValidationResult
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.configuration import Found, read_config_map
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.validation import ValidationResult
 
 # Seconds for each answer of Prometheus: a reconcile waits for it.
 METRICS_TIMEOUT = 3
@@ -129,7 +129,7 @@ class Reader:
             config = facts.found_config
             try:
                 answer = self._answer(config, decision.rollout["flags"])
-                facts = facts._replace(config=validation.with_answer(config, answer))
+                facts = facts._replace(config=config_validation.with_answer(config, answer))
             except ClusterError as error:
                 facts = facts._replace(image_error=error.message)
             decision = decisions.decide(facts)
@@ -229,8 +229,8 @@ class Reader:
         annotations = resource_names.annotations_of(self._resource)
         kubernetes, plugins = annotations.get(resource_names.KUBERNETES_VERSION), annotations.get(resource_names.PLUGINS)
         version = self._cluster_version()
-        target = validation.resolve_target(image, kubernetes, plugins, flags, lambda: version, strict=False)
-        return validation.validate(text, target, flags, prometheus_access.PLACEHOLDERS, image, version or None, self._groups or None)
+        target = config_validation.resolve_target(image, kubernetes, plugins, flags, lambda: version, strict=False)
+        return config_validation.validate(text, target, flags, prometheus_access.PLACEHOLDERS, image, version or None, self._groups or None)
 
     def _cluster_version(self) -> str:
         """The release of the API server; "" if it is unknown, which does not prevent the deployment of a configuration."""
@@ -241,7 +241,7 @@ class Reader:
                 self._version = ""
         return self._version
 
-    def _answer(self, config: ValidationResult, flags: list[str]) -> validation.Answer:
+    def _answer(self, config: ValidationResult, flags: list[str]) -> config_validation.Answer:
         """What the image itself answers. Raises `Unanswered` while it runs, `ClusterError` where it gives no answer."""
         question = image_answer.Question(
             image=self._spec["schedulerImage"],

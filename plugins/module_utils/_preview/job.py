@@ -25,8 +25,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview im
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.run import Progress
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import Snapshot
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import job_pods
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.signals import ended_by_signals, uninterrupted
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.survey import Survey
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.interrupts import ended_by_signals, uninterrupted
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 
 LABEL = "osso.scheduler/preview"
 CONTAINER = "preview"
@@ -127,7 +127,7 @@ def _for_the_pod(options: Options) -> tuple[dict[str, str], dict[str, Any]]:
 
 
 def _of_the_operator(client: Client) -> str:
-    for found in Survey(client, []).operators():
+    for found in SchedulerDiscovery(client, []).operators():
         if found["variant"] == "osso":
             return str(found["image"])
     raise InputError(

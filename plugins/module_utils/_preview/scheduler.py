@@ -34,7 +34,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.res
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.rules import LIBRARY_PLUGINS
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import SCHEDULER_PLUGINS
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import Key, Sandbox
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import validation
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import config_validation
 
 START_SECONDS = 60
 _END_SECONDS = 5
@@ -139,13 +139,13 @@ def candidate(
     own, own_plugins = version_of(binary, name, program) if not (release and plugins) else ("", None)
     arguments = (*given_flags, *(f"--feature-gates={gate}={str(bool(on)).lower()}" for gate, on in (feature_gates or {}).items()))
     try:
-        target = validation.resolve_target(None, release or own, plugins or own_plugins, arguments, lambda: own)
+        target = config_validation.resolve_target(None, release or own, plugins or own_plugins, arguments, lambda: own)
     except InputError as error:
         # It names options of another module.
         option, _colon, rest = error.message.partition(": ")
         about = {"kubernetes_version": f"{name}.release: {rest}", "plugins": f"{name}.plugins: {rest}"}
         raise InputError(about.get(option, f"{name}: {error.message}")) from None
-    result = validation.validate(text, target, arguments)
+    result = config_validation.validate(text, target, arguments)
     errors = [finding.format(position=False) for finding in result.findings if finding.severity == ERROR]
     if errors or result.completed is None:
         raise InputError(

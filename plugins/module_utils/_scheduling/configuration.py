@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Find a configuration, validate it (`validation`), and report that: the work of the module kube_scheduler_config."""
+"""Find a configuration, validate it (`config_validation`), and report that: the work of the module kube_scheduler_config."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.pre
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ERROR, WARNING, Finding
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import is_later_openshift
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import from_structure
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import devices, gangs, pool_items, pool_policies, validation
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.validation import Target, ValidationResult
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import config_validation, devices, gangs, pool_items, pool_policies
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Target, ValidationResult
 
 if TYPE_CHECKING:
     from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
@@ -98,7 +98,7 @@ def examine(options: Options, connect: Callable[[], Client], warn: Callable[[str
         raise InputError("ask_image and convert_to exclude each other: validate the converted text with the image of the new release.")
     cluster = Cluster(connect)
     found = _find(options, cluster)
-    target = validation.resolve_target(
+    target = config_validation.resolve_target(
         options.image,
         options.kubernetes_version,
         options.plugins,
@@ -138,17 +138,17 @@ def examine(options: Options, connect: Callable[[], Client], warn: Callable[[str
         today = options.kubernetes_version
         if not today or is_later_openshift(today):
             today = identify(options.image).kubernetes if options.image else None
-        validated, result["conversion"] = validation.convert(found.text, today, target, *given)
+        validated, result["conversion"] = config_validation.convert(found.text, today, target, *given)
         source = "converted" if result["conversion"]["steps"] else source
     else:
-        validated = validation.validate(found.text, target, *given)
+        validated = config_validation.validate(found.text, target, *given)
         if options.compare_cluster:
             validated = replace(validated, findings=(*validated.findings, *_about_cluster(cluster.client, validated, target)))
     if options.mounted_paths is not None:
-        validated = validation.with_mounts(validated, options.mounted_paths)
+        validated = config_validation.with_mounts(validated, options.mounted_paths)
     if asks:
         answer = _ask(options, cluster, validated)
-        validated = validation.with_answer(validated, answer)
+        validated = config_validation.with_answer(validated, answer)
         result["image_answer"] = {"valid": answer.valid, "error": answer.error}
         if answer.warning:
             warn(answer.warning)
@@ -290,7 +290,7 @@ def _about_devices(client: Client, validated: ValidationResult, target: Target, 
     return devices.unreadable(validated.effective, role)
 
 
-def _ask(options: Options, cluster: Cluster, validated: ValidationResult) -> validation.Answer:
+def _ask(options: Options, cluster: Cluster, validated: ValidationResult) -> config_validation.Answer:
     from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.image_answer import Question, ask
 
     # The module requires it with ask_image.

@@ -23,8 +23,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import scrub
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import job_pods
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.signals import ended_by_signals, uninterrupted
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.validation import Answer
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Answer
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.interrupts import ended_by_signals, uninterrupted
 
 LABEL = "osso.scheduler/image-answer"
 # Seconds between two checks for an answer that no event reports

@@ -37,11 +37,11 @@ CONTAINER_SECURITY = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem
 
 def pod_security(client: Client) -> dict[str, Any]:
     """The security context of the pod: that of Pod Security `restricted`."""
-    from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.survey import Survey
+    from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 
     security: dict[str, Any] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
     # OpenShift chooses one itself
-    return security if Survey(client, []).openshift() else {**security, "runAsUser": USER}
+    return security if SchedulerDiscovery(client, []).openshift() else {**security, "runAsUser": USER}
 
 
 def job(name: str, namespace: str, labels: dict[str, str], seconds: int, spec: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.val
     label_value,
     qualified_name,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.repeated import listed_twice
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.shared_values import listed_twice
 
 VARIABLE = "scheduler_pools"
 ALL = 16

@@ -21,7 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler imp
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import pool_items, pool_nodes, pool_policies
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pool_items import is_system
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pool_nodes import Marks
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.survey import Survey
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 
 SET = "scheduler-pools"
 _NODE_RACES = 5
@@ -90,15 +90,15 @@ class Pools:
                 if error.status != 404:
                     raise
         if self._present:
-            platform = Survey(self._client, []).platform()
+            platform = SchedulerDiscovery(self._client, []).platform()
             raise InputError(pool_policies.unserved(platform["kubernetes_version"], platform["openshift"]))
         return versions[0]
 
     def _schedulers(self) -> tuple[list[str], list[str]]:
         """Namespaces of schedulers and operators, whose own pods are never routed, and why some pools cannot be."""
-        survey = Survey(self._client, self._settings.namespaces)
-        found = survey.schedulers()
-        homes = {one["namespace"]: one for one in [*found, *survey.operators()] if not is_system(one["namespace"])}
+        discovery = SchedulerDiscovery(self._client, self._settings.namespaces)
+        found = discovery.schedulers()
+        homes = {one["namespace"]: one for one in [*found, *discovery.operators()] if not is_system(one["namespace"])}
         available = [one for one in found if one["serving"] is not False]
         trees = [document.tree(text) for text in self._settings.configurations]
         planned = {name: tree for tree in trees for name in pool_policies.scheduler_names(tree)}
@@ -129,7 +129,7 @@ class Pools:
             if not pool_policies.node_labels(item):
                 continue
             if name not in planned:
-                errors += [self._leaves_its_nodes(item, one, survey.configuration(one)) for one in staying]
+                errors += [self._leaves_its_nodes(item, one, discovery.configuration(one)) for one in staying]
             elif not pool_policies.keeps_to_nodes(planned[name], item):
                 errors.append(pool_policies.missing_lines(item, f"the scheduler {name}"))
         return sorted(homes), [error for error in errors if error]
@@ -218,5 +218,5 @@ class Pools:
 
 
 def _key(scheduler: Mapping[str, Any]) -> str:
-    """How `Settings.replaced` names a scheduler of `Survey.schedulers`."""
+    """How `Settings.replaced` names a scheduler of `SchedulerDiscovery.schedulers`."""
     return f"{scheduler['kind']} {scheduler['namespace']}/{scheduler['name']}"

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import masked, scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import tree
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.signals import ended_by_signals, uninterrupted
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.interrupts import ended_by_signals, uninterrupted
 from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import manifest as manifests
 from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import process, rollback
 from ansible_collections.osso.scheduler.plugins.module_utils._static_pod.guard import Guard

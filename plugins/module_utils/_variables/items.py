@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.repeated import listed_twice
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.shared_values import listed_twice
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.types import typed
 
 

@@ -11,7 +11,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog import last_error
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging.inside import Inside, in_effect
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.survey import Survey
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.workload import Command
 
 IN_TREE = "registry.k8s.io/kube-scheduler:v1.34.1"
@@ -139,9 +139,9 @@ class Server:
 def test_openshift_s_default_scheduler():
     """Its configuration is the ConfigMap of its revision; the error is in the log from before a restart, and names a credential."""
     server = Server(["", 'E1122 05:26:55.100000       1 a.go:1] "Bad" key="cGxhbnRlZC1rZXk=" more="x"\n'])
-    survey = Survey(server, ["kube-system"])
-    (entry,) = survey.schedulers()
-    look = Inside(server, survey)
+    discovery = SchedulerDiscovery(server, ["kube-system"])
+    (entry,) = discovery.schedulers()
+    look = Inside(server, discovery)
     assert [profile["scheduler_name"] for profile in look.profiles(entry)["profiles"]] == ["default-scheduler", "b"]
     (instance,) = look.instances(entry)["instances"]
     assert (instance["pod"], instance["leads"], instance["restarts"]) == ("openshift-kube-scheduler-m1", True, 2)
@@ -153,9 +153,9 @@ def test_openshift_s_default_scheduler():
 
 def test_metrics_of_what_does_not_run():
     server = Server(["", ""])
-    survey = Survey(server, ["kube-system"])
-    (entry,) = survey.schedulers()
-    look = Inside(server, survey)
+    discovery = SchedulerDiscovery(server, ["kube-system"])
+    (entry,) = discovery.schedulers()
+    look = Inside(server, discovery)
     assert look.target(entry).name == "openshift-kube-scheduler-m1"
     nobody = {
         "kind": "default",
@@ -187,20 +187,20 @@ def test_how_it_ended_the_last_time_and_a_log_that_cannot_be_read():
         def text(self, path, query):
             raise broken
 
-    survey = Survey(Broken([]), ["kube-system"])
-    (entry,) = survey.schedulers()
-    (instance,) = Inside(Broken([]), survey).instances(entry)["instances"]
+    discovery = SchedulerDiscovery(Broken([]), ["kube-system"])
+    (entry,) = discovery.schedulers()
+    (instance,) = Inside(Broken([]), discovery).instances(entry)["instances"]
     assert (instance["last_end"]["exit_code"], instance["last_error"]) == (2, None)
-    assert survey.unknown == ["the log of openshift-kube-scheduler/openshift-kube-scheduler-m1: " + broken.message]
+    assert discovery.unknown == ["the log of openshift-kube-scheduler/openshift-kube-scheduler-m1: " + broken.message]
 
 
 def test_no_pods_are_no_instances():
     server = Server(["", ""])
-    survey = Survey(server, ["kube-system"])
-    (entry,) = survey.schedulers()
-    for pod in survey.running(entry).pods:
+    discovery = SchedulerDiscovery(server, ["kube-system"])
+    (entry,) = discovery.schedulers()
+    for pod in discovery.running(entry).pods:
         pod["metadata"]["deletionTimestamp"] = "2026-11-20T12:00:00Z"
-    assert Inside(server, survey).instances(entry) == {"instances": None}
+    assert Inside(server, discovery).instances(entry) == {"instances": None}
 
 
 @pytest.mark.parametrize("status", [0, 401])
@@ -212,7 +212,7 @@ def test_a_server_that_is_gone_while_a_log_is_read_is_no_finding(status):
         def request(self, method, path):
             raise ApiError(status, "Unreachable", f"gone at {path}")
 
-    survey = Survey(Gone([]), ["kube-system"])
-    (entry,) = survey.schedulers()
+    discovery = SchedulerDiscovery(Gone([]), ["kube-system"])
+    (entry,) = discovery.schedulers()
     with pytest.raises(ApiError, match="gone at /version"):
-        Inside(Gone([]), survey).instances(entry)
+        Inside(Gone([]), discovery).instances(entry)

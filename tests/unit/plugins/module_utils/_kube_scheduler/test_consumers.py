@@ -20,7 +20,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.out
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import configured
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import plugin_requirements, prometheus_access
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import APPLY, decide
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import validation
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import config_validation
 from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import manifest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -62,8 +62,8 @@ DIALECTS = {
 
 def validated(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):
     """What the operator gets of its ConfigMap."""
-    target = validation.resolve_target(None, kubernetes, plugins, flags, lambda: "", strict=False)
-    return validation.validate(text, target, flags, prometheus_access.PLACEHOLDERS)
+    target = config_validation.resolve_target(None, kubernetes, plugins, flags, lambda: "", strict=False)
+    return config_validation.validate(text, target, flags, prometheus_access.PLACEHOLDERS)
 
 
 def consume(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):

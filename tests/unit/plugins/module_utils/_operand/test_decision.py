@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import Finding
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide, desire
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.validation import Answer
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Answer
 from support.operand import CONFIG, UNKNOWN, deployment, facts, memory, resource, serving, stored
 
 OLD = desire(facts(config=replace(CONFIG, hash="old")))

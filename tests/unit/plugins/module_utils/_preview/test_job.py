@@ -16,7 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._preview import in_
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import parse
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import job_pods
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.survey import Survey
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 from support.preview import CONFIG, listed, node
 
 IMAGE, OTHER = "registry.example.com/kube-scheduler:v1.34.4", "registry.example.com/kube-scheduler:v1.35.1"
@@ -90,7 +90,7 @@ def test_a_configuration_that_is_no_text(tmp_path):
 def test_the_image_of_the_sandbox_is_that_of_the_operator(monkeypatch):
     """Not that of the upstream operator, which does not contain the collection."""
     found = [{"variant": "upstream", "image": "upstream:1"}]
-    monkeypatch.setattr(Survey, "operators", lambda survey: found)
+    monkeypatch.setattr(SchedulerDiscovery, "operators", lambda discovery: found)
     with pytest.raises(InputError, match=r"job\.image: there is no operator of the collection"):
         job._of_the_operator(None)
     found.append({"variant": "osso", "image": "operator:1"})
@@ -202,7 +202,7 @@ class Cluster:
         self.events, self.states, self.logs, self.namespace, self.forbidden = events, states, log, namespace, forbidden
         self.now, self.created = 0.0, []
         monkeypatch.setattr(job_pods.time, "monotonic", lambda: self.now)
-        monkeypatch.setattr(Survey, "openshift", lambda survey: False)
+        monkeypatch.setattr(SchedulerDiscovery, "openshift", lambda discovery: False)
 
     def resource(self, api_version, kind):
         return Resource(api_version, kind, kind.lower() + "s", kind != "Namespace")

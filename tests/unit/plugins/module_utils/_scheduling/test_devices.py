@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import devices, validation
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import config_validation, devices
 
 V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 OFF = V1 + "profiles: [{plugins: {multiPoint: {disabled: [{name: DynamicResources}]}}}]\n"
@@ -46,17 +46,17 @@ WRITE = rule("resourceclaims/status", "update patch")
     ],
 )
 def test_the_version_that_the_scheduler_reads(kubernetes, flags, text, groups, told):
-    target = validation.Target(kubernetes, "option", "in-tree", "option")
-    result = validation.validate(text, target, flags, groups=groups)
+    target = config_validation.Target(kubernetes, "option", "in-tree", "option")
+    result = config_validation.validate(text, target, flags, groups=groups)
     found = [finding for finding in result.findings if finding.code.startswith("dra-")]
     assert [finding.code for finding in found] == ["dra-api"] * bool(told)
     assert all(told in finding.message and finding.severity == "warning" for finding in found)
 
 
 def test_a_skew_that_explains_it_is_told_alone():
-    target = validation.resolve_target("registry.k8s.io/kube-scheduler:v1.34.1", None, None, (), lambda: "v1.33.0")
+    target = config_validation.resolve_target("registry.k8s.io/kube-scheduler:v1.34.1", None, None, (), lambda: "v1.33.0")
     given = ((), (), "registry.k8s.io/kube-scheduler:v1.34.1", "v1.33.0", {"resource.k8s.io": ["v1beta1"]})
-    assert [finding.code for finding in validation.validate(V1, target, *given).findings] == ["version-skew"]
+    assert [finding.code for finding in config_validation.validate(V1, target, *given).findings] == ["version-skew"]
 
 
 @pytest.mark.parametrize(

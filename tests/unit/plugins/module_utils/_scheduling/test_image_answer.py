@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import job_pods
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.image_answer import Answer, Question, interpret, job
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.survey import Survey
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 
 CONFIG = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 WARNING = "W1120 21:32:19.427903       1 client_config.go:667] Neither --kubeconfig nor --master was specified.\n"
@@ -72,7 +72,7 @@ def test_configuration_is_not_in_the_job():
 
 def test_user_is_openshifts_to_choose(monkeypatch):
     for openshift in (True, False):
-        monkeypatch.setattr(Survey, "openshift", lambda survey, is_so=openshift: is_so)
+        monkeypatch.setattr(SchedulerDiscovery, "openshift", lambda discovery, is_so=openshift: is_so)
         security = job_pods.pod_security(None)
         assert security["runAsNonRoot"] is True
         assert ("runAsUser" in security) is not openshift

@@ -13,6 +13,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
 from ansible_collections.osso.scheduler.plugins.module_utils._olm import group
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.install_plans import Versions
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import (
     CATALOG,
     CSV,
@@ -29,13 +30,12 @@ from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import
     spec,
     status,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils._olm.plan import Versions
 
 # CSVs without the copies that OLM makes in the namespaces that an operator watches
 ORIGINALS = "!olm.copiedFrom"
 
 
-class Survey(NamedTuple):
+class Existing(NamedTuple):
     """The objects as they were found; ``subscriptions`` are those of all namespaces that the user may read."""
 
     namespace: Object | None
@@ -54,8 +54,8 @@ class Survey(NamedTuple):
         return [one for one in self.subscriptions if _namespace(one) == options.namespace and name_of(one) != options.name]
 
 
-def survey(client: Client, resources: Mapping[str, Resource], options: Options) -> tuple[Survey, Options]:
-    """``(Survey, options)``: the latter with source and source_namespace filled in."""
+def read_existing(client: Client, resources: Mapping[str, Resource], options: Options) -> tuple[Existing, Options]:
+    """``(Existing, options)``: the latter with source and source_namespace filled in."""
     subscriptions = _subscriptions(client, resources, options)
     live = next((one for one in subscriptions if (_namespace(one), name_of(one)) == (options.namespace, options.name)), None)
     if not options.source and live:
@@ -63,7 +63,7 @@ def survey(client: Client, resources: Mapping[str, Resource], options: Options) 
     if not options.source_namespace:
         options = options._replace(source_namespace=MARKETPLACE if options.source in MARKETPLACE_CATALOGS else options.namespace)
     namespace = namespace_identity(options.namespace)
-    found = Survey(
+    found = Existing(
         namespace=client.get(client.resource(namespace.api_version, namespace.kind), options.namespace),
         subscription=live,
         subscriptions=subscriptions,
@@ -89,7 +89,7 @@ def _subscriptions(client: Client, resources: Mapping[str, Resource], options: O
         return client.list(resources[SUBSCRIPTION], options.namespace)
 
 
-def refuse_namesakes(found: Survey, options: Options) -> None:
+def refuse_namesakes(found: Existing, options: Options) -> None:
     """Raise `InputError` where the namespace has the name for another package, or the package under another name."""
     if found.subscription is not None and spec(found.subscription, "name") != options.package:
         raise InputError(
@@ -105,7 +105,7 @@ def refuse_namesakes(found: Survey, options: Options) -> None:
             )
 
 
-def csvs_of_package(found: Survey, options: Options, versions: Versions) -> list[Object]:
+def csvs_of_package(found: Existing, options: Options, versions: Versions) -> list[Object]:
     """The CSVs of the package in the namespace: those that the Subscription names, and what OLM or a plan calls so."""
     label = component_label(options.package, options.namespace)
     named = {status(found.subscription, field) for field in ("installedCSV", "currentCSV")}
@@ -116,7 +116,7 @@ def csvs_of_package(found: Survey, options: Options, versions: Versions) -> list
     ]
 
 
-def refuse_orphans(found: Survey, options: Options, versions: Versions) -> None:
+def refuse_orphans(found: Existing, options: Options, versions: Versions) -> None:
     """Raise `InputError` where the package is installed, but its Subscription was deleted: OLM never connects a new one with that CSV."""
     if found.subscription is not None:
         return
@@ -129,7 +129,7 @@ def refuse_orphans(found: Survey, options: Options, versions: Versions) -> None:
         )
 
 
-def refuse_rivals(client: Client, resources: Mapping[str, Resource], found: Survey, options: Options) -> None:
+def refuse_rivals(client: Client, resources: Mapping[str, Resource], found: Existing, options: Options) -> None:
     """Raise `InputError` where the same package is installed in another namespace for some of the same namespaces."""
     for other in found.subscriptions:
         there = _namespace(other)

@@ -20,7 +20,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler imp
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import split
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import collisions, foreign, placements
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import collisions, foreign_schedulers, placements
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import (
     GROUP,
     Claims,
@@ -82,7 +82,7 @@ class Running(NamedTuple):
 _T = TypeVar("_T")
 
 
-class Survey:
+class SchedulerDiscovery:
     """One look at a cluster.
 
     namespaces: where to search for Deployments, everywhere if empty, and what to search for a user who may not list everywhere.
@@ -335,7 +335,7 @@ class Survey:
     def _by_name(self, names: Iterable[str], schedulers: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Programs that are not known here, for names that no scheduler of ``schedulers`` has: their Deployment or container is called so."""
         known = {name for scheduler in schedulers for name in scheduler["scheduler_names"]}
-        found = [(one, foreign.by_name(one, name)) for name in sorted(set(names) - known) for one in self._others]
+        found = [(one, foreign_schedulers.by_name(one, name)) for name in sorted(set(names) - known) for one in self._others]
         return [self._foreign(deployment, scheduler) for deployment, scheduler in found if scheduler is not None]
 
     def _deployments(self, of_resources: set[str]) -> list[dict[str, Any]]:
@@ -376,17 +376,17 @@ class Survey:
         command = find_command(template)
         if command is not None:
             return self._workload(_about(deployment), deployment, command, command.config_map)
-        other = foreign.find(template)
+        other = foreign_schedulers.find(template)
         return None if other is None else self._foreign(deployment, other)
 
-    def _foreign(self, deployment: dict[str, Any], other: foreign.Found) -> dict[str, Any]:
+    def _foreign(self, deployment: dict[str, Any], other: foreign_schedulers.Found) -> dict[str, Any]:
         """A scheduler that is not kube-scheduler. Whether it is available is known by its readiness alone."""
         about, names, problem = _about(deployment), list(other.names), ""
         if other.config_map is not None:
             read, problem = self._read_config(about["namespace"], other.config_map)[:2]
             names = read or names
         ready, replicas = (deployment.get("status") or {}).get("readyReplicas") or 0, deployment["spec"].get("replicas", 1)
-        program = f"a program that is not known here, called {names[0]}" if other.software == foreign.UNKNOWN else other.software
+        program = f"a program that is not known here, called {names[0]}" if other.software == foreign_schedulers.UNKNOWN else other.software
         message = f"{_count(ready)}; it is {program}, whose leader election is not examined"
         return _entry(
             about,
@@ -645,7 +645,7 @@ def _entry(
     names: list[str],
     serving: bool | None,
     message: str,
-    software: str = foreign.KUBE_SCHEDULER,
+    software: str = foreign_schedulers.KUBE_SCHEDULER,
     elects: bool | None = None,
     workload: str | None = None,
     image: str | None = None,

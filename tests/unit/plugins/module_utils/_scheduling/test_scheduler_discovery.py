@@ -13,7 +13,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import rec
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Resource
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import conflicts
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.survey import Survey, is_operand
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery, is_operand
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.workload import Election
 from support.running_schedulers import SCHEDULERS
 
@@ -45,16 +45,16 @@ def lease(holder="s-1_x", renewed="2026-11-20T11:59:58.123456Z", duration=15) ->
     ],
 )
 def test_serving(ready, elected, held, serves, says):
-    serving, message = Survey(None, [], NOW)._serves(ready, elected, held, "s-")
+    serving, message = SchedulerDiscovery(None, [], NOW)._serves(ready, elected, held, "s-")
     assert serving is serves
     assert says in message
 
 
 def test_a_lease_that_may_not_be_read_proves_nothing():
-    survey = Survey(None, [], NOW)
-    survey.unknown.append("Lease n/lease: leases is forbidden")
-    assert survey._serves(1, ELECTED, None, "s-")[0] is True
-    assert survey._serves(None, ELECTED, None, "s-")[0] is None
+    discovery = SchedulerDiscovery(None, [], NOW)
+    discovery.unknown.append("Lease n/lease: leases is forbidden")
+    assert discovery._serves(1, ELECTED, None, "s-")[0] is True
+    assert discovery._serves(None, ELECTED, None, "s-")[0] is None
 
 
 def pod(name, looked_at=False, **spec) -> dict:
@@ -73,7 +73,7 @@ def test_pending_pods_with_those_first_that_nobody_looks_after():
     refused["status"]["conditions"][0].update(reason="Unschedulable", message="0/3 nodes are available.")
     gone = aged("bad", 1)
     pods = [refused, aged("good", 20, schedulingGates=[{"name": "a"}, {"name": "b"}]), aged("bad", 30), gone]
-    found = Survey(None, [], NOW).pending(pods, SCHEDULERS)
+    found = SchedulerDiscovery(None, [], NOW).pending(pods, SCHEDULERS)
     assert [(one["name"], one["served"], one["pending_seconds"]) for one in found] == [
         ("bad-1", False, 59),
         ("bad-30", False, 30),
@@ -143,9 +143,9 @@ YUNIKORN = {"image": "apache/yunikorn:scheduler-1.6.3"}
 KOORDINATOR = {"image": "ghcr.io/koordinatorsh/koord-scheduler:v1.7.0", "command": ["/koord-scheduler"], "args": ["--v=4"]}
 
 
-def seen(cluster, namespaces=()) -> tuple[Survey, list[dict]]:
-    survey = Survey(cluster, list(namespaces), NOW)
-    return survey, survey.schedulers()
+def seen(cluster, namespaces=()) -> tuple[SchedulerDiscovery, list[dict]]:
+    discovery = SchedulerDiscovery(cluster, list(namespaces), NOW)
+    return discovery, discovery.schedulers()
 
 
 @pytest.mark.parametrize("runs", [True, False])
@@ -157,7 +157,7 @@ def test_a_reconcile_period_that_is_no_duration_is_named(runs):
     }
     ours = deployment("a", "b")
     ours["metadata"]["ownerReferences"] = [{"uid": "u"}]
-    _survey, found = seen(Cluster(SecondaryScheduler=[resource], Deployment=[ours] if runs else []))
+    _discovery, found = seen(Cluster(SecondaryScheduler=[resource], Deployment=[ours] if runs else []))
     (entry,) = [one for one in found if one["kind"] == "SecondaryScheduler"]
     assert entry["serving"] is runs
     assert 'reconcile-period is "garbage", so the operator' in entry["message"]
@@ -173,7 +173,7 @@ def test_deployments_of_all_namespaces_are_found_with_one_request():
     cluster = Cluster(
         Deployment=[deployment("openshift-numaresources", "secondary-scheduler", **numa), deployment("a", "web", image="nginx")]
     )
-    _survey, found = seen(cluster)
+    _discovery, found = seen(cluster)
     assert [(one["namespace"], one["name"]) for one in found if one["kind"] == "Deployment"] == [
         ("openshift-numaresources", "secondary-scheduler")
     ]
@@ -211,16 +211,16 @@ def test_other_programs_are_none(container):
 
 
 def test_a_program_that_nobody_knows_counts_if_it_is_called_like_the_name():
-    survey, found = seen(
+    discovery, found = seen(
         Cluster(Deployment=[deployment("s", "own", image="registry.example.com/own:1"), deployment("s", "web", image="nginx")])
     )
-    rows = {one["scheduler_name"]: one["served"] for one in survey.pending([aged("own", 1), aged("none", 1)], found)}
+    rows = {one["scheduler_name"]: one["served"] for one in discovery.pending([aged("own", 1), aged("none", 1)], found)}
     assert rows == {"own": True, "none": False}
 
 
 def test_without_all_namespaces_it_is_unknown_whether_a_scheduler_still_runs():
-    survey, found = seen(Cluster(Deployment=[]), ["here"])
-    (row,) = survey.pending([aged("elsewhere", 1)], found)
+    discovery, found = seen(Cluster(Deployment=[]), ["here"])
+    (row,) = discovery.pending([aged("elsewhere", 1)], found)
     assert row["served"] is None
     assert "namespaces that were searched" in row["reason"]
 
@@ -230,7 +230,7 @@ def test_a_gate_that_was_removed_just_now_is_no_fault_of_the_scheduler():
     for one in pods:
         one["status"]["conditions"][0]["reason"] = "SchedulingGated"
     pods[0]["metadata"]["managedFields"] = [{"manager": "kubectl", "time": "2026-11-20T11:59:55Z"}]
-    rows = {one["name"]: one["served"] for one in Survey(Cluster(), [], NOW).pending(pods, SCHEDULERS)}
+    rows = {one["name"]: one["served"] for one in SchedulerDiscovery(Cluster(), [], NOW).pending(pods, SCHEDULERS)}
     assert rows == {"good-1": True, "good-2": False}
 
 
@@ -238,10 +238,10 @@ def test_claims_are_read_once_and_only_for_pods_that_have_some():
     claimed = aged("good", 1, resourceClaims=[{"name": "gpu", "resourceClaimName": "none"}])
     claimed["status"] = {}
     cluster = Cluster(ResourceClaim=[])
-    (row,) = Survey(cluster, [], NOW).pending([claimed], SCHEDULERS)
+    (row,) = SchedulerDiscovery(cluster, [], NOW).pending([claimed], SCHEDULERS)
     assert (row["served"], "the ResourceClaim none, which does not exist" in row["reason"]) == (True, True)
     assert cluster.lists == [("ResourceClaim", None)]
-    assert Survey(Cluster(), [], NOW).pending([aged("good", 1)], SCHEDULERS)[0]["served"]
+    assert SchedulerDiscovery(Cluster(), [], NOW).pending([aged("good", 1)], SCHEDULERS)[0]["served"]
 
 
 def test_a_failing_probe_is_the_reason():
@@ -266,13 +266,13 @@ def test_a_failing_probe_is_the_reason():
 
 
 def test_what_may_be_listed_nowhere_is_unread():
-    survey = Survey(Cluster(allowed=["mine"], Pod=[{"metadata": {"namespace": "mine"}}]), [], NOW)
-    assert (survey.pending_pods(None), survey.unread) == ([], {"Pod"})
-    survey = Survey(Cluster(allowed=["mine"], Pod=[{"metadata": {"namespace": "mine"}}]), ["other", "mine"], NOW)
-    assert (len(survey.pending_pods(None)), survey.unread) == (1, set())
+    discovery = SchedulerDiscovery(Cluster(allowed=["mine"], Pod=[{"metadata": {"namespace": "mine"}}]), [], NOW)
+    assert (discovery.pending_pods(None), discovery.unread) == ([], {"Pod"})
+    discovery = SchedulerDiscovery(Cluster(allowed=["mine"], Pod=[{"metadata": {"namespace": "mine"}}]), ["other", "mine"], NOW)
+    assert (len(discovery.pending_pods(None)), discovery.unread) == (1, set())
 
 
 def test_two_deployments_with_one_name():
-    _survey, found = seen(Cluster(Deployment=[deployment("a", "one"), deployment("b", "two"), deployment("c", "down", ready=0)]))
+    _discovery, found = seen(Cluster(Deployment=[deployment("a", "one"), deployment("b", "two"), deployment("c", "down", ready=0)]))
     (conflict,) = conflicts(found)
     assert (conflict["scheduler_name"], conflict["schedulers"]) == ("default-scheduler", ["Deployment a/one", "Deployment b/two"])

@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.guards import TEMPLATES, refusal
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.protected_workloads import TEMPLATES, refusal
 
 PREVIOUS = "osso.scheduler/previous-scheduler-name"
 """Annotation of a workload: the schedulerName that it had before it was moved."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.bridge import bridge
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.lease_bridge import bridge
 
 WORKLOAD = "secondary-scheduler-batch"
 

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.plan import plan, restarts
-from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.survey import debug_logging_of
+from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.change_plan import plan, restarts
+from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.state import debug_logging_of
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.releases import OpenShift
 
 CLUSTER = OpenShift(4, 18)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils._olm.schema import violations
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.crd_schema import violations
 
 ROOT = Path(__file__).resolve().parents[5]
 

@@ -13,8 +13,8 @@ from typing import Any
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler import plan as planning
-from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler import rollout
+from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler import change_plan as planning
+from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler import revision_progress
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import openshift
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import NotYaml, read
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables import openshift as table
@@ -58,8 +58,8 @@ def examine(client: Client, params: dict[str, Any]) -> dict[str, Any]:
     return {
         **result,
         "rollout": judged,
-        "conditions": {**rollout.conditions(kube_scheduler), **rollout.conditions(cluster_operator)},
-        "degraded_reasons": rollout.degraded_reasons(cluster_operator) + rollout.degraded_reasons(kube_scheduler),
+        "conditions": {**revision_progress.conditions(kube_scheduler), **revision_progress.conditions(cluster_operator)},
+        "degraded_reasons": revision_progress.degraded_reasons(cluster_operator) + revision_progress.degraded_reasons(kube_scheduler),
         # After the wait, since the operator writes it before it makes a revision.
         "configuration": _configuration(client, scheduler, version, release),
     }
@@ -182,7 +182,7 @@ def _wait(client: Client, params: Mapping[str, Any]) -> tuple[Object | None, Obj
     while True:
         cluster_operator = _optional(client, "config.openshift.io/v1", "ClusterOperator", CLUSTER_OPERATOR)
         kube_scheduler = _required(client, *planning.KUBE_SCHEDULER)
-        judged = rollout.judge(cluster_operator, kube_scheduler, params["after_revision"])
+        judged = revision_progress.judge(cluster_operator, kube_scheduler, params["after_revision"])
         is_news = params["known_progress"] is not None and judged["message"] != params["known_progress"]
         if judged["complete"] or is_news or time.monotonic() >= deadline:
             return cluster_operator, kube_scheduler, judged

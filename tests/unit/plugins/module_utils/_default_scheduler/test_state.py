@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
-from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.survey import examine
+from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.state import examine
 
 
 class Cluster:

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.guards import is_protected, refusal
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.moves import PREVIOUS, placements, plan
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.protected_workloads import is_protected, refusal
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_moves import PREVIOUS, placements, plan
 
 VERSIONS = {"CronJob": "batch/v1", "Job": "batch/v1", "Pod": "v1"}
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.rollout import degraded_reasons, judge
+from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.revision_progress import degraded_reasons, judge
 
 WELL = {"Available": "True", "Progressing": "False", "Degraded": "False"}
 

@@ -10,8 +10,8 @@ import json
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._olm import plan as plans
-from ansible_collections.osso.scheduler.plugins.module_utils._olm.plan import Versions, approval, precedes, to_approve
+from ansible_collections.osso.scheduler.plugins.module_utils._olm import install_plans as plans
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.install_plans import Versions, approval, precedes, to_approve
 
 
 def lookup(csv, package, version):
