@@ -11,7 +11,7 @@ import os
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.vars import load_extra_vars
-from ansible_collections.osso.scheduler.plugins.module_utils._fleet.access import GROUP, VARIABLE, problems, similar, twins
+from ansible_collections.osso.scheduler.plugins.module_utils._fleet.cluster_identity import GROUP, VARIABLE, problems, similar, twins
 from ansible_collections.osso.scheduler.plugins.module_utils._variables import playbooks, spelling
 from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork, share
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.names import PLAYBOOKS, renamed
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.option_names import PLAYBOOKS, renamed
 from ansible_collections.osso.scheduler.plugins.plugin_utils.cluster_action import action_of
 
 

@@ -17,7 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._variables import (
     operator,
     publish,
     secondary_scheduler,
-    types,
+    typed_values,
 )
 
 # What is checked beside types, by the name of the role: ``given``, the variables; ``changed``, those that differ from their defaults; ``facts``
@@ -48,9 +48,9 @@ class ActionModule(ActionBase):
         specification = self._loader.load_from_file(str(folder / "meta/argument_specs.yml"))
         options = specification["argument_specs"]["main"]["options"]
         given = {name: self._templar.template(task_vars[name]) for name in options if name in task_vars}
-        errors = types.errors(options, given)
+        errors = typed_values.errors(options, given)
         if not errors:
-            given = {name: types.typed(value, options[name].get("type")) for name, value in given.items()}
+            given = {name: typed_values.typed(value, options[name].get("type")) for name, value in given.items()}
             # A default that is a template counts as changed; of the variables that matter none is.
             defaults = self._task._role.get_default_vars()
             changed = [name for name, value in given.items() if name not in defaults or value != defaults[name]]

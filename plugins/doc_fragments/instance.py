@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """Options by which a module finds the instance of a scheduler to look into: those of ``debugging.target.INSTANCE_SPEC``."""
+    """Options by which a module finds the instance of a scheduler to look into: those of ``debugging.target_pod.INSTANCE_SPEC``."""
 
     DOCUMENTATION = r"""
 options:

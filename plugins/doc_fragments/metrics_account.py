@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The option by which a module may read the metrics of schedulers: that of ``debugging.inside.METRICS_ACCOUNT_SPEC``."""
+    """The option by which a module may read the metrics of schedulers: that of ``debugging.scheduler_details.METRICS_ACCOUNT_SPEC``."""
 
     DOCUMENTATION = r"""
 options:

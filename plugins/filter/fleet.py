@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.osso.scheduler.plugins.module_utils._fleet import batches, rows
+from ansible_collections.osso.scheduler.plugins.module_utils._fleet import batches, result_rows
 from ansible_collections.osso.scheduler.plugins.module_utils._fleet.summary import summary
 
 
@@ -22,9 +22,9 @@ class FilterModule:
     def filters(self):
         return {
             "fleet_batches": fleet_batches,
-            "fleet_row": rows.row,
-            "fleet_rows": rows.rows,
-            "fleet_stage": rows.stage,
+            "fleet_row": result_rows.row,
+            "fleet_rows": result_rows.rows,
+            "fleet_stage": result_rows.stage,
             "fleet_summary": summary,
-            "fleet_table": rows.table,
+            "fleet_table": result_rows.table,
         }

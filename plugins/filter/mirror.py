@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import wraps
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.osso.scheduler.plugins.module_utils._images import credentials, mirroring, trouble
+from ansible_collections.osso.scheduler.plugins.module_utils._images import credentials, mirroring, registry_errors
 
 
 def readable(function):
@@ -35,6 +35,6 @@ class FilterModule:
             "mirror_set": readable(mirroring.mirror_set),
             "mirror_variables": mirroring.variables,
             "registry_auth": readable(credentials.auth_file),
-            "registry_problems": trouble.problems,
-            "registry_trouble": trouble.explain,
+            "registry_problems": registry_errors.problems,
+            "registry_trouble": registry_errors.explain,
         }

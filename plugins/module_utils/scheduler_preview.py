@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.command_line import main
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview_command import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -171,7 +171,7 @@ msg:
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.arguments import COMMON, Inputs
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.explain import Options, explain
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.explanation import Options, explain
 
 
 def run(module):

@@ -158,14 +158,14 @@ msg:
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging import inside
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import scheduler_details
 from ansible_collections.osso.scheduler.plugins.module_utils._gathering import collect
 
 OPTIONS = dict(
     path=dict(type="path", required=True),
     namespaces=dict(type="list", elements="str", default=[]),
     log_lines=dict(type="int", default=5000),
-    **inside.METRICS_ACCOUNT_SPEC,
+    **scheduler_details.METRICS_ACCOUNT_SPEC,
     cache_dumps=dict(type="bool", default=False),
     debug_image=dict(type="str"),
 )

@@ -711,7 +711,7 @@ unknown:
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging import inside
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import scheduler_details
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import conflicts, groups
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 
@@ -731,13 +731,13 @@ def run(module):
     wanted, gather = module.params["scheduler_name"], set(module.params["gather"])
     client = Client.connect(module.params, module.warn)
     discovery = SchedulerDiscovery(client, module.params["namespaces"])
-    facts = [find for name, find in inside.FACTS.items() if name in gather]
+    facts = [find for name, find in scheduler_details.FACTS.items() if name in gather]
     result = {"changed": False}
     warnings = []
     # Whether a pod is served depends on the schedulers, asked for or not.
     schedulers = discovery.schedulers() if facts or {"schedulers", "pods", "pending", "collisions"} & gather else []
     if facts or "schedulers" in gather:
-        look = inside.Inside(client, discovery, module.params["metrics_account"])
+        look = scheduler_details.Inside(client, discovery, module.params["metrics_account"])
         result["schedulers"] = [entry for entry in schedulers if not wanted or wanted in entry["scheduler_names"]]
         for entry in result["schedulers"]:
             for find in facts:
@@ -795,7 +795,7 @@ def main():
                 ],
                 default=["schedulers", "pods"],
             ),
-            **inside.METRICS_ACCOUNT_SPEC,
+            **scheduler_details.METRICS_ACCOUNT_SPEC,
         ),
         supports_check_mode=True,
     )

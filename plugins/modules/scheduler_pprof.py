@@ -207,7 +207,7 @@ from functools import partial
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import profiles
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import INSTANCE_SPEC
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import INSTANCE_SPEC
 
 OPTIONS = dict(
     **INSTANCE_SPEC,

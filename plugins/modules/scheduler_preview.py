@@ -288,10 +288,10 @@ msg:
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils._preview import job, present
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import job, present_state
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.arguments import COMMON, PRESENT, SIDE, Inputs
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, preview, text_of
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.run import MODES, PENDING
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import MODES, PENDING
 
 OPTIONS = dict(
     baseline=dict(type="dict", options=dict(SIDE, secondary_scheduler=dict(type="dict", options=PRESENT))),
@@ -316,10 +316,12 @@ def run(module):
     options = Options(**{name: module.params[name] for name in Options._fields})
     inputs = Inputs(module)
     if (options.baseline or {}).get("secondary_scheduler"):
-        options = options._replace(baseline=present.read(inputs.client, options.baseline))
+        options = options._replace(baseline=present_state.read(inputs.client, options.baseline))
         if module.params["only_changed"] and options.baseline:
             text = text_of("candidate", options.candidate)
-            if present.is_same(options.candidate, text if isinstance(text, str) else text.decode("utf-8", "replace"), options.baseline):
+            if present_state.is_same(
+                options.candidate, text if isinstance(text, str) else text.decode("utf-8", "replace"), options.baseline
+            ):
                 return no_preview("The image and the configuration are the present ones: there is nothing to preview.")
     elif module.params["only_changed"]:
         raise InputError("only_changed is true: set baseline.secondary_scheduler, with which the candidate is compared.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action.normal import ActionModule as Normal
-from ansible_collections.osso.scheduler.plugins.module_utils._fleet.access import GROUP, VARIABLE, option_names, problems
+from ansible_collections.osso.scheduler.plugins.module_utils._fleet.cluster_identity import GROUP, VARIABLE, option_names, problems
 from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork, share
 
 

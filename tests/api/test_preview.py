@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._preview import explain, run, scheduler, server
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import explanation, sandbox, scheduler_process, simulation
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, preview
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import parse
 from support.access import service_account
@@ -70,9 +70,9 @@ THREE = [node("a"), node("b"), node("c")]
 # A preview of a scheduler that writes nothing, and so does not notice that nobody reads its log.
 KILLED = """
 import sys
-from ansible_collections.osso.scheduler.plugins.module_utils._preview import scheduler, server
-silent = scheduler.Candidate("candidate", sys.argv[1], "1.34", {"profiles": []}, ("second",))
-with scheduler.running(silent, server.Sandbox([]), scheduler.ATTEMPTS):
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import sandbox, scheduler_process
+silent = scheduler_process.Candidate("candidate", sys.argv[1], "1.34", {"profiles": []}, ("second",))
+with scheduler_process.running(silent, sandbox.Sandbox([]), scheduler_process.ATTEMPTS):
     pass
 """
 
@@ -187,7 +187,9 @@ def test_a_gang(own_cluster):
     for member in pods:
         del member["spec"]["nodeName"]
         member["status"] = {"phase": "Pending"}
-    found = explain.explain(explain.Options(side, "p0", "shop"), parse(listed(*THREE, group, *pods), "list"), None, lambda text: None)
+    found = explanation.explain(
+        explanation.Options(side, "p0", "shop"), parse(listed(*THREE, group, *pods), "list"), None, lambda text: None
+    )
     assert found["ties"] == ["a", "b", "c"]
 
 
@@ -404,9 +406,9 @@ BROKEN = {**CONFIG, "profiles": [{"schedulerName": "second", "percentageOfNodesT
 )
 def test_bad_input_is_one_error_and_leaves_nothing(binary, skopeo, tmp_path, monkeypatch, snapshot, script, config, why):
     """The kube-scheduler is that of an image."""
-    monkeypatch.setattr(server, "RESOURCES", [one for one in server.RESOURCES if one.kind != "Service"])
-    monkeypatch.setattr(scheduler, "START_SECONDS", 1 if "sleep" in script else 60)
-    monkeypatch.setattr(run, "START_SECONDS", 2)
+    monkeypatch.setattr(sandbox, "RESOURCES", [one for one in sandbox.RESOURCES if one.kind != "Service"])
+    monkeypatch.setattr(scheduler_process, "START_SECONDS", 1 if "sleep" in script else 60)
+    monkeypatch.setattr(simulation, "START_SECONDS", 2)
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
@@ -441,7 +443,7 @@ def silent(tmp_path) -> str:
 
 
 def test_a_scheduler_that_never_reads_the_pods(silent, monkeypatch):
-    monkeypatch.setattr(scheduler, "START_SECONDS", 1)
+    monkeypatch.setattr(scheduler_process, "START_SECONDS", 1)
     given = Options(candidate={"binary": silent, "config": CONFIG, "release": "1.34", "plugins": "in-tree"}, mode="replace")
     with pytest.raises(ClusterError, match="did not read the pods within 1 s"):
         preview(given, parse(listed(*THREE, pod("p", on="a")), "list"), None, lambda text: None)
@@ -457,8 +459,8 @@ def test_the_scheduler_ends_with_a_killed_preview(silent):
 
 
 def test_a_scheduler_that_needs_what_the_sandbox_lacks(ask, monkeypatch):
-    monkeypatch.setattr(server, "RESOURCES", [one for one in server.RESOURCES if one.kind != "Service"])
-    monkeypatch.setattr(run, "START_SECONDS", 2)
+    monkeypatch.setattr(sandbox, "RESOURCES", [one for one in sandbox.RESOURCES if one.kind != "Service"])
+    monkeypatch.setattr(simulation, "START_SECONDS", 2)
     with pytest.raises(ClusterError, match="processes no pod; the sandbox does not serve what it requests: GET v1 services"):
         ask([*THREE, pod("p", on="a")], mode="drain")
 
@@ -476,7 +478,7 @@ def claim(**fields) -> dict:
     ],
 )
 def test_an_object_that_the_scheduler_cannot_decode_is_an_error_at_once(ask, monkeypatch, odd):
-    monkeypatch.setattr(run, "START_SECONDS", 30)
+    monkeypatch.setattr(simulation, "START_SECONDS", 30)
     with pytest.raises(
         ClusterError, match=f"cannot decode an object that it was given. Its last error: .*failed to list .*v1.{odd['kind']}: "
     ):
@@ -530,8 +532,8 @@ def why(binary):
     """The explanation of the pod `p` among objects."""
 
     def result(objects, config=None, **options):
-        given = explain.Options({"binary": binary, "config": config or CONFIG}, "p", "shop", **options)
-        return explain.explain(given, parse(listed(*objects), "list"), None, lambda text: None)
+        given = explanation.Options({"binary": binary, "config": config or CONFIG}, "p", "shop", **options)
+        return explanation.explain(given, parse(listed(*objects), "list"), None, lambda text: None)
 
     yield result
     assert not children(os.getpid())

@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.explain import Options as Question
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.explain import explain
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.explanation import Options as Question
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.explanation import explain
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, make_scene, prepared, preview, select
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.run import perform, score
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import perform, score
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import Snapshot, parse
 from benchmarks import plots
 from support.preview import CONFIG, listed, node, pod

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import prometheus as client
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.metrics import load_aware
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.node_metrics import load_aware
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.preflight import Options, examine
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import Prometheus, PrometheusError
 from hypothesis import HealthCheck, example, given, settings

@@ -22,9 +22,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import con
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Resource
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import configuration
-from ansible_collections.osso.scheduler.plugins.module_utils._preview import scheduler
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import scheduler_process
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, prepared, preview
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import key_of
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import Snapshot, take
 
 from .preview import CONFIG
@@ -118,7 +118,7 @@ class Cluster:
         raise AssertionError(f"{name}: the scheduler did nothing")
 
     @contextmanager
-    def real(self, side: dict, config: dict) -> Iterator[scheduler.Log]:
+    def real(self, side: dict, config: dict) -> Iterator[scheduler_process.Log]:
         """A kube-scheduler of this API server, which knows all pods; its log."""
         file = self._folder / "real.json"
         changed = {"clientConnection": {"kubeconfig": str(self._kubeconfig)}, "leaderElection": {"leaderElect": False}}
@@ -126,7 +126,7 @@ class Cluster:
         command = [side["binary"], f"--config={file}", "--secure-port=0", "--vmodule=schedule_one=3,eventhandlers=3"]
         with prepared("real", {**side, "config": config}, None) as candidate:
             started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            process = scheduler.Process(candidate, started, scheduler.Log())
+            process = scheduler_process.Process(candidate, started, scheduler_process.Log())
             process.follow()
             try:
                 for pod in self.client.list(PODS, field_selector="spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"):
@@ -155,7 +155,7 @@ class Cluster:
                 self.delete(pod)
         return result
 
-    def _compare(self, score: Score, what: str, row: dict, pod: dict, log: scheduler.Log) -> None:
+    def _compare(self, score: Score, what: str, row: dict, pod: dict, log: scheduler_process.Log) -> None:
         predicted = set(row["ties"]) or {row["node"]}
         node, why = self.placed(pod)
         if node not in predicted:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging.files import save
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import Target
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target
 from ansible_collections.osso.scheduler.plugins.module_utils._images import layers
 from ansible_collections.osso.scheduler.plugins.module_utils._images.reference import parse
 

@@ -15,11 +15,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import klo
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import redacted
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging import dump as dumps
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging import signalling
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.compare import View, compare, view
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import dump_parser as dumps
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import send_sigusr2
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.cache_comparison import View, compare, view
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging.logs import ContainerLog, FileLog, Log
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import Target, named, serving
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target, named, serving
 
 AUTO = "auto"
 _POLL_SECONDS = 0.3
@@ -43,7 +43,7 @@ class Options:
     def __post_init__(self) -> None:
         if self.timeout < 1:
             raise InputError(f"timeout is {self.timeout}: give at least 1 second.")
-        if (self.log_path or self.pid) and self.method != signalling.HOST:
+        if (self.log_path or self.pid) and self.method != send_sigusr2.HOST:
             given = "log_path" if self.log_path else "pid"
             raise InputError(f"{given} is about a process of the host that the task runs on: give method: host with it, or leave it out.")
         if self.log_path and self.pod:
@@ -59,20 +59,20 @@ def plan(client: Client, options: Options, target: Target | None = None) -> dict
     target = target or _target(client, options)
     if target is None:
         what = f"send SIGUSR2 to the process {options.pid or options.process} of this host and read {options.log_path}"
-    elif options.method == signalling.HOST:
+    elif options.method == send_sigusr2.HOST:
         what = f"send SIGUSR2 to the process of the pod {target} on this host, which must be {target.node}, and read the pod's log"
     else:
         beside = f"add an ephemeral container of {options.debug_image} to the pod {target}, which stays listed there"
         within = f"run a shell in the container {target.container} of the pod {target}"
         what = {
-            signalling.EXEC: within,
-            signalling.EPHEMERAL: beside,
+            send_sigusr2.EXEC: within,
+            send_sigusr2.EPHEMERAL: beside,
             AUTO: within if target.static else f"{within}, or if its image has none {beside}",
         }[options.method]
         what += ", to send SIGUSR2 to the scheduler"
     return {
         # Whether a shell is there shows only when one is started.
-        "changed": target is not None and not target.static and options.method in (AUTO, signalling.EPHEMERAL),
+        "changed": target is not None and not target.static and options.method in (AUTO, send_sigusr2.EPHEMERAL),
         "target": target.as_dict() if target else None,
         "method": None,
         "leftover": "",
@@ -130,21 +130,21 @@ def _looker(client: Client) -> Callable[[], View]:
     return look
 
 
-def _send(client: Client, options: Options, target: Target | None) -> signalling.Sent:
-    if options.method == signalling.HOST or target is None:
-        return signalling.on_host(options.process, target.container_id if target else "", options.pid)
-    if options.method in (AUTO, signalling.EXEC):
+def _send(client: Client, options: Options, target: Target | None) -> send_sigusr2.Sent:
+    if options.method == send_sigusr2.HOST or target is None:
+        return send_sigusr2.on_host(options.process, target.container_id if target else "", options.pid)
+    if options.method in (AUTO, send_sigusr2.EXEC):
         try:
-            return signalling.from_inside(client, target, options.process)
-        except signalling.NoShell as error:
-            if options.method == signalling.EXEC:
+            return send_sigusr2.from_inside(client, target, options.process)
+        except send_sigusr2.NoShell as error:
+            if options.method == send_sigusr2.EXEC:
                 raise ClusterError(f"{error.message}. Use method: ephemeral_container, or host on the node {target.node}.") from None
             if target.static:
                 raise ClusterError(
                     f"{error.message}, and to a static pod no container can be added. Run the task on the node {target.node} (delegate_to) "
                     "with method: host."
                 ) from None
-    return signalling.from_beside(client, target, options.process, options.debug_image, options.timeout)
+    return send_sigusr2.from_beside(client, target, options.process, options.debug_image, options.timeout)
 
 
 def _wait(client: Client, options: Options, target: Target | None, log: Log) -> dumps.Dump:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import bounded_http, streams
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import Target
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target
 
 _LARGEST = 128 << 20
 """Bytes of an answer: execution traces are the largest."""

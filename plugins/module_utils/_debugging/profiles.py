@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import binary, https
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.access import ANONYMOUS, Access
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging.files import save
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import Target, named, serving
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target, named, serving
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.temporary_rbac import ANONYMOUS, Access
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.interrupts import ended_by_signals, uninterrupted
 
 # Beyond what a profile itself takes

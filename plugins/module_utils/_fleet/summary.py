@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .rows import changed_parts, plain_text
+from .result_rows import changed_parts, plain_text
 
 
 def summary(
@@ -22,7 +22,7 @@ def summary(
 ) -> list[str]:
     """Short lines of text for a person.
 
-    ``known``: as for `rows.row`; ``items``: the schedulers of the play, complete; ``verdicts``: the result of kube_scheduler_config for each
+    ``known``: as for `result_rows.row`; ``items``: the schedulers of the play, complete; ``verdicts``: the result of kube_scheduler_config for each
     that is present; ``probes``: the results of scheduler_probe, with the ``item`` that each is for; ``check``: whether this was check mode;
     ``waited``: whether the play waited for the rollout.
     """

@@ -20,8 +20,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import cache_dump
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging.files import save
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.inside import FACTS, Inside, credentials
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import Target
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.scheduler_details import FACTS, Inside, credentials
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target
 from ansible_collections.osso.scheduler.plugins.module_utils._gathering.bundle import Bundle
 from ansible_collections.osso.scheduler.plugins.module_utils._gathering.masking import Masking
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import conflicts

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .reference import Reference, parse, parse_registry
-from .trouble import about, explain, may_be_missing
+from .registry_errors import about, explain, may_be_missing
 
 # What a cluster may serve, the best first: kind, API version, and the field with the mirrors.
 MIRROR_SETS = (

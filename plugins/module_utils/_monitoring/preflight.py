@@ -20,12 +20,12 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.unicode import replaced
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import from_structure, normalize
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import alerts, configured, metrics, prometheus, tokens
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import alerts, node_metrics, prometheus, prometheus_clients, tokens
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import endpoint as endpoints
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.discovery import Discovery
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.endpoint import Endpoint
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import ERROR, Finding, error, warning
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.metrics import Readers
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.node_metrics import Readers
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import CertificateError, Prometheus, PrometheusError
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.tokens import Token
 
@@ -66,7 +66,7 @@ class Options(NamedTuple):
     config: dict[str, Any] | None = None
     content: str | None = None
     alerts: list[str] | tuple[str, ...] = ()
-    max_age: int = metrics.MAX_AGE
+    max_age: int = node_metrics.MAX_AGE
     fail_on: str = "never"
 
     def __repr__(self) -> str:
@@ -133,7 +133,7 @@ class _Preflight:
             "token_from": self.token.source if self.token else None,
             "token_expires": timestamps.write(self.token.expires) if self.token and self.token.expires else None,
             "plugins": list(readers.plugins),
-            "needed": metrics.needed(readers.plugins),
+            "needed": node_metrics.needed(readers.plugins),
             "metrics": [],
             "alerts": [],
         }
@@ -217,12 +217,12 @@ class _Preflight:
         yield from self._discovery.authorities(endpoint)
 
     def _questions(self, connection: Prometheus, readers: Readers) -> dict[str, Any]:
-        wanted = metrics.needed(readers.plugins)
+        wanted = node_metrics.needed(readers.plugins)
         if self.token is not None and self.token.expires and self.token.is_expired(self._now):
             moment = self.token.expires.strftime("%Y-%m-%d %H:%M:%S UTC")
             self.findings.append(error("token-expired", f"The token expired at {moment}", "get a new one, for example by service_account"))
         try:
-            averages = {metric: connection.query(metrics.average(metric)) for metric in wanted}
+            averages = {metric: connection.query(node_metrics.average(metric)) for metric in wanted}
             if not wanted:
                 connection.query("vector(1)")
             rules = connection.alert_rules(list(self._options.alerts)) if self._options.alerts else []
@@ -236,19 +236,19 @@ class _Preflight:
         reports = []
         for metric in wanted:
             found = averages[metric]
-            ages = connection.query(metrics.age(metric)) if found else []
-            others = bool(found) and metrics.by_others(connection.query(metrics.recorders(metric)))
-            raw = None if found else int(any(sample.value for sample in connection.query(metrics.raw(metric))))
-            report, wrong = metrics.judge(metric, found, ages, known, self._options.max_age, raw, readers)
+            ages = connection.query(node_metrics.age(metric)) if found else []
+            others = bool(found) and node_metrics.by_others(connection.query(node_metrics.recorders(metric)))
+            raw = None if found else int(any(sample.value for sample in connection.query(node_metrics.raw(metric))))
+            report, wrong = node_metrics.judge(metric, found, ages, known, self._options.max_age, raw, readers)
             reports.append(dict(report, recorded_by_others=others))
             self.findings += wrong
         told, wrong = alerts.judge(self._options.alerts, rules)
         self.findings += wrong
         return {"authorized": True, "metrics": reports, "alerts": told}
 
-    def _nodes(self) -> list[metrics.Node]:
+    def _nodes(self) -> list[node_metrics.Node]:
         try:
-            return metrics.nodes(self._client.list(self._client.resource("v1", "Node")))
+            return node_metrics.nodes(self._client.list(self._client.resource("v1", "Node")))
         except ApiError as failure:
             if failure.status not in (401, 403):
                 raise
@@ -289,7 +289,7 @@ class _Preflight:
 def _readers(options: Options) -> tuple[Readers, list[Finding]]:
     """The plugins whose metrics count, and what is wrong with the configuration that names them."""
     if options.config is None and options.content is None:
-        known = metrics.load_aware()
+        known = node_metrics.load_aware()
         chosen = options.plugins or ([] if options.alerts else known)
         for name in chosen:
             if name not in known:
@@ -301,11 +301,11 @@ def _readers(options: Options) -> tuple[Readers, list[Finding]]:
         option = "config" if options.config is not None else "content"
         said = checked.findings[0].format() if checked.findings else "it is no mapping"
         raise InputError(f"{option}: this is no KubeSchedulerConfiguration: {said}.")
-    plugins, findings = configured.asking_prometheus(checked.config), configured.too_many(checked.config)
+    plugins, findings = prometheus_clients.asking_prometheus(checked.config), prometheus_clients.too_many(checked.config)
     if not plugins:
         message = "No plugin of the configuration queries Prometheus, so no metrics were checked"
         findings.append(warning("nothing-asks", message, "enable one with metricProvider.type Prometheus, if that was meant"))
-    return Readers(plugins, target_utilization=configured.target_utilization(checked.config)), findings
+    return Readers(plugins, target_utilization=prometheus_clients.target_utilization(checked.config)), findings
 
 
 def _read(path: str) -> str:

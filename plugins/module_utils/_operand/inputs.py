@@ -22,9 +22,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources 
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import named_plugins
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import dns1123_subdomain
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import configured, findings, preflight
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import findings, preflight, prometheus_clients
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.metrics import Readers
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.node_metrics import Readers
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import decision as decisions
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import (
     eligible_nodes,
@@ -304,12 +304,12 @@ class Reader:
         text, ca = data[prometheus_access.CONFIG_KEY], data.get(prometheus_access.CA_KEY)
         # What is filled in is another text than the one that was validated.
         config = facts.config.tree if facts.config and text == facts.config.text else tree(text)
-        asked = configured.asked(config)
+        asked = prometheus_clients.asked(config)
         more: list[FindingData] = []
         through_service = asked is None and source is not None and bool(source.watcher_url)
         if through_service and source is not None:
-            plugins = configured.watched_by(config, source.watcher_url)
-            asked, ca = (configured.Asked(source.url, source.token, False, plugins) if plugins else None), source.ca
+            plugins = prometheus_clients.watched_by(config, source.watcher_url)
+            asked, ca = (prometheus_clients.Asked(source.url, source.token, False, plugins) if plugins else None), source.ca
             more = self._without_watcher()
         if asked is None:
             return None
@@ -321,7 +321,7 @@ class Reader:
             plugins=asked.plugins,
             timeout=METRICS_TIMEOUT,
         )
-        readers = Readers(asked.plugins, through_service, configured.target_utilization(config))
+        readers = Readers(asked.plugins, through_service, prometheus_clients.target_utilization(config))
         found: list[FindingData] = preflight.examine(options, lambda: self._client, readers=readers)["findings"]
         return found + more
 

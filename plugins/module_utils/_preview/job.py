@@ -22,7 +22,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError, message_of
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import in_pod
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, check, source_of, text_of
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.run import Progress
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import Progress
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import Snapshot
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import job_pods
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.interrupts import ended_by_signals, uninterrupted

@@ -18,8 +18,10 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources 
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import binary
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import images, presets
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import from_structure
-from ansible_collections.osso.scheduler.plugins.module_utils._preview import compare, present
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.run import (
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import effect, present_state
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Key, key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import Candidate, Scores, candidate
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import (
     DRAIN,
     HEADROOM,
     MODES,
@@ -32,8 +34,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils._preview.run import
     perform,
     score,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler import Candidate, Scores, candidate
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import Key, key_of
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import Malformed, Snapshot, redact
 
 SOURCES = ("config", "config_text", "config_file", "preset")
@@ -102,23 +102,23 @@ def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
         if old and scene.offered:
             baseline = perform(old, scene, options.timeout, progress)
         found = perform(new, scene, options.timeout, progress) if scene.offered else Run()
-        different = compare.changed(scene, found, baseline)[: compare.MAX_SCORED]
+        different = effect.changed(scene, found, baseline)[: effect.MAX_SCORED]
         ties: dict[Key, set[str]] = {}
         scores: dict[Key, dict[str, Scores]] = {}
         if different:
             by_key = {key_of(pod): pod for pod in scene.offered}
             # Of each pod, the scores of the node before and of the node after
-            kept = {key: {compare.reference(by_key[key], baseline), found.placements[key].node} - {""} for key in different}
+            kept = {key: {effect.reference(by_key[key], baseline), found.placements[key].node} - {""} for key in different}
             scored = score(new, scene, kept, (baseline or found).history, options.timeout, progress)
             # A pod that the candidate does not place where the reference placed it has no ties.
             ties = {key: scored.ties.get(key, set()) for key in different}
             scores = scored.scores
-    outcome = compare.Outcome(scene, snapshot.of("Pod"), snapshot.of("Node"), found, baseline, ties, scores, selection.skipped)
-    result = compare.report(outcome)
+    outcome = effect.Outcome(scene, snapshot.of("Pod"), snapshot.of("Node"), found, baseline, ties, scores, selection.skipped)
+    result = effect.report(outcome)
     assumptions = _assumptions(options, snapshot, selection, new, [run for run in (baseline, found) if run], shared)
     if broken:
         assumptions.append(f"The present configuration cannot be run, so each pod is compared with its present node. {broken}")
-    beyond = compare.exceeded(result["summary"], result["pods"], options.max_unschedulable, options.max_moved_percent)
+    beyond = effect.exceeded(result["summary"], result["pods"], options.max_unschedulable, options.max_moved_percent)
     return {
         "changed": False,
         **result,
@@ -268,7 +268,7 @@ def prepared(name: str, given: Side, run_command: binary.RunCommand) -> Iterator
             program,
             source_of(name, given),
         )
-        yield candidate(name, path, present.filled(text) if isinstance(text, str) else text, release, plugins, *more)
+        yield candidate(name, path, present_state.filled(text) if isinstance(text, str) else text, release, plugins, *more)
 
 
 def text_of(name: str, given: Side) -> str | bytes:

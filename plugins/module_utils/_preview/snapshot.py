@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging import amounts
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import resource_accounting
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import NEEDS
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def redact(obj: Mapping[str, Any]) -> Object:
     if wrong:
         raise Malformed(wrong)
     if obj["kind"] in ("Pod", "Node"):
-        has = amounts.requested([redacted]) if obj["kind"] == "Pod" else amounts.allocatable(redacted)
+        has = resource_accounting.requested([redacted]) if obj["kind"] == "Pod" else resource_accounting.allocatable(redacted)
         if max(has.cpu_millis, has.memory, has.pods) > _LARGEST_AMOUNT:
             raise Malformed("a quantity is larger than any of Kubernetes")
     return redacted

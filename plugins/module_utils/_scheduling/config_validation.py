@@ -29,7 +29,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tar
     parse_release,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import content_hash, normalize
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import configured
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import prometheus_clients
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import devices
 
 # Of the finding about clientConnection.kubeconfig
@@ -116,12 +116,12 @@ class ValidationResult:
     @property
     def asks_prometheus(self) -> list[str]:
         """The enabled plugins that query Prometheus themselves."""
-        return configured.asking_prometheus(self.config) if isinstance(self.config, dict) else []
+        return prometheus_clients.asking_prometheus(self.config) if isinstance(self.config, dict) else []
 
     @property
     def holds_token(self) -> bool:
         """Is there a token for Prometheus in the text, or a placeholder for one?"""
-        return configured.holds_token(self.tree)
+        return prometheus_clients.holds_token(self.tree)
 
 
 def resolve_target(

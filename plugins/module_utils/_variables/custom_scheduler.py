@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, duplicates, shared_names
-from ansible_collections.osso.scheduler.plugins.module_utils._variables.types import typed
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import typed
 
 VARIABLE = "custom_schedulers"
 PORT = 10259

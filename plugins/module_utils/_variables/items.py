@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.shared_values import listed_twice
-from ansible_collections.osso.scheduler.plugins.module_utils._variables.types import typed
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import typed
 
 
 def completed(variable: str, given: Sequence[Mapping[str, Any]], defaults: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@
 
 """Which cluster a playbook changes, where hosts of the inventory name theirs by cluster_access. A real play.
 
-The rules: tests/unit/plugins/module_utils/_fleet/test_access.py.
+The rules: tests/unit/plugins/module_utils/_fleet/test_cluster_identity.py.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import tarfile
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import binary
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import Target
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import prepared
 
 DIGEST = "registry.example.com/a/scheduler@sha256:" + "0" * 64

@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging import cache_dump, signalling
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import Target
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import cache_dump, send_sigusr2
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target
 
 POD = {
     "metadata": {"namespace": "n", "name": "p"},
@@ -42,7 +42,7 @@ class Server:
 
 
 def failure(monkeypatch, grown) -> ClusterError:
-    monkeypatch.setattr(signalling, "from_inside", lambda *_args: signalling.Sent(signalling.EPHEMERAL, LEFTOVER))
+    monkeypatch.setattr(send_sigusr2, "from_inside", lambda *_args: send_sigusr2.Sent(send_sigusr2.EPHEMERAL, LEFTOVER))
     options = cache_dump.Options(
         None, [], {"namespace": "n", "name": "p"}, cache_dump.AUTO, "busybox", "kube-scheduler", None, None, 1, False
     )

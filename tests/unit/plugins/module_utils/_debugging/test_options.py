@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import cache_dump, profiles
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.access import Access
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.temporary_rbac import Access
 from ansible_collections.osso.scheduler.plugins.modules import scheduler_cache_dump, scheduler_pprof
 
 POD = {"namespace": "n", "name": "p", "container": None}

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog import entries
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.compare import compare, view
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.dump import find
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.cache_comparison import compare, view
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.dump_parser import find
 
 RECORDED = Path(__file__).parent / "recorded"
 

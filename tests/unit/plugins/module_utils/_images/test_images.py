@@ -10,7 +10,7 @@ import json
 from base64 import b64decode
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._images import mirroring, trouble
+from ansible_collections.osso.scheduler.plugins.module_utils._images import mirroring, registry_errors
 from ansible_collections.osso.scheduler.plugins.module_utils._images.credentials import auth_file
 from ansible_collections.osso.scheduler.plugins.module_utils._images.reference import parse, parse_registry
 
@@ -203,7 +203,7 @@ SAID = {
 
 @pytest.mark.parametrize("output", SAID)
 def test_refusals_of_registries_come_with_a_remedy(output):
-    said = trouble.explain("Getting image source signatures\n" + output + "\n", "r/a:1", "mirror_")
+    said = registry_errors.explain("Getting image source signatures\n" + output + "\n", "r/a:1", "mirror_")
     assert said.startswith(("r/a:1: ", "r: "))
     assert SAID[output] in said
     assert "level=" not in said
@@ -211,11 +211,15 @@ def test_refusals_of_registries_come_with_a_remedy(output):
 
 
 def test_what_is_unknown_or_denied_may_be_missing():
-    assert [trouble.may_be_missing(output) for output in SAID] == ["manifest unknown" in output or "denied" in output for output in SAID]
+    assert [registry_errors.may_be_missing(output) for output in SAID] == [
+        "manifest unknown" in output or "denied" in output for output in SAID
+    ]
     # What quay says of a repository that nobody has made yet.
-    assert trouble.may_be_missing("reading manifest 1 in quay.io/a: unauthorized: access to the requested resource is not authorized")
-    assert not trouble.may_be_missing("")
-    assert trouble.explain("", "r/a:1", "mirror_") == "r/a:1: no error message"
+    assert registry_errors.may_be_missing(
+        "reading manifest 1 in quay.io/a: unauthorized: access to the requested resource is not authorized"
+    )
+    assert not registry_errors.may_be_missing("")
+    assert registry_errors.explain("", "r/a:1", "mirror_") == "r/a:1: no error message"
 
 
 FOUND = {"rc": 0, "stdout": f"r.example.com/a@{ONE}\n"}
@@ -272,6 +276,6 @@ def test_images_are_named_so_that_the_cluster_pulls_the_copies(kind, named, want
 def test_before_a_push_what_is_not_there_is_no_problem():
     said = {"a": FOUND, "b": UNKNOWN, "c": REFUSED, "d": REFUSED}
     answers = [{"item": f"r.example.com/team/{name}:1", **answer} for name, answer in said.items()]
-    (problem,) = trouble.problems(answers, "publish_")
+    (problem,) = registry_errors.problems(answers, "publish_")
     assert problem.startswith("r.example.com: ")
     assert "publish_credentials" in problem

@@ -17,7 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.che
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.convert import convert
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.differences import diff
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import named_plugins
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import configured
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import prometheus_clients
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import plugin_requirements, prometheus_access
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import APPLY, decide
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import config_validation
@@ -72,10 +72,10 @@ def consume(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):
     assert config.valid
     tree = config.tree
     decide(facts(config=config))
-    configured.asked(tree)
-    configured.watched_by(tree, "http://watcher:2020")
-    configured.holds_token(tree)
-    configured.too_many(tree)
+    prometheus_clients.asked(tree)
+    prometheus_clients.watched_by(tree, "http://watcher:2020")
+    prometheus_clients.holds_token(tree)
+    prometheus_clients.too_many(tree)
     plugin_requirements.kinds(named_plugins(tree))
     prometheus_access.data(config.text, prometheus_access.Source(url="https://a", token="b", watcher_url="http://c"))
     secret_texts(tree)
@@ -93,7 +93,7 @@ def consume(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):
 def test_every_dialect_of_a_load_aware_configuration(text):
     consume(text)
     config = validated(text)
-    asked = configured.asked(config.tree)
+    asked = prometheus_clients.asked(config.tree)
     assert (asked.address, asked.token, asked.plugins) == ("https://prometheus:9091", "planted-credential", ["TargetLoadPacking"])
     decision = decide(facts(config=config))
     assert decision.action == APPLY
@@ -174,7 +174,7 @@ def test_what_is_no_configuration_is_a_finding(odd):
         decide(facts(config=found))
         assert "planted" not in "".join(masked(broken, broken))
         assert "planted" not in json.dumps(Masking().cleaned({"kind": "ConfigMap", "metadata": {}, "data": {"config.yaml": broken}}))
-        configured.holds_token(found.tree)
+        prometheus_clients.holds_token(found.tree)
         named_plugins(found.tree)
         assert "planted" not in refusal(broken)
         with pytest.raises(InputError):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils._variables import operator, secondary_scheduler, types
+from ansible_collections.osso.scheduler.plugins.module_utils._variables import operator, secondary_scheduler, typed_values
 
 ROOT = Path(__file__).resolve().parents[5]
 IMAGE = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7"
@@ -166,7 +166,7 @@ def test_a_removal_spares_schedulers_of_others():
     ],
 )
 def test_a_text_gets_its_type(value, wanted, result):
-    found = types.typed(value, wanted)
+    found = typed_values.typed(value, wanted)
     assert (found, type(found)) == (result, type(result))
 
 
@@ -192,6 +192,6 @@ def test_a_list_or_dict_that_is_a_text_is_an_error(role, name):
     """Of every role: Ansible accepts such a text, and a role would read its characters."""
     about = options(role)
     for text in ("a,b", "a=b", "[]", ""):
-        (error,) = types.errors(about, {name: text})
+        (error,) = typed_values.errors(about, {name: text})
         assert error.startswith(f"{name} is a text instead of a {about[name]['type']}. Give it in a file")
-    assert types.errors(about, {name: [] if about[name]["type"] == "list" else {}, "other": "text"}) == []
+    assert typed_values.errors(about, {name: [] if about[name]["type"] == "list" else {}, "other": "text"}) == []

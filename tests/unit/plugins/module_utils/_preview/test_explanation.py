@@ -10,7 +10,7 @@ import copy
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._preview import explain
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import explanation
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import parse
 from support.preview import listed, node, pod
 
@@ -19,7 +19,7 @@ SOFT = {"key": "soft", "effect": "PreferNoSchedule"}
 
 
 def changes(*nodes, **spec):
-    return {one.text: one.pod["spec"] for one in explain.changes(pod("p", **spec), nodes)}
+    return {one.text: one.pod["spec"] for one in explanation.changes(pod("p", **spec), nodes)}
 
 
 def test_only_what_could_matter_is_tried():
@@ -34,7 +34,7 @@ def test_each_change_is_the_only_one():
     affinity = {"nodeAffinity": required, "podAntiAffinity": apart}
     before = pod("p", affinity=affinity)
     untouched = copy.deepcopy(before)
-    found = {one.text: one.pod["spec"] for one in explain.changes(before, [node("a", taints=[GPU])])}
+    found = {one.text: one.pod["spec"] for one in explanation.changes(before, [node("a", taints=[GPU])])}
     assert before == untouched
     assert found["without the taint gpu=a:NoSchedule of 1 nodes"]["tolerations"] == [{**GPU, "operator": "Equal"}]
     assert found["without nodeSelector and required node affinity"]["affinity"] == {"nodeAffinity": {}, "podAntiAffinity": apart}
@@ -46,13 +46,13 @@ def test_each_change_is_the_only_one():
 def test_smaller_requests():
     spec = pod("p", cpu="1")["spec"]
     spec["containers"][0]["resources"]["requests"]["example.com/gpu"] = "1"
-    (container,) = explain.smaller(spec)["containers"]
+    (container,) = explanation.smaller(spec)["containers"]
     assert container["resources"]["requests"] == {"cpu": "900m", "memory": "94371840", "example.com/gpu": "1"}
 
 
 def test_a_new_node_of_each_size_is_empty():
     nodes = [node("a", taints=[{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}]), node("b"), node("big", cpu="64")]
-    new = [one.node for one in explain.changes(pod("p"), nodes) if one.node]
+    new = [one.node for one in explanation.changes(pod("p"), nodes) if one.node]
     assert [one["metadata"]["name"] for one in new] == ["preview-new-1", "preview-new-2"]
     assert new[0]["metadata"]["labels"]["kubernetes.io/hostname"] == "preview-new-1"
     assert new[0]["spec"] == {"taints": []}
@@ -74,11 +74,11 @@ def test_a_new_node_of_each_size_is_empty():
     ],
 )
 def test_the_reason_of_one_node(message, reason):
-    assert explain._own_reason(message) == reason
+    assert explanation._own_reason(message) == reason
 
 
 def test_one_pod_is_required():
     snapshot = parse(listed(node("a")), "list")
     for given in ({}, {"name": "p", "template": {"spec": {}}}):
         with pytest.raises(InputError, match="name, template: set one of them"):
-            explain.explain(explain.Options({}, **given), snapshot, None, None)
+            explanation.explain(explanation.Options({}, **given), snapshot, None, None)

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging import compare as comparing
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.dump import Dump, Node, Pod, Resources
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import cache_comparison as comparing
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.dump_parser import Dump, Node, Pod, Resources
 
 NAMES = ("second",)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.validation_args import second_watchers
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding, error
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.metrics import DEFAULT_TARGET_UTILIZATION, load_aware
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.node_metrics import DEFAULT_TARGET_UTILIZATION, load_aware
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import user_in, without_user
 
 DEFAULT_ADDRESS = "http://prometheus-k8s:9090"

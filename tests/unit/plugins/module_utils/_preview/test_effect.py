@@ -12,11 +12,11 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import from_structure
-from ansible_collections.osso.scheduler.plugins.module_utils._preview import compare, present, progress
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import effect, present_state, progress
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, _with_profile, make_scene, preview, select
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.run import Placement, Run, Scene
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler import Candidate, Log, Scores, sandbox_config
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import Change, key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Change, key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import Candidate, Log, Scores, sandbox_config
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import Placement, Run, Scene
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import parse
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.table import table
 from support.preview import CONFIG, listed, node, pod
@@ -28,7 +28,7 @@ def run(placements, history=()):
 
 def outcome(pods, placements, ties=None, baseline=None):
     scene = Scene("replace", (), tuple(pods))
-    return compare.Outcome(scene, pods, [node("a"), node("b")], run(placements), baseline and run(baseline), ties or {}, {}, {})
+    return effect.Outcome(scene, pods, [node("a"), node("b")], run(placements), baseline and run(baseline), ties or {}, {}, {})
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def outcome(pods, placements, ties=None, baseline=None):
     ],
 )
 def test_statuses(placement, ties, status):
-    (row,) = compare.report(outcome([pod("p", on="a")], {"p": placement}, ties))["pods"]
+    (row,) = effect.report(outcome([pod("p", on="a")], {"p": placement}, ties))["pods"]
     assert (row["status"], row["before"], row["node"]) == (status, "a", placement.node)
 
 
@@ -56,14 +56,14 @@ def test_ties_of_a_pod_without_a_node(ties, reason):
     """They are determined like those of a pod on another node."""
     waiting = pod("p")
     found = outcome([waiting], {"p": Placement("b")}, {("shop", "p"): ties})
-    (row,) = compare.report(found)["pods"]
+    (row,) = effect.report(found)["pods"]
     assert (row["status"], row["reason"], row["ties"]) == ("moved", reason, sorted(ties))
-    assert compare.changed(found.scene, found.candidate, None) == [("shop", "p")]
+    assert effect.changed(found.scene, found.candidate, None) == [("shop", "p")]
 
 
 def test_the_baseline_goes_before_the_present_node():
     found = outcome([pod("p", on="a")], {"p": Placement("b")}, baseline={"p": Placement("b")})
-    (row,) = compare.report(found)["pods"]
+    (row,) = effect.report(found)["pods"]
     assert (row["status"], row["current"], row["before"]) == ("same", "a", "b")
 
 
@@ -72,7 +72,7 @@ def test_nodes_and_summary():
     placements = {"one": Placement("b", "", (("shop", "victim"),)), "two": Placement("", "no")}
     history = [Change(("shop", "victim"), by="shop-one"), Change(("shop", "one"), "b")]
     found = outcome(pods, placements)._replace(scene=Scene("drain", (), tuple(pods[:2])), candidate=run(placements, history))
-    report = compare.report(found)
+    report = effect.report(found)
     assert [entry["after"]["pods"] for entry in report["nodes"]] == [0, 1]
     assert report["nodes"][1]["after"]["cpu_millis"] == 1000
     summary = report["summary"]
@@ -87,9 +87,9 @@ def test_nodes_and_summary():
 
 def test_limits_name_the_first_pods():
     pods = [pod(f"p{number:02}", on="a") for number in range(12)]
-    report = compare.report(outcome(pods, {one["metadata"]["name"]: Placement("b") for one in pods}, {key_of(one): {"b"} for one in pods}))
-    assert compare.exceeded(report["summary"], report["pods"], 0, 100.0) == []
-    (beyond,) = compare.exceeded(report["summary"], report["pods"], 0, 50.0)
+    report = effect.report(outcome(pods, {one["metadata"]["name"]: Placement("b") for one in pods}, {key_of(one): {"b"} for one in pods}))
+    assert effect.exceeded(report["summary"], report["pods"], 0, 100.0) == []
+    (beyond,) = effect.exceeded(report["summary"], report["pods"], 0, 50.0)
     assert beyond.startswith("100.0 % of the pods would be on another node, the limit is 50.0 %: shop/p00, ")
     assert beyond.endswith("shop/p09 and 2 more.")
 
@@ -248,7 +248,7 @@ def test_progress_is_rare(monkeypatch):
     ],
 )
 def test_what_is_present_is_recognised(new, text, same):
-    assert present.is_same(new, text, {"image": "i:1", "config_text": "a: 1\n"}) is same
+    assert present_state.is_same(new, text, {"image": "i:1", "config_text": "a: 1\n"}) is same
 
 
 def test_a_baseline_without_a_profile_for_a_pod():
@@ -263,6 +263,6 @@ def test_a_baseline_without_a_profile_for_a_pod():
 def test_a_present_configuration_that_is_no_text(monkeypatch):
     """The message names the option."""
     client = SimpleNamespace(resource=lambda *names: names, get=lambda *names: {"metadata": {}, "spec": {"schedulerConfig": "config"}})
-    monkeypatch.setattr(present, "read_config_map", lambda *names: SimpleNamespace(text=b"\xff", source="ConfigMap ns/config"))
+    monkeypatch.setattr(present_state, "read_config_map", lambda *names: SimpleNamespace(text=b"\xff", source="ConfigMap ns/config"))
     with pytest.raises(InputError, match=r"^baseline\.secondary_scheduler: ns/one: ConfigMap ns/config is no UTF-8\.$"):
-        present.read(client, {"secondary_scheduler": {"name": "one", "namespace": "ns"}})
+        present_state.read(client, {"secondary_scheduler": {"name": "one", "namespace": "ns"}})

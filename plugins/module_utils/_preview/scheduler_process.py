@@ -33,7 +33,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plu
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ERROR
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.rules import LIBRARY_PLUGINS
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import SCHEDULER_PLUGINS
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import Key, Sandbox
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Key, Sandbox
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import config_validation
 
 START_SECONDS = 60

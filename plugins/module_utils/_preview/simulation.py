@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a kube-scheduler does with pods that are offered in a mode. I/O only by `scheduler.running`.
+"""What a kube-scheduler does with pods that are offered in a mode. I/O only by `scheduler_process.running`.
 
 - pending: pods without a node; all others stay.
 - replace: one pod after the other is left out, offered, and put back, so that no answer depends on another one.
@@ -17,7 +17,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler import (
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Answer, Change, Key, Sandbox, key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import (
     ATTEMPTS,
     EVENTS,
     SCORES,
@@ -28,7 +29,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler 
     Scores,
     running,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import Answer, Change, Key, Sandbox, key_of
 
 PENDING, REPLACE, DRAIN, HEADROOM = "pending", "replace", "drain", "headroom"
 MODES = (PENDING, REPLACE, DRAIN, HEADROOM)

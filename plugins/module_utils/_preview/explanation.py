@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging import amounts, binary
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import binary, resource_accounting
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import Quantity
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import about_load, check_number, copy_of, prepared
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.run import Placement, Progress, Run, Stage, bystander, on_stage
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler import REJECTIONS, SCORES, Candidate
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import Key, key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Key, key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import REJECTIONS, SCORES, Candidate
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import Placement, Progress, Run, Stage, bystander, on_stage
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import Snapshot
 
 _HOSTNAME = "kubernetes.io/hostname"
@@ -216,7 +216,7 @@ def _new_nodes(nodes: Sequence[Object]) -> list[tuple[str, Object]]:
     """Empty copies of nodes, one for each of the most frequent sizes, each with the name of its original."""
     by_size: dict[tuple[int, int, int], list[Object]] = {}
     for node in nodes:
-        has = amounts.allocatable(node)
+        has = resource_accounting.allocatable(node)
         by_size.setdefault((has.cpu_millis, has.memory, has.pods), []).append(node)
     frequent = sorted(by_size.values(), key=lambda those: -len(those))[:_MOST_NEW_NODES]
     found = []

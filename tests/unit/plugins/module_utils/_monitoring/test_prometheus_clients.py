@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import configuration
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.configured import asking_prometheus, too_many
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus_clients import asking_prometheus, too_many
 
 PACKING, BALANCING = "trimaran_target_load_packing", "trimaran_load_variation_risk_balancing"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.metrics import (
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.node_metrics import (
     CPU,
     MAX_AGE,
     MEMORY,

@@ -15,7 +15,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import redacted, scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import exposition, https
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import Target, leads
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target, leads
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import identify
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import KIND

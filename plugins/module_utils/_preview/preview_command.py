@@ -18,10 +18,10 @@ import subprocess
 import sys
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.names import COMMAND_LINE, renamed
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.option_names import COMMAND_LINE, renamed
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, preview
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.progress import Progress
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.run import DRAIN, PENDING, REPLACE
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import DRAIN, PENDING, REPLACE
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import read
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.table import table
 

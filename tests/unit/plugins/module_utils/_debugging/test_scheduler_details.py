@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog import last_error
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.inside import Inside, in_effect
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.scheduler_details import Inside, in_effect
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.workload import Command
 

@@ -12,8 +12,8 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import streams
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging import signalling
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import Target, leads, named
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import send_sigusr2
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target, leads, named
 
 
 class Server:
@@ -121,7 +121,7 @@ class Beside(Server):
 )
 def test_an_error_names_the_container_that_stays(server, said):
     with pytest.raises(ApiError) as error:
-        signalling.from_beside(server, Target(server.pod, "main", {}, None), "kube-scheduler", "busybox", 5)
+        send_sigusr2.from_beside(server, Target(server.pod, "main", {}, None), "kube-scheduler", "busybox", 5)
     assert said in error.value.message
     assert server.name in error.value.message
 
@@ -129,7 +129,7 @@ def test_an_error_names_the_container_that_stays(server, said):
 def test_no_container_is_added_to_a_static_pod():
     static = Target(pod(SCHEDULER, annotations={"kubernetes.io/config.mirror": "x"}), "main", {}, None)
     with pytest.raises(InputError, match=r"static pod of the node node-1.*method: host"):
-        signalling.from_beside(Server(), static, "kube-scheduler", "busybox", 1)
+        send_sigusr2.from_beside(Server(), static, "kube-scheduler", "busybox", 1)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.dump import Resources
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.dump_parser import Resources
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import Quantity
 
 _PLAIN = ("cpu", "memory", "ephemeral-storage", "pods")

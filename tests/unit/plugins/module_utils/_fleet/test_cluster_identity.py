@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._fleet.access import problems, twins
+from ansible_collections.osso.scheduler.plugins.module_utils._fleet.cluster_identity import problems, twins
 
 HOST = {"host": "https://api.example.com:6443", "api_key": "sha256~of-berlin"}
 

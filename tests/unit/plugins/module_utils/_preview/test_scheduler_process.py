@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._preview import scheduler
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import scheduler_process
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import prepared
 from support.preview import CONFIG
 
@@ -46,15 +46,15 @@ def test_messages_name_the_option_with_the_program(program, side, option):
 def test_a_program_that_writes_without_end(program):
     path = program("exec yes Kubernetes")
     with pytest.raises(InputError, match="does not print the release"):
-        scheduler.version_of(path, "candidate", "candidate.binary: x")
+        scheduler_process.version_of(path, "candidate", "candidate.binary: x")
 
 
 def test_a_program_that_leaves_another_one(program, monkeypatch):
     """It holds the output open."""
-    monkeypatch.setattr(scheduler, "START_SECONDS", 1)
+    monkeypatch.setattr(scheduler_process, "START_SECONDS", 1)
     with pytest.raises(InputError, match="did not end within 1 s"):
-        scheduler.version_of(program("sleep 300 & echo Kubernetes"), "candidate", "candidate.binary: x")
+        scheduler_process.version_of(program("sleep 300 & echo Kubernetes"), "candidate", "candidate.binary: x")
 
 
 def test_the_release_of_a_program(program):
-    assert scheduler.version_of(program("echo Kubernetes v1.34.1; echo more >&2"), "candidate", "") == ("1.34", None)
+    assert scheduler_process.version_of(program("echo Kubernetes v1.34.1; echo more >&2"), "candidate", "") == ("1.34", None)

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging import amounts
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.run import HEADROOM, REPLACE, Placement, Run, Scene
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler import Scores
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import Key, key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import resource_accounting
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Key, key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import Scores
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import HEADROOM, REPLACE, Placement, Run, Scene
 
 SAME, MOVED, TIE, UNSCHEDULABLE, PREEMPTS, NOT_COMPARED = "same", "moved", "tie", "unschedulable", "preempts", "not compared"
 MAX_SCORED = 500
@@ -139,7 +139,7 @@ def _places(outcome: Outcome, run: Run | None) -> dict[Key, str]:
 
 def _nodes(outcome: Outcome) -> list[dict[str, Any]]:
     by_key = {key_of(pod): pod for pod in (*outcome.pods, *outcome.scene.offered)}
-    requested = {key: amounts.requested([pod]) for key, pod in by_key.items()}
+    requested = {key: resource_accounting.requested([pod]) for key, pod in by_key.items()}
     totals = []
     for run in (outcome.baseline, outcome.candidate):
         total: dict[str, Counter[str]] = {node["metadata"]["name"]: Counter() for node in outcome.nodes}
@@ -149,7 +149,7 @@ def _nodes(outcome: Outcome) -> list[dict[str, Any]]:
         totals.append(total)
     rows = []
     for node in outcome.nodes:
-        name, has = node["metadata"]["name"], amounts.allocatable(node)
+        name, has = node["metadata"]["name"], resource_accounting.allocatable(node)
         before, after = ({field: total[name][field] for field in ("pods", "cpu_millis", "memory")} for total in totals)
         allocatable = {"pods": has.pods, "cpu_millis": has.cpu_millis, "memory": has.memory}
         rows.append({"name": name, "allocatable": allocatable, "before": before, "after": after})

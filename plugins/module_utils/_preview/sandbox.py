@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging import amounts
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import resource_accounting
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import RESOURCES
 
 Key = tuple[str, str]
@@ -332,8 +332,8 @@ class Sandbox:
         for key, measured in self._collections["metrics.k8s.io", "nodes"].objects.items():
             if key not in nodes:
                 continue
-            has = amounts.allocatable({"status": {"allocatable": nodes[key]["status"].get("capacity")}})
-            uses = amounts.allocatable({"status": {"allocatable": measured.get("usage")}})
+            has = resource_accounting.allocatable({"status": {"allocatable": nodes[key]["status"].get("capacity")}})
+            uses = resource_accounting.allocatable({"status": {"allocatable": measured.get("usage")}})
             shares = (("CPU", uses.cpu_millis, has.cpu_millis), ("Memory", uses.memory, has.memory))
             load[key[1]] = {
                 "metrics": [

@@ -12,8 +12,8 @@ import uuid
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging import signalling
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import Target
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import send_sigusr2
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target
 
 PROGRAM = """
 import pathlib, signal, sys, time
@@ -49,14 +49,14 @@ def name() -> str:
 
 
 def script(name):
-    command = signalling._command(name)
+    command = send_sigusr2._command(name)
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_the_process_of_the_name_is_signalled(start, name):
     process = start(name)
     start("another")
-    assert signalling.on_host(name).pids == (process.pid,)
+    assert send_sigusr2.on_host(name).pids == (process.pid,)
     assert process.stdout.readline() == "signalled\n"
     assert script(name).returncode == 0
     assert process.stdout.readline() == "signalled\n"
@@ -65,7 +65,7 @@ def test_the_process_of_the_name_is_signalled(start, name):
 def test_a_process_without_a_handler_is_not_signalled(start, name):
     process = start(name, "deaf")
     with pytest.raises(ClusterError, match="no handler for SIGUSR2"):
-        signalling.on_host(name)
+        send_sigusr2.on_host(name)
     done = script(name)
     assert done.returncode == 3
     assert "does not expect the signal" in done.stdout
@@ -75,7 +75,7 @@ def test_a_process_without_a_handler_is_not_signalled(start, name):
 
 def test_no_process_of_the_name(name):
     with pytest.raises(ClusterError, match=f"a process outside of containers whose program is called {name}"):
-        signalling.on_host(name)
+        send_sigusr2.on_host(name)
     done = script(name)
     assert (done.returncode, done.stdout) == (3, f"no process named {name} was signalled\n")
 
@@ -83,16 +83,16 @@ def test_no_process_of_the_name(name):
 def test_several_processes_of_the_name(start, name):
     first, second = start(name), start(name)
     with pytest.raises(InputError, match=f"pid: 2 processes on this host.*{first.pid}: ") as refused:
-        signalling.on_host(name)
+        send_sigusr2.on_host(name)
     assert f"{second.pid}: " in refused.value.message
-    assert signalling.on_host(name, pid=second.pid).pids == (second.pid,)
+    assert send_sigusr2.on_host(name, pid=second.pid).pids == (second.pid,)
     assert second.stdout.readline() == "signalled\n"
 
 
 def test_a_process_of_another_container(start, name):
     start(name)
     with pytest.raises(ClusterError, match="a process of the container 0123456789ab"):
-        signalling.on_host(name, container_id="0123456789abcdef")
+        send_sigusr2.on_host(name, container_id="0123456789abcdef")
 
 
 def target(container=None, **spec):
@@ -102,7 +102,7 @@ def target(container=None, **spec):
 
 
 def security(*args, **spec):
-    made = signalling.ephemeral_container(target(*args, **spec), "osso-dump-1", "kube-scheduler", "busybox")
+    made = send_sigusr2.ephemeral_container(target(*args, **spec), "osso-dump-1", "kube-scheduler", "busybox")
     assert made["targetContainerName"] == "secondary-scheduler"
     assert made["securityContext"]["allowPrivilegeEscalation"] is False
     return made["securityContext"]
@@ -136,13 +136,13 @@ class Waiting:
     [("ImagePullBackOff", "cannot be pulled"), ("InvalidImageName", "cannot be pulled"), ("CreateContainerError", "cannot be started")],
 )
 def test_an_ephemeral_container_that_cannot_start_ends_the_wait(monkeypatch, reason, says):
-    monkeypatch.setattr(signalling.time, "sleep", lambda seconds: pytest.fail("it waits"))
+    monkeypatch.setattr(send_sigusr2.time, "sleep", lambda seconds: pytest.fail("it waits"))
     with pytest.raises(ClusterError) as raised:
-        signalling._await_end(Waiting(reason), target(), "one", "registry.invalid/no/such:image", 60)
+        send_sigusr2._await_end(Waiting(reason), target(), "one", "registry.invalid/no/such:image", 60)
     assert f"{says}: {reason}: the kubelet's words" in raised.value.message
     assert "as debug_image (now registry.invalid/no/such:image)" in raised.value.message
 
 
 def test_one_that_is_being_created_is_waited_for():
     with pytest.raises(ClusterError, match="did not run within 0 s: ContainerCreating"):
-        signalling._await_end(Waiting("ContainerCreating"), target(), "one", "busybox", 0)
+        send_sigusr2._await_end(Waiting("ContainerCreating"), target(), "one", "busybox", 0)

@@ -11,7 +11,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.server import Answer, Change, Sandbox
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Answer, Change, Sandbox
 from support.preview import node, pod
 
 POD = "/api/v1/namespaces/shop/pods/p"

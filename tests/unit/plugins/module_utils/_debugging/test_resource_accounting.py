@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.amounts import allocatable, requested
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.resource_accounting import allocatable, requested
 
 MI = 1 << 20
 

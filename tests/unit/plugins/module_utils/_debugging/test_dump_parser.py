@@ -10,7 +10,7 @@ import json
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog import entries
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.dump import DumpError, find
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.dump_parser import DumpError, find
 
 HEADER = "I1122 05:26:55.123456       1 dumper.go:52]"
 RESOURCES = "&{MilliCPU:150 Memory:52428800 EphemeralStorage:0 AllowedPodNumber:0 ScalarResources:map[]}"

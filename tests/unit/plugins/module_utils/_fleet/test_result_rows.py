@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jinja2
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._fleet.rows import LONGEST_REASON, row, rows, stage, table
+from ansible_collections.osso.scheduler.plugins.module_utils._fleet.result_rows import LONGEST_REASON, row, rows, stage, table
 from ansible_collections.osso.scheduler.plugins.module_utils._fleet.summary import summary
 
 TEMPLATES = Path(__file__).parents[5] / "playbooks/templates"

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import streams
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target import Target
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.job_pods import HOPELESS
 
 EXEC, EPHEMERAL, HOST = "exec", "ephemeral_container", "host"

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging import amounts
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.dump import Dump, Node, Pod, Resources
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import resource_accounting
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.dump_parser import Dump, Node, Pod, Resources
 
 MISSING_NODE, GHOST_NODE, ALLOCATABLE, REQUESTED = "missing_node", "ghost_node", "allocatable", "requested"
 MISSING_POD, STALE_POD, ELSEWHERE, UNQUEUED, STALE_IN_QUEUE = (
@@ -74,11 +74,11 @@ def _nodes(dump: Dump, before: View, after: View) -> Iterable[Difference]:
         if node is None or node.deleted:
             yield Difference(MISSING_NODE, f"the scheduler does not know the node {name}", name)
             continue
-        yield from _amounts(ALLOCATABLE, node, *(amounts.allocatable(one.nodes[name]) for one in (before, after)))
+        yield from _amounts(ALLOCATABLE, node, *(resource_accounting.allocatable(one.nodes[name]) for one in (before, after)))
         present = [{uid: pod for uid, pod in one.pods.items() if _node(pod) == name} for one in (before, after)]
         # Differences of the pods are reported for the pods.
         if set(present[0]) == set(present[1]) == {pod.uid for pod in node.pods} and not flux & set(present[0]):
-            yield from _amounts(REQUESTED, node, *(amounts.requested(pods.values()) for pods in present))
+            yield from _amounts(REQUESTED, node, *(resource_accounting.requested(pods.values()) for pods in present))
     for name, node in sorted(cached.items()):
         if name not in before.nodes and name not in after.nodes:
             what = f"for {len(node.pods)} pods" if node.deleted else "as if it were there"
