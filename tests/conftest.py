@@ -202,6 +202,46 @@ def namespace(kubectl) -> str:
     kubectl("delete", "namespace", name, "--wait=false", "--ignore-not-found")
 
 
+@pytest.fixture(scope="module")
+def operator(kubectl):
+    """The demo's installation on the cluster: the operator and the SecondaryScheduler `cluster`."""
+    from support.site import installed
+
+    installed()
+
+
+@pytest.fixture
+def new(operator, kubectl):
+    """new(name=None, ...) is a `support.scheduler.Scheduler` that does not exist yet; it is deleted after the test."""
+    from support.scheduler import Scheduler
+
+    created = []
+
+    def create(name=None, **about) -> Scheduler:
+        created.append(Scheduler(kubectl, name or f"test-{uuid.uuid4().hex[:6]}", **about))
+        return created[-1]
+
+    yield create
+    for scheduler in created:
+        scheduler.delete()
+
+
+@pytest.fixture
+def own_scheduler(new):
+    """An available scheduler for one test."""
+    return new().start()
+
+
+@pytest.fixture(scope="module")
+def scheduler(operator, kubectl):
+    """An available scheduler for the tests of a file, which leave it available."""
+    from support.scheduler import Scheduler
+
+    scheduler = Scheduler(kubectl, f"test-{uuid.uuid4().hex[:6]}").start()
+    yield scheduler
+    scheduler.delete()
+
+
 @pytest.fixture(scope="session")
 def own_cluster(kubeconfig) -> Path:
     """The folder of the throwaway cluster; skips on any other cluster."""

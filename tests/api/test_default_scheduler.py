@@ -15,7 +15,7 @@ from support.scheduler import eventually
 
 
 @pytest.fixture(scope="module")
-def operator(kubectl):
+def openshift_cluster(kubectl):
     with openshift(kubectl, profile_texts()) as stand_in:
         yield stand_in
 
@@ -41,7 +41,7 @@ def test_without_openshift_it_says_so(kubectl, run_module):
     assert "this is no OpenShift with a kube-scheduler operator" in result["msg"]
 
 
-def test_what_there_is(operator, run_module):
+def test_what_there_is(openshift_cluster, run_module):
     """F131, F137, F138"""
     result = run_module("default_scheduler_info")
     assert (result["openshift_version"], result["profile"], result["policy"]) == ("4.18.3", "LowNodeUtilization", "")
@@ -55,17 +55,17 @@ def test_what_there_is(operator, run_module):
     assert {event["reason"] for event in result["events"]} == {"NodeCurrentRevisionChanged"}
 
 
-def test_check_mode_writes_nothing(operator, configure, kubectl):
+def test_check_mode_writes_nothing(openshift_cluster, configure, kubectl):
     run = configure(profile="HighNodeUtilization", check=True, diff=True)
     assert "HighNodeUtilization" in str(run.task("Configure the default scheduler").result["diff"])
     assert "profile" not in scheduler(kubectl)
 
 
-def test_profile_is_rolled_out_to_every_node_and_told_step_by_step(operator, configure, kubectl):
+def test_profile_is_rolled_out_to_every_node_and_told_step_by_step(openshift_cluster, configure, kubectl):
     """F130, F139"""
-    before = operator.revision
+    before = openshift_cluster.revision
     run = configure(profile="HighNodeUtilization", masters_schedulable=True, default_node_selector="pool=work")
-    assert operator.revision == before + 1
+    assert openshift_cluster.revision == before + 1
     assert scheduler(kubectl) == {
         "profile": "HighNodeUtilization",
         "mastersSchedulable": True,
@@ -78,7 +78,7 @@ def test_profile_is_rolled_out_to_every_node_and_told_step_by_step(operator, con
     assert json.loads(live)["profiles"][0]["pluginConfig"][0]["args"] == {"scoringStrategy": {"type": "MostAllocated"}}
 
 
-def test_second_run_writes_nothing(operator, configure, audit):
+def test_second_run_writes_nothing(openshift_cluster, configure, audit):
     options = {"profile": "HighNodeUtilization", "masters_schedulable": True, "default_node_selector": "pool=work"}
     with audit:
         run = configure(**options)
@@ -86,9 +86,9 @@ def test_second_run_writes_nothing(operator, configure, audit):
     assert [request for request in audit.writes() if "ansible" in request.agent.lower() or "OpenAPI" in request.agent] == []
 
 
-def test_log_levels_limits_and_forced_redeployment(operator, configure, kubectl):
+def test_log_levels_limits_and_forced_redeployment(openshift_cluster, configure, kubectl):
     """F135, F140 to F142"""
-    before = operator.revision
+    before = openshift_cluster.revision
     configure(
         profile="HighNodeUtilization",
         log_level="Debug",
@@ -99,7 +99,7 @@ def test_log_levels_limits_and_forced_redeployment(operator, configure, kubectl)
         unsupported_config_overrides={"arguments": {"v": "9"}},
         i_understand_unsupported_overrides=True,
     )
-    assert operator.revision == before + 1
+    assert openshift_cluster.revision == before + 1
     assert kube_scheduler(kubectl) == {
         "managementState": "Managed",
         "logLevel": "Debug",
@@ -111,7 +111,7 @@ def test_log_levels_limits_and_forced_redeployment(operator, configure, kubectl)
     }
 
 
-def test_what_is_dangerous_needs_a_word_more(operator, configure, kubectl):
+def test_what_is_dangerous_needs_a_word_more(openshift_cluster, configure, kubectl):
     """F141, F143 to F145"""
     run = configure(
         unsupported_config_overrides={"arguments": {"v": "9"}},
@@ -126,7 +126,7 @@ def test_what_is_dangerous_needs_a_word_more(operator, configure, kubectl):
     assert kubectl.json("get", "clusterversion", "version")["spec"].get("overrides") is None
 
 
-def test_operator_is_unmanaged_and_managed_again(operator, configure, kubectl, run_module):
+def test_operator_is_unmanaged_and_managed_again(openshift_cluster, configure, kubectl, run_module):
     """F143: another's overrides stay"""
     other = {"kind": "Deployment", "group": "apps", "namespace": "elsewhere", "name": "other", "unmanaged": True}
     kubectl("patch", "clusterversion", "version", "--type=merge", f"--patch={json.dumps({'spec': {'overrides': [other]}})}")
@@ -138,7 +138,7 @@ def test_operator_is_unmanaged_and_managed_again(operator, configure, kubectl, r
     assert kubectl.json("get", "clusterversion", "version")["spec"]["overrides"] == [other, {**ours, "unmanaged": False}]
 
 
-def test_dead_policy_is_refused_and_emptied(operator, configure, kubectl, run_module):
+def test_dead_policy_is_refused_and_emptied(openshift_cluster, configure, kubectl, run_module):
     """F134"""
     kubectl("patch", "scheduler.config.openshift.io", "cluster", "--type=merge", '--patch={"spec":{"policy":{"name":"old"}}}')
     eventually(lambda: run_module("default_scheduler_info")["rollout"]["failing"])
@@ -149,7 +149,7 @@ def test_dead_policy_is_refused_and_emptied(operator, configure, kubectl, run_mo
     assert run_module("default_scheduler_info")["rollout"]["failing"] == ""
 
 
-def test_customization_is_written_where_it_does_something(operator, configure, kubectl):
+def test_customization_is_written_where_it_does_something(openshift_cluster, configure, kubectl):
     """F132"""
     run = configure(profile="NoScoring", clear_policy=True, dynamic_resource_allocation="Enabled", wait=False)
     assert scheduler(kubectl)["profileCustomizations"] == {"dynamicResourceAllocation": "Enabled"}
@@ -159,8 +159,8 @@ def test_customization_is_written_where_it_does_something(operator, configure, k
     assert not scheduler(kubectl).get("profileCustomizations")
 
 
-def test_configuration_that_is_not_the_profiles_is_an_error(operator, configure):
-    operator.broken = True
+def test_configuration_that_is_not_the_profiles_is_an_error(openshift_cluster, configure):
+    openshift_cluster.broken = True
     try:
         run = configure(profile="LowNodeUtilization", clear_policy=True, succeed=False)
         assert "parallelism: not expected, is 3" in run.failures[0].result["msg"]
@@ -168,21 +168,21 @@ def test_configuration_that_is_not_the_profiles_is_an_error(operator, configure)
         assert again.changed == []
         assert "parallelism: not expected, is 3" in again.failures[0].result["msg"]
     finally:
-        operator.broken = False
+        openshift_cluster.broken = False
 
 
-def test_rollout_that_does_not_end_is_given_up_with_what_is_known(operator, configure):
-    operator.held = True
+def test_rollout_that_does_not_end_is_given_up_with_what_is_known(openshift_cluster, configure):
+    openshift_cluster.held = True
     try:
         run = configure(profile="LowNodeUtilization", clear_policy=True, log_level="Trace", wait_timeout=5, succeed=False)
         message = run.failures[0].result["msg"]
         assert "The rollout is not over after 5 s: no revision after" in message
         assert "Latest events: Updated node" in message
     finally:
-        operator.held = False
+        openshift_cluster.held = False
 
 
-def test_level_is_not_raised_where_nothing_would_lower_it(operator, configure, kubectl):
+def test_level_is_not_raised_where_nothing_would_lower_it(openshift_cluster, configure, kubectl):
     before = kube_scheduler(kubectl)["logLevel"]
     level = "TraceAll"
     assert before != level

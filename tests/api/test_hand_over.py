@@ -32,7 +32,7 @@ def others(kubectl):
 
 
 @pytest.fixture
-def scheduler(kubectl, play):
+def reconciled_scheduler(kubectl, play):
     """A scheduler of our operator, as the operator has made it."""
     remove()
     play(ROLE, variables={"operator_image": "a/b:c", "operator_wait": False})
@@ -56,7 +56,7 @@ def labels(kubectl, kind, name) -> dict:
     return kubectl.json("get", kind, name)["metadata"].get("labels") or {}
 
 
-def test_the_installation_goes_with_the_last_scheduler(scheduler, kubectl, play, audit, others):
+def test_the_installation_goes_with_the_last_scheduler(reconciled_scheduler, kubectl, play, audit, others):
     before = ours(kubectl)
     assert f"clusterrolebinding.rbac.authorization.k8s.io/osso:{NAMESPACE}:operator" in before
     assert "osso.scheduler/set" in labels(kubectl, "namespace", NAMESPACE)
@@ -64,10 +64,10 @@ def test_the_installation_goes_with_the_last_scheduler(scheduler, kubectl, play,
     assert ours(kubectl) == before
 
     # Without nodes, no pod replaces the former ones.
-    pod = {"volumes": None, "containers": [{"name": scheduler.workload, "volumeMounts": None}]}
+    pod = {"volumes": None, "containers": [{"name": reconciled_scheduler.workload, "volumeMounts": None}]}
     patch = {"spec": {"replicas": 0, "template": {"spec": pod}}}
-    kubectl("patch", "deployment", scheduler.workload, f"--namespace={NAMESPACE}", f"--patch={json.dumps(patch)}")
-    eventually(lambda: is_complete(scheduler.deployment))
+    kubectl("patch", "deployment", reconciled_scheduler.workload, f"--namespace={NAMESPACE}", f"--patch={json.dumps(patch)}")
+    eventually(lambda: is_complete(reconciled_scheduler.deployment))
     with audit:
         predicted = play("osso.scheduler.hand_over", check=True)
     assert audit.writes() == []
@@ -77,9 +77,9 @@ def test_the_installation_goes_with_the_last_scheduler(scheduler, kubectl, play,
         run.changed == predicted.changed == ["Remove objects that are no longer in use", "Remove the rest of the operator's installation"]
     )
     assert ours(kubectl) == others
-    assert not scheduler.get("serviceaccount", "osso-scheduler-operator")
+    assert not reconciled_scheduler.get("serviceaccount", "osso-scheduler-operator")
     assert not kubectl("get", "configmaps", f"--namespace={NAMESPACE}", "--selector=osso.scheduler/inventory", "--output=name").stdout
-    assert scheduler.resource
+    assert reconciled_scheduler.resource
     for kind, name in (("namespace", NAMESPACE), ("crd", RESOURCE), ("crd", "podgroups.scheduling.x-k8s.io")):
         assert "osso.scheduler/set" not in labels(kubectl, kind, name)
     assert play("osso.scheduler.hand_over").changed == []

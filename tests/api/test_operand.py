@@ -34,7 +34,7 @@ def operator(kubectl) -> Operator:
 
 
 @pytest.fixture
-def scheduler(kubectl, namespace, operator) -> Scheduler:
+def held(kubectl, namespace, operator) -> Scheduler:
     """A SecondaryScheduler after its first reconcile, with the finalizer that the operator gives it."""
     scheduler = Scheduler(kubectl, "held", namespace=namespace)
     scheduler.write_config()
@@ -62,42 +62,42 @@ def outside(scheduler) -> dict[str, dict]:
     return {f"{item['kind']} {item['metadata']['name']}": item for item in found}
 
 
-def test_deleting_the_namespace_leaves_nothing_in_the_cluster(scheduler, kubectl, operator):
+def test_deleting_the_namespace_leaves_nothing_in_the_cluster(held, kubectl, operator):
     """although the inventory is deleted before; what others copied, and a scheduler of that name in another namespace, keep theirs"""
-    other = Scheduler(kubectl, scheduler.name, namespace="default")
+    other = Scheduler(kubectl, held.name, namespace="default")
     other.write_config()
     other.write()
     operator.reconcile(other)
-    binding = next(item for name, item in outside(scheduler).items() if name.startswith("ClusterRoleBinding"))
-    kubectl.apply({**binding, "metadata": {"name": f"{scheduler.namespace}-copy", "labels": binding["metadata"]["labels"]}})
+    binding = next(item for name, item in outside(held).items() if name.startswith("ClusterRoleBinding"))
+    kubectl.apply({**binding, "metadata": {"name": f"{held.namespace}-copy", "labels": binding["metadata"]["labels"]}})
 
-    kubectl("delete", "namespace", scheduler.namespace, "--wait=false")
-    eventually(lambda: not scheduler.get("configmap", f"osso-set-operand-{scheduler.name}") and not scheduler.get("serviceaccount"))
+    kubectl("delete", "namespace", held.namespace, "--wait=false")
+    eventually(lambda: not held.get("configmap", f"osso-set-operand-{held.name}") and not held.get("serviceaccount"))
     try:
-        operator.finalize(scheduler)
-        assert set(outside(scheduler)) == {f"ClusterRoleBinding {scheduler.namespace}-copy"}
+        operator.finalize(held)
+        assert set(outside(held)) == {f"ClusterRoleBinding {held.namespace}-copy"}
         assert len(outside(other)) == 3
     finally:
-        kubectl("delete", "clusterrolebinding", f"{scheduler.namespace}-copy")
+        kubectl("delete", "clusterrolebinding", f"{held.namespace}-copy")
         operator.finalize(other)
         other.delete()
     assert outside(other) == {}
 
 
-def test_an_unreadable_inventory_is_not_needed(scheduler, kubectl, operator):
-    inventory = f"osso-set-operand-{scheduler.name}"
+def test_an_unreadable_inventory_is_not_needed(held, kubectl, operator):
+    inventory = f"osso-set-operand-{held.name}"
     patch = json.dumps({"data": {"objects": "not an inventory"}})
-    kubectl("patch", "configmap", inventory, f"--namespace={scheduler.namespace}", f"--patch={patch}")
-    operator.finalize(scheduler)
-    assert outside(scheduler) == {}
-    assert not kubectl.json("get", "all,secret,role,rolebinding,networkpolicy", f"--namespace={scheduler.namespace}")["items"]
-    assert not scheduler.get("configmap", inventory)
+    kubectl("patch", "configmap", inventory, f"--namespace={held.namespace}", f"--patch={patch}")
+    operator.finalize(held)
+    assert outside(held) == {}
+    assert not kubectl.json("get", "all,secret,role,rolebinding,networkpolicy", f"--namespace={held.namespace}")["items"]
+    assert not held.get("configmap", inventory)
 
 
-def test_an_unusable_configuration_does_not_hold_the_deletion_up(scheduler, operator):
-    scheduler.write(schedulerConfig="no/name")
-    assert operator.finalize(scheduler).failure == ""
-    assert outside(scheduler) == {}
+def test_an_unusable_configuration_does_not_hold_the_deletion_up(held, operator):
+    held.write(schedulerConfig="no/name")
+    assert operator.finalize(held).failure == ""
+    assert outside(held) == {}
 
 
 @pytest.mark.parametrize("length", [44, 63])
@@ -113,52 +113,58 @@ def test_a_name_that_is_too_long_is_reported_and_deleted_at_once(kubectl, namesp
     assert operator.finalize(scheduler).failure == ""
 
 
-def test_a_failing_clean_up_is_tried_again_in_time_and_then_given_up(scheduler, kubectl):
+def test_a_failing_clean_up_is_tried_again_in_time_and_then_given_up(held, kubectl):
     """What is in the namespace is deleted with its owner. What is outside would stay."""
 
     def clean_up(age):
         deleted = datetime.now(UTC) - timedelta(seconds=age)
-        resource = scheduler.resource
+        resource = held.resource
         resource["metadata"]["deletionTimestamp"] = deleted.strftime("%Y-%m-%dT%H:%M:%SZ")
-        with service_account(kubectl, scheduler.namespace, *RULES, everywhere=True) as somebody:
+        with service_account(kubectl, held.namespace, *RULES, everywhere=True) as somebody:
             run = reconcile(resource, state="absent", access=somebody)
         assert run.failures == []
         assert "forbidden" in run.task("Reconcile the scheduler").result["failure"].lower(), run.output()
         return run.task("Show when the operator looks again").result["msg"]
 
     assert 1 <= int(clean_up(age=200).removesuffix("s")) <= 40
-    assert outside(scheduler)
+    assert outside(held)
     # What others copied with its labels is not ours.
-    copied = f"{scheduler.namespace}-copy"
-    binding = next(item for name, item in outside(scheduler).items() if name.startswith("ClusterRoleBinding"))
+    copied = f"{held.namespace}-copy"
+    binding = next(item for name, item in outside(held).items() if name.startswith("ClusterRoleBinding"))
     kubectl.apply({**binding, "metadata": {"name": copied, "labels": binding["metadata"]["labels"]}})
     assert clean_up(age=400) == ""
-    assert set(outside(scheduler)) == {f"ClusterRoleBinding {copied}"}
+    assert set(outside(held)) == {f"ClusterRoleBinding {copied}"}
     kubectl("delete", "clusterrolebinding", copied)
-    events = kubectl.json("get", "events", f"--namespace={scheduler.namespace}")["items"]
+    events = kubectl.json("get", "events", f"--namespace={held.namespace}")["items"]
     (event,) = [item for item in events if item["reason"] == "CleanupGivenUp"]
     assert event["type"] == "Warning"
     assert event["involvedObject"]["kind"] == "SecondaryScheduler"
     assert "forbidden" in event["message"].lower(), json.dumps(event)
 
 
-def test_a_sidecar_is_removed_once_and_then_reported(scheduler, kubectl, operator):
+def test_a_sidecar_is_removed_once_and_then_reported(held, kubectl, operator):
     sidecar = {"spec": {"template": {"spec": {"containers": [{"name": "sidecar", "image": "registry.k8s.io/pause:3.10"}]}}}}
     reported = None
     for left in (["secondary-scheduler"], ["secondary-scheduler", "sidecar"]):
-        kubectl("patch", "deployment", scheduler.workload, f"--namespace={scheduler.namespace}", f"--patch={json.dumps(sidecar)}")
-        operator.reconcile(scheduler)
-        containers = scheduler.deployment["spec"]["template"]["spec"]["containers"]
+        kubectl(
+            "patch",
+            "deployment",
+            held.workload,
+            f"--namespace={held.namespace}",
+            f"--patch={json.dumps(sidecar)}",
+        )
+        operator.reconcile(held)
+        containers = held.deployment["spec"]["template"]["spec"]["containers"]
         assert sorted(one["name"] for one in containers) == left
-        reported = scheduler.condition("PodTemplateAsDeclared")
+        reported = held.condition("PodTemplateAsDeclared")
         assert bool(reported[0]) == ("sidecar" in left)
     assert reported[:2] == ("False", "FieldsAdded")
     assert "containers[name=sidecar], by field manager kubectl-patch" in reported[2]
 
 
-def test_only_a_reconcile_that_changes_something_rehearses(scheduler, operator):
+def test_only_a_reconcile_that_changes_something_rehearses(held, operator):
     def requests():
-        return operator.requests(scheduler)
+        return operator.requests(held)
 
     def unchanged():
         """The first ones report what the controller of Deployments has done."""
@@ -166,61 +172,61 @@ def test_only_a_reconcile_that_changes_something_rehearses(scheduler, operator):
         return (found["write"], found["dry_run"]) == (0, 0)
 
     eventually(unchanged)
-    scheduler.write(logLevel="Debug")
+    held.write(logLevel="Debug")
     changed = requests()
     assert changed["write"] > 0
     assert changed["dry_run"] <= changed["write"]
 
 
-def test_release_does_not_wait_for_a_resource_whose_operator_no_longer_exists(scheduler, kubectl, play):
-    kubectl("delete", "secondaryscheduler", scheduler.name, f"--namespace={scheduler.namespace}", "--wait=false")
-    chosen = {"hand_over_schedulers": [{"namespace": scheduler.namespace, "name": scheduler.name}]}
+def test_release_does_not_wait_for_a_resource_whose_operator_no_longer_exists(held, kubectl, play):
+    kubectl("delete", "secondaryscheduler", held.name, f"--namespace={held.namespace}", "--wait=false")
+    chosen = {"hand_over_schedulers": [{"namespace": held.namespace, "name": held.name}]}
     play("osso.scheduler.hand_over", variables=chosen, check=True)
-    assert len(outside(scheduler)) == 3
+    assert len(outside(held)) == 3
     play("osso.scheduler.hand_over", variables=chosen)
-    assert not scheduler.resource
-    assert outside(scheduler) == {}
+    assert not held.resource
+    assert outside(held) == {}
 
 
 # The last one: it deletes the kind.
-def test_removal_does_not_wait_for_an_operator_that_no_longer_exists(scheduler, kubectl, play, operator):
-    kubectl("delete", "secondaryscheduler", scheduler.name, f"--namespace={scheduler.namespace}", "--wait=false")
-    other = Scheduler(kubectl, "kept", namespace=scheduler.namespace)
+def test_removal_does_not_wait_for_an_operator_that_no_longer_exists(held, kubectl, play, operator):
+    kubectl("delete", "secondaryscheduler", held.name, f"--namespace={held.namespace}", "--wait=false")
+    other = Scheduler(kubectl, "kept", namespace=held.namespace)
     other.write_config()
     other.write()
     finalize(other, FINALIZER)
     operator.reconcile(other)
-    variables = {"operator_namespace": scheduler.namespace}
+    variables = {"operator_namespace": held.namespace}
     checked = play("osso.scheduler.remove", variables=variables, check=True)
     assert checked.changed
-    assert len(outside(scheduler)) == len(outside(other)) == 3
+    assert len(outside(held)) == len(outside(other)) == 3
     play("osso.scheduler.remove", variables=variables)
-    assert outside(scheduler) == outside(other) == {}
-    assert not kubectl.json("get", "all,secret,role,rolebinding", f"--namespace={scheduler.namespace}")["items"]
+    assert outside(held) == outside(other) == {}
+    assert not kubectl.json("get", "all,secret,role,rolebinding", f"--namespace={held.namespace}")["items"]
     assert play("osso.scheduler.remove", variables=variables).changed == []
 
 
-def test_a_configuration_in_binary_data_is_deployed(scheduler, operator, kubectl):
+def test_a_configuration_in_binary_data_is_deployed(held, operator, kubectl):
     """A volume shows it as a file, so upstream's scheduler runs with it."""
-    name = scheduler.resource["spec"]["schedulerConfig"]
-    live = kubectl.get("configmap", name, scheduler.namespace)
+    name = held.resource["spec"]["schedulerConfig"]
+    live = kubectl.get("configmap", name, held.namespace)
     encoded = base64.b64encode(live["data"]["config.yaml"].encode()).decode()
     patch = json.dumps({"data": None, "binaryData": {"config.yaml": encoded}})
-    kubectl("patch", "configmap", name, f"--namespace={scheduler.namespace}", "--type=merge", f"--patch={patch}")
-    operator.reconcile(scheduler)
-    assert scheduler.condition("ConfigValid")[0] != "False", scheduler.condition("ConfigValid")
-    assert scheduler.condition("Degraded")[0] == "False", scheduler.condition("Degraded")
+    kubectl("patch", "configmap", name, f"--namespace={held.namespace}", "--type=merge", f"--patch={patch}")
+    operator.reconcile(held)
+    assert held.condition("ConfigValid")[0] != "False", held.condition("ConfigValid")
+    assert held.condition("Degraded")[0] == "False", held.condition("Degraded")
     patch = json.dumps({"binaryData": {"config.yaml": base64.b64encode(b"kind: \xff").decode()}})
-    kubectl("patch", "configmap", name, f"--namespace={scheduler.namespace}", "--type=merge", f"--patch={patch}")
-    operator.reconcile(scheduler)
-    status, reason, message = scheduler.condition("Degraded")
+    kubectl("patch", "configmap", name, f"--namespace={held.namespace}", "--type=merge", f"--patch={patch}")
+    operator.reconcile(held)
+    status, reason, message = held.condition("Degraded")
     assert (status, reason) == ("True", "ConfigMapUnreadable"), message
     assert "binaryData.config.yaml is not UTF-8 text (byte 6)" in message
 
 
-def test_a_config_map_name_that_is_none_is_reported(scheduler, operator):
-    scheduler.write(schedulerConfig="..")
-    operator.reconcile(scheduler)
-    status, reason, message = scheduler.condition("Degraded")
+def test_a_config_map_name_that_is_none_is_reported(held, operator):
+    held.write(schedulerConfig="..")
+    operator.reconcile(held)
+    status, reason, message = held.condition("Degraded")
     assert (status, reason) == ("True", "ConfigMapNameInvalid"), message
     assert 'spec.schedulerConfig is ".."' in message

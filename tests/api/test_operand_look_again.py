@@ -20,7 +20,7 @@ REPORTS = (
 
 
 @pytest.fixture
-def scheduler(kubectl, namespace, secondary_scheduler_kind):
+def scheduler_without_config(kubectl, namespace, secondary_scheduler_kind):
     scheduler = Scheduler(kubectl, "batch", namespace)
     scheduler.write()
     return scheduler
@@ -35,49 +35,53 @@ def seconds(text) -> int:
     return int(text.removesuffix("s"))
 
 
-def test_only_a_config_map_that_does_not_exist_is_looked_for(scheduler, kubectl):
-    assert seconds(look_again(scheduler)) >= 10
-    assert scheduler.condition("ConfigValid")[1] == "ConfigMapMissing"
-    config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": scheduler.name, "namespace": scheduler.namespace}}
+def test_only_a_config_map_that_does_not_exist_is_looked_for(scheduler_without_config, kubectl):
+    assert seconds(look_again(scheduler_without_config)) >= 10
+    assert scheduler_without_config.condition("ConfigValid")[1] == "ConfigMapMissing"
+    config_map = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": scheduler_without_config.name, "namespace": scheduler_without_config.namespace},
+    }
     kubectl.apply({**config_map, "data": {"other": ""}})
     # Once more, so that the operator begins to watch what has just got its annotation.
-    assert seconds(look_again(scheduler)) >= 10
+    assert seconds(look_again(scheduler_without_config)) >= 10
     for data in ({"other": ""}, {"config.yaml": "kind: Pod\n"}):
         kubectl.apply({**config_map, "data": data})
-        assert look_again(scheduler) == ""
-    assert scheduler.condition("ConfigValid")[1] == "ConfigInvalid"
+        assert look_again(scheduler_without_config) == ""
+    assert scheduler_without_config.condition("ConfigValid")[1] == "ConfigInvalid"
 
 
-def test_a_failure_is_tried_again_at_once_and_then_ever_more_rarely(scheduler, kubectl):
+def test_a_failure_is_tried_again_at_once_and_then_ever_more_rarely(scheduler_without_config, kubectl):
     """At once, which the operator does for a failure of the play."""
-    with service_account(kubectl, scheduler.namespace, *REPORTS) as somebody:
-        first = reconcile(scheduler.resource, access=somebody, succeed=False)
-        second = reconcile(scheduler.resource, access=somebody)
+    with service_account(kubectl, scheduler_without_config.namespace, *REPORTS) as somebody:
+        first = reconcile(scheduler_without_config.resource, access=somebody, succeed=False)
+        second = reconcile(scheduler_without_config.resource, access=somebody)
     (failed,) = first.failures
     assert "forbidden" in failed.result["msg"].lower()
     assert failed.result["look_again"] == ""
     told = second.task("Reconcile the scheduler").result
     assert "forbidden" in told["failure"].lower()
     assert seconds(told["look_again"]) >= 10
-    assert scheduler.condition("Degraded")[:2] == ("True", "ReadFailed")
+    assert scheduler_without_config.condition("Degraded")[:2] == ("True", "ReadFailed")
 
 
-def test_the_answer_of_an_image_is_not_waited_for(scheduler, kubectl):
+def test_the_answer_of_an_image_is_not_waited_for(scheduler_without_config, kubectl):
     """Here no pod ever answers. The Job belongs to the question: the same one is not asked twice at a time."""
-    scheduler.write_config()
-    scheduler.write(schedulerImage="registry.example.com/scheduler:mine")
-    place = f"--namespace={scheduler.namespace}"
+    scheduler_without_config.write_config()
+    scheduler_without_config.write(schedulerImage="registry.example.com/scheduler:mine")
+    place = f"--namespace={scheduler_without_config.namespace}"
     for _attempt in range(2):
-        assert seconds(look_again(scheduler)) <= 10
+        assert seconds(look_again(scheduler_without_config)) <= 10
         (job,) = kubectl.json("get", "jobs", place)["items"]
         (secret,) = kubectl.json("get", "secrets", place)["items"]
         assert job["metadata"]["name"] == secret["metadata"]["name"]
         assert job["spec"]["template"]["spec"]["containers"][0]["image"] == "registry.example.com/scheduler:mine"
-        assert not scheduler.deployment
-        assert scheduler.condition("ConfigValid") == ("", "", "")
+        assert not scheduler_without_config.deployment
+        assert scheduler_without_config.condition("ConfigValid") == ("", "", "")
     # Its maker ended in between: the question begins again.
     kubectl("delete", "secret", secret["metadata"]["name"], place)
-    look_again(scheduler)
-    look_again(scheduler)
+    look_again(scheduler_without_config)
+    look_again(scheduler_without_config)
     (again,) = kubectl.json("get", "jobs", place)["items"]
     assert again["metadata"]["uid"] != job["metadata"]["uid"]

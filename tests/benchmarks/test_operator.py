@@ -110,7 +110,7 @@ def absent(pod, api):
 
 
 @pytest.fixture
-def scheduler(absent, pod):
+def benched_scheduler(absent, pod):
     """A scheduler that serves, and an operator at rest."""
     absent.create()
     until(absent.served)
@@ -136,7 +136,7 @@ def test_new_resource_to_scheduler_ready(absent, pod, figures):
     figures("the same until the status reports it", statistics.median(reported), "s")
 
 
-def test_edit_to_deployment_updated(scheduler, pod, figures, audit):
+def test_edit_to_deployment_updated(benched_scheduler, pod, figures, audit):
     levels = (("-v=4", "Debug"), ("-v=2", "Normal"))
     times, requests, cpu, runs = [], [], [], []
     for edit in range(EDITS):
@@ -144,10 +144,10 @@ def test_edit_to_deployment_updated(scheduler, pod, figures, audit):
         cpu_before, runs_before = pod.cpu(), len(pod.runs())
         with audit:
             started = time.monotonic()
-            scheduler.edit(logLevel=level)
-            scheduler.deployment_when(lambda live, flag=flag: flag in live.spec.template.spec.containers[0].args)
+            benched_scheduler.edit(logLevel=level)
+            benched_scheduler.deployment_when(lambda live, flag=flag: flag in live.spec.template.spec.containers[0].args)
             times.append(time.monotonic() - started)
-            until(scheduler.served)
+            until(benched_scheduler.served)
             pod.rest(quiet=3)
         requests.append(len(audit.requests(user=SERVICE_ACCOUNT)))
         cpu.append(pod.cpu() - cpu_before)
@@ -160,15 +160,15 @@ def test_edit_to_deployment_updated(scheduler, pod, figures, audit):
     figures("CPU time of the operator's pod for one reconcile, mean over all these edits", sum(cpu) / max(1, sum(runs)), "s")
 
 
-def test_edit_of_the_config_map_to_deployment_updated(scheduler, pod, figures):
+def test_edit_of_the_config_map_to_deployment_updated(benched_scheduler, pod, figures):
     times = []
     for edit in range(CONFIG_EDITS):
-        before = scheduler.secret()
+        before = benched_scheduler.secret()
         started = time.monotonic()
-        scheduler.edit_config(weight=2 + edit)
-        scheduler.deployment_when(lambda live, before=before: secret(live) != before)
+        benched_scheduler.edit_config(weight=2 + edit)
+        benched_scheduler.deployment_when(lambda live, before=before: secret(live) != before)
         times.append(time.monotonic() - started)
-        until(scheduler.served)
+        until(benched_scheduler.served)
         pod.rest(quiet=3)
     figures(f"ConfigMap edit to Deployment updated, median of {CONFIG_EDITS}", statistics.median(times), "s")
     figures(f"ConfigMap edit to Deployment updated, 95th percentile of {CONFIG_EDITS}", percentile(times, 0.95), "s")

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
-def operator(kubectl):
+def openshift_cluster(kubectl):
     with openshift(kubectl, profile_texts()) as stand_in:
         yield stand_in
 
@@ -44,7 +44,7 @@ def client_image(own_cluster):
     return f"registry.k8s.io/{images.IMAGES['kubectl'].name}"
 
 
-def test_debug_logging_reverts_by_itself(operator, configure, kubectl, client_image):
+def test_debug_logging_reverts_by_itself(openshift_cluster, configure, kubectl, client_image):
     """F136: the play is long over when the Job in the cluster lowers the level and takes itself away"""
     kubectl("patch", "kubescheduler", "cluster", "--type=merge", '--patch={"spec":{"logLevel":"Normal"}}')
     run = configure(debug_log_level="Debug", debug_minutes=1, debug_image=client_image)
@@ -53,7 +53,7 @@ def test_debug_logging_reverts_by_itself(operator, configure, kubectl, client_im
     eventually(lambda: debug_logging_objects(kubectl) == [])
 
 
-def test_debug_logging_is_reverted_at_once(operator, configure, kubectl, run_module, client_image):
+def test_debug_logging_is_reverted_at_once(openshift_cluster, configure, kubectl, run_module, client_image):
     """to log_level, which is not written meanwhile; without its Job it is made anew"""
     debug = {"debug_log_level": "TraceAll", "debug_minutes": 60, "debug_image": client_image}
     configure(log_level="Debug", **debug)
@@ -80,7 +80,7 @@ def test_debug_logging_is_reverted_at_once(operator, configure, kubectl, run_mod
 
 
 @pytest.fixture
-def operators(operator, own_cluster, kubectl):
+def operators(openshift_cluster, own_cluster, kubectl):
     """The Deployments of the scheduler's operator and of the cluster-version operator, whose pods only exist; another image for such."""
     cluster_version = "openshift-cluster-version"
     kubectl("create", "namespace", cluster_version)

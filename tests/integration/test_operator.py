@@ -8,36 +8,11 @@ from __future__ import annotations
 
 import json
 import time
-import uuid
 
 import pytest
 from support.registries import stands_in_for
 from support.scheduler import IMAGE, Scheduler, eventually
-from support.site import NAMESPACE, installed
-
-
-@pytest.fixture(scope="module")
-def operator(kubectl):
-    """The demo's installation."""
-    installed()
-
-
-@pytest.fixture
-def absent_scheduler(operator, kubectl):
-    scheduler = Scheduler(kubectl, f"test-{uuid.uuid4().hex[:6]}")
-    yield scheduler
-    scheduler.delete()
-
-
-@pytest.fixture(scope="module")
-def scheduler(operator, kubectl):
-    """A scheduler that serves, for tests that leave it serving."""
-    scheduler = Scheduler(kubectl, "test")
-    scheduler.write_config()
-    scheduler.write()
-    scheduler.rest()
-    yield scheduler
-    scheduler.delete()
+from support.site import NAMESPACE
 
 
 def test_scheduler_runs_the_real_kube_scheduler(operator, kubectl):
@@ -88,9 +63,9 @@ def test_invalid_configuration_changes_nothing_that_runs(scheduler):
     scheduler.rest()
 
 
-def test_misspelt_plugin_is_not_deployed_and_rolls_out_once_it_is_right(absent_scheduler):
+def test_misspelt_plugin_is_not_deployed_and_rolls_out_once_it_is_right(new):
     """field and reason stand in the conditions; nothing of the scheduler exists until the configuration is right"""
-    scheduler = absent_scheduler
+    scheduler = new()
     scheduler.write_config(scheduler.config().replace('"enabled": [{"name": "NodeResourcesFit"', '"enabled": [{"name": "NodeResourceFit"'))
     scheduler.write()
     eventually(lambda: scheduler.condition("ConfigValid")[:2] == ("False", "ConfigInvalid"))
@@ -144,8 +119,8 @@ def test_annotations_say_what_the_image_holds(scheduler, kubectl):
 
 
 @pytest.mark.long
-def test_unknown_image_is_deployed_and_said_to_be_unknown(absent_scheduler, kubectl):
-    scheduler = absent_scheduler
+def test_unknown_image_is_deployed_and_said_to_be_unknown(new, kubectl):
+    scheduler = new()
     scheduler.write_config()
     scheduler.write(schedulerImage="registry.k8s.io/pause:3.10")
     eventually(lambda: scheduler.deployment)
@@ -178,22 +153,22 @@ def test_removed_takes_the_scheduler_away_and_keeps_the_resource(scheduler, kube
 
 
 @pytest.mark.long
-def test_refusal_by_the_api_server_is_told(absent_scheduler):
-    absent_scheduler.write_config()
-    absent_scheduler.write(unsupportedConfigOverrides={"nodeSelector": {"pool": "no valid label!"}})
-    _status, reason, message = eventually(
-        lambda: absent_scheduler.condition("Degraded")[0] == "True" and absent_scheduler.condition("Degraded")
-    )
+def test_refusal_by_the_api_server_is_told(new):
+    scheduler = new()
+    scheduler.write_config()
+    scheduler.write(unsupportedConfigOverrides={"nodeSelector": {"pool": "no valid label!"}})
+    _status, reason, message = eventually(lambda: scheduler.condition("Degraded")[0] == "True" and scheduler.condition("Degraded"))
     assert reason == "ApplyFailed"
     assert "nodeSelector" in message
-    absent_scheduler.write()
-    eventually(absent_scheduler.served)
+    scheduler.write()
+    eventually(scheduler.served)
 
 
-def test_template_in_a_resource_is_text(absent_scheduler):
+def test_template_in_a_resource_is_text(new):
     """A resource's author must not run code in the operator."""
+    scheduler = new()
     template = "{{ lookup('ansible.builtin.pipe', 'echo evaluated') }}"
-    absent_scheduler.write_config()
-    absent_scheduler.write(schedulerImage=template)
-    deployment = eventually(lambda: absent_scheduler.deployment)
+    scheduler.write_config()
+    scheduler.write(schedulerImage=template)
+    deployment = eventually(lambda: scheduler.deployment)
     assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == template

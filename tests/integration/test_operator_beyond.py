@@ -7,41 +7,10 @@
 from __future__ import annotations
 
 import json
-import uuid
 
 import pytest
-from support.scheduler import IMAGE, Scheduler, eventually
-from support.site import NAMESPACE, installed
-
-
-@pytest.fixture(scope="module")
-def operator(kubectl):
-    """The demo's installation."""
-    installed()
-
-
-@pytest.fixture
-def new(operator, kubectl):
-    """Make a Scheduler of a new name, which goes with the test."""
-    made = []
-
-    def make(name=None, **about):
-        made.append(Scheduler(kubectl, name or f"test-{uuid.uuid4().hex[:6]}", **about))
-        return made[-1]
-
-    yield make
-    for scheduler in made:
-        scheduler.delete()
-
-
-@pytest.fixture
-def scheduler(new):
-    """A scheduler that serves."""
-    scheduler = new()
-    scheduler.write_config()
-    scheduler.write()
-    scheduler.rest()
-    return scheduler
+from support.scheduler import IMAGE, eventually
+from support.site import NAMESPACE
 
 
 def annotate(scheduler, **annotations):
@@ -63,74 +32,74 @@ def reason(scheduler, kind, wanted):
     return scheduler.condition(kind)
 
 
-def test_crashing_rollout_is_rolled_back_and_says_the_pods_last_words(scheduler):
-    generation = scheduler.deployment["metadata"]["generation"]
-    scheduler.write(unsupportedConfigOverrides={"command": ["/bin/kube-scheduler", "--nonsense"]})
-    status, _reason, message = reason(scheduler, "Degraded", "RolledBack")
+def test_crashing_rollout_is_rolled_back_and_says_the_pods_last_words(own_scheduler):
+    generation = own_scheduler.deployment["metadata"]["generation"]
+    own_scheduler.write(unsupportedConfigOverrides={"command": ["/bin/kube-scheduler", "--nonsense"]})
+    status, _reason, message = reason(own_scheduler, "Degraded", "RolledBack")
     assert status == "True"
     assert "unknown flag: --nonsense" in message
-    assert command(scheduler) == ["/bin/kube-scheduler"]
-    eventually(lambda: scheduler.condition("Progressing") and scheduler.condition("Progressing")[0] == "False")
-    assert scheduler.condition("Available")[0] == "True"
-    assert scheduler.deployment["metadata"]["generation"] == generation + 2
+    assert command(own_scheduler) == ["/bin/kube-scheduler"]
+    eventually(lambda: own_scheduler.condition("Progressing") and own_scheduler.condition("Progressing")[0] == "False")
+    assert own_scheduler.condition("Available")[0] == "True"
+    assert own_scheduler.deployment["metadata"]["generation"] == generation + 2
 
 
 @pytest.mark.long
-def test_rollback_can_be_switched_off(scheduler):
-    annotate(scheduler, rollback="Never")
-    scheduler.write(unsupportedConfigOverrides={"command": ["/bin/kube-scheduler", "--nonsense"]})
-    status, _reason, message = reason(scheduler, "Degraded", "CrashLoopBackOff")
-    assert (status, scheduler.condition("Available")[0]) == ("True", "True")
+def test_rollback_can_be_switched_off(own_scheduler):
+    annotate(own_scheduler, rollback="Never")
+    own_scheduler.write(unsupportedConfigOverrides={"command": ["/bin/kube-scheduler", "--nonsense"]})
+    status, _reason, message = reason(own_scheduler, "Degraded", "CrashLoopBackOff")
+    assert (status, own_scheduler.condition("Available")[0]) == ("True", "True")
     assert "unknown flag: --nonsense" in message
-    assert command(scheduler)[-1] == "--nonsense"
+    assert command(own_scheduler)[-1] == "--nonsense"
 
 
 @pytest.mark.long
-def test_image_that_cannot_be_pulled_is_seen_and_given_up_after_the_deadline(scheduler):
-    annotate(scheduler, kubernetes_version="1.34", plugins="scheduler-plugins")
+def test_image_that_cannot_be_pulled_is_seen_and_given_up_after_the_deadline(own_scheduler):
+    annotate(own_scheduler, kubernetes_version="1.34", plugins="scheduler-plugins")
     image = "registry.k8s.io/osso/does-not-exist:1"
-    scheduler.write(schedulerImage=image, unsupportedConfigOverrides={"progressDeadlineSeconds": 25})
-    eventually(lambda: scheduler.condition("Degraded")[1] in ("ErrImagePull", "ImagePullBackOff"), within=60)
-    assert image in scheduler.condition("Degraded")[2]
-    assert scheduler.condition("Available")[0] == "True"
-    _status, _reason, message = reason(scheduler, "Degraded", "RolledBack")
+    own_scheduler.write(schedulerImage=image, unsupportedConfigOverrides={"progressDeadlineSeconds": 25})
+    eventually(lambda: own_scheduler.condition("Degraded")[1] in ("ErrImagePull", "ImagePullBackOff"), within=60)
+    assert image in own_scheduler.condition("Degraded")[2]
+    assert own_scheduler.condition("Available")[0] == "True"
+    _status, _reason, message = reason(own_scheduler, "Degraded", "RolledBack")
     assert image in message
-    assert scheduler.deployment["spec"]["template"]["spec"]["containers"][0]["image"] == IMAGE
+    assert own_scheduler.deployment["spec"]["template"]["spec"]["containers"][0]["image"] == IMAGE
 
 
 @pytest.mark.long
-def test_last_good_one_survives_loss_of_config_map_and_deployment_and_operator(scheduler, kubectl):
-    before = scheduler.deployment["spec"]["template"]
-    kubectl("delete", "configmap", scheduler.name, f"--namespace={NAMESPACE}")
-    eventually(lambda: scheduler.condition("ConfigValid")[1] == "ConfigMapMissing", within=15)
-    assert scheduler.condition("Available")[0] == "True"
+def test_last_good_one_survives_loss_of_config_map_and_deployment_and_operator(own_scheduler, kubectl):
+    before = own_scheduler.deployment["spec"]["template"]
+    kubectl("delete", "configmap", own_scheduler.name, f"--namespace={NAMESPACE}")
+    eventually(lambda: own_scheduler.condition("ConfigValid")[1] == "ConfigMapMissing", within=15)
+    assert own_scheduler.condition("Available")[0] == "True"
     kubectl("rollout", "restart", "deployment/osso-scheduler-operator", f"--namespace={NAMESPACE}")
     kubectl("rollout", "status", "deployment/osso-scheduler-operator", f"--namespace={NAMESPACE}", "--timeout=100s")
-    kubectl("delete", "deployment", scheduler.workload, f"--namespace={NAMESPACE}")
-    eventually(lambda: scheduler.deployment and scheduler.condition("Available")[0] == "True", within=90)
-    assert scheduler.deployment["spec"]["template"] == before
-    assert scheduler.condition("Degraded")[:2] == ("True", "ConfigMapMissing")
-    scheduler.write_config()
-    eventually(lambda: scheduler.condition("Degraded")[0] == "False", within=90)  # looked for once a minute
-    assert scheduler.deployment["spec"]["template"] == before
+    kubectl("delete", "deployment", own_scheduler.workload, f"--namespace={NAMESPACE}")
+    eventually(lambda: own_scheduler.deployment and own_scheduler.condition("Available")[0] == "True", within=90)
+    assert own_scheduler.deployment["spec"]["template"] == before
+    assert own_scheduler.condition("Degraded")[:2] == ("True", "ConfigMapMissing")
+    own_scheduler.write_config()
+    eventually(lambda: own_scheduler.condition("Degraded")[0] == "False", within=90)  # looked for once a minute
+    assert own_scheduler.deployment["spec"]["template"] == before
 
 
 @pytest.mark.long
-def test_what_served_is_remembered_and_what_did_not_goes(scheduler):
-    (secret,) = secrets(scheduler)
+def test_what_served_is_remembered_and_what_did_not_goes(own_scheduler):
+    (secret,) = secrets(own_scheduler)
     served = json.loads(secret["metadata"]["annotations"]["osso.scheduler/served-rollout"])
     assert secret["metadata"]["name"].endswith(served["config"])
-    scheduler.write_config(scheduler.config(weight=7))
-    eventually(lambda: [found["metadata"]["name"] for found in secrets(scheduler)] not in ([], [secret["metadata"]["name"]]))
-    scheduler.rest()
-    eventually(lambda: len(secrets(scheduler)) == 1)
-    assert secrets(scheduler)[0]["metadata"]["name"] != secret["metadata"]["name"]
+    own_scheduler.write_config(own_scheduler.config(weight=7))
+    eventually(lambda: [found["metadata"]["name"] for found in secrets(own_scheduler)] not in ([], [secret["metadata"]["name"]]))
+    own_scheduler.rest()
+    eventually(lambda: len(secrets(own_scheduler)) == 1)
+    assert secrets(own_scheduler)[0]["metadata"]["name"] != secret["metadata"]["name"]
 
 
 @pytest.mark.long
-def test_unknown_image_is_asked_itself(scheduler, new, kubectl):
+def test_unknown_image_is_asked_itself(own_scheduler, new, kubectl):
     """An image by its digest: no table knows which release that is."""
-    pods = kubectl.json("get", "pods", f"--namespace={NAMESPACE}", f"--selector=app={scheduler.workload}")["items"]
+    pods = kubectl.json("get", "pods", f"--namespace={NAMESPACE}", f"--selector=app={own_scheduler.workload}")["items"]
     digest = pods[0]["status"]["containerStatuses"][0]["imageID"].rpartition("@")[2]
     unknown = new()
     image = f"registry.k8s.io/scheduler-plugins/kube-scheduler@{digest}"
@@ -160,21 +129,21 @@ def test_default_scheduler_is_refused_unless_it_is_meant(new):
 
 
 @pytest.mark.long
-def test_two_schedulers_of_one_name_are_told_so_until_they_are_not(scheduler, new):
-    rival = new(scheduler_name=scheduler.scheduler_name)
+def test_two_schedulers_of_one_name_are_told_so_until_they_are_not(own_scheduler, new):
+    rival = new(scheduler_name=own_scheduler.scheduler_name)
     rival.write_config()
     rival.write()
-    for one, other in ((rival, scheduler), (scheduler, rival)):
+    for one, other in ((rival, own_scheduler), (own_scheduler, rival)):
         status, _reason, message = reason(one, "SchedulerNamesUnique", "SchedulerNameTaken")
         assert status == "False"
         assert f"{NAMESPACE}/{other.name}" in message
     rival.delete()
-    eventually(lambda: scheduler.condition("SchedulerNamesUnique")[0] == "True", within=30)
+    eventually(lambda: own_scheduler.condition("SchedulerNamesUnique")[0] == "True", within=30)
 
 
 @pytest.mark.long
-def test_overrides_reach_pod_and_budget_and_are_checked(scheduler, kubectl):
-    scheduler.write(
+def test_overrides_reach_pod_and_budget_and_are_checked(own_scheduler, kubectl):
+    own_scheduler.write(
         unsupportedConfigOverrides={
             "args": ["--http2-max-streams-per-connection=77"],
             "env": [{"name": "GODEBUG", "value": "x=1"}],
@@ -183,64 +152,65 @@ def test_overrides_reach_pod_and_budget_and_are_checked(scheduler, kubectl):
             "resources": {"requests": {"cpu": "10m"}},
         }
     )
-    scheduler.rest()
-    pod = scheduler.deployment["spec"]["template"]["spec"]
+    own_scheduler.rest()
+    pod = own_scheduler.deployment["spec"]["template"]["spec"]
     container = pod["containers"][0]
     assert container["args"][-1] == "--http2-max-streams-per-connection=77"
     assert {"name": "GODEBUG", "value": "x=1"} in container["env"]
     assert (pod["priorityClassName"], container["resources"]) == ("system-cluster-critical", {"requests": {"cpu": "10m"}})
-    budget = scheduler.get("poddisruptionbudget")
-    assert (budget["spec"]["maxUnavailable"], budget["spec"]["selector"]["matchLabels"]) == (1, {"app": scheduler.workload})
-    assert scheduler.condition("Upgradeable")[:2] == ("False", "UnsupportedConfigOverrides")
-    generation = scheduler.deployment["metadata"]["generation"]
-    scheduler.write(unsupportedConfigOverrides={"args": ["--config=/elsewhere"], "colour": "red"})
-    _status, _reason, message = reason(scheduler, "Degraded", "OverridesInvalid")
+    budget = own_scheduler.get("poddisruptionbudget")
+    assert (budget["spec"]["maxUnavailable"], budget["spec"]["selector"]["matchLabels"]) == (1, {"app": own_scheduler.workload})
+    assert own_scheduler.condition("Upgradeable")[:2] == ("False", "UnsupportedConfigOverrides")
+    generation = own_scheduler.deployment["metadata"]["generation"]
+    own_scheduler.write(unsupportedConfigOverrides={"args": ["--config=/elsewhere"], "colour": "red"})
+    _status, _reason, message = reason(own_scheduler, "Degraded", "OverridesInvalid")
     assert "args[0]" in message
     assert "colour" in message
-    assert scheduler.deployment["metadata"]["generation"] == generation
-    scheduler.write(unsupportedConfigOverrides=None)
-    scheduler.rest()
+    assert own_scheduler.deployment["metadata"]["generation"] == generation
+    own_scheduler.write(unsupportedConfigOverrides=None)
+    own_scheduler.rest()
     # What is no longer wanted goes once the new pods serve, in a reconcile of its own.
-    eventually(lambda: scheduler.get("poddisruptionbudget") is None)
-    assert scheduler.condition("Upgradeable")[0] == "True"
+    eventually(lambda: own_scheduler.get("poddisruptionbudget") is None)
+    assert own_scheduler.condition("Upgradeable")[0] == "True"
 
 
 @pytest.mark.long
-def test_changes_and_failures_are_events(scheduler, kubectl):
+def test_changes_and_failures_are_events(own_scheduler, kubectl):
     def events():
-        field = f"--field-selector=involvedObject.name={scheduler.name}"
+        field = f"--field-selector=involvedObject.name={own_scheduler.name}"
         return {event["reason"] for event in kubectl.json("get", "events", f"--namespace={NAMESPACE}", field)["items"]}
 
     assert {"DeploymentCreated", "SecretCreated", "Available"} <= events()
-    scheduler.write_config("kind: Nothing")
-    reason(scheduler, "ConfigValid", "ConfigInvalid")
+    own_scheduler.write_config("kind: Nothing")
+    reason(own_scheduler, "ConfigValid", "ConfigInvalid")
     eventually(lambda: "ConfigInvalid" in events())
 
 
 @pytest.mark.long
-def test_operator_log_level_is_the_runners_verbosity(scheduler):
+def test_operator_log_level_is_the_runners_verbosity(own_scheduler):
     def verbosity():
-        return (scheduler.resource["metadata"].get("annotations") or {}).get("ansible.sdk.operatorframework.io/verbosity")
+        return (own_scheduler.resource["metadata"].get("annotations") or {}).get("ansible.sdk.operatorframework.io/verbosity")
 
-    before = scheduler.rollouts()
-    scheduler.write(operatorLogLevel="Trace")
+    before = own_scheduler.rollouts()
+    own_scheduler.write(operatorLogLevel="Trace")
     eventually(lambda: verbosity() == "3")
-    scheduler.write(operatorLogLevel="Normal")
+    own_scheduler.write(operatorLogLevel="Normal")
     eventually(lambda: verbosity() is None)
-    assert scheduler.rollouts() == before
+    assert own_scheduler.rollouts() == before
 
 
 @pytest.mark.long
-def test_pods_are_replaced_once_when_their_service_account_was_made_anew(scheduler, kubectl):
-    before = scheduler.rollouts()
-    kubectl("delete", "serviceaccount", scheduler.workload, f"--namespace={NAMESPACE}")
-    eventually(lambda: scheduler.rollouts() == before + 1, within=60)
-    scheduler.rest()
-    assert scheduler.rollouts() == before + 1
-    account = scheduler.get("serviceaccount")["metadata"]["uid"]
-    assert scheduler.deployment["spec"]["template"]["metadata"]["annotations"]["osso.scheduler/service-account"] == account
+def test_pods_are_replaced_once_when_their_service_account_was_made_anew(own_scheduler, kubectl):
+    before = own_scheduler.rollouts()
+    kubectl("delete", "serviceaccount", own_scheduler.workload, f"--namespace={NAMESPACE}")
+    eventually(lambda: own_scheduler.rollouts() == before + 1, within=60)
+    own_scheduler.rest()
+    assert own_scheduler.rollouts() == before + 1
+    account = own_scheduler.get("serviceaccount")["metadata"]["uid"]
+    assert own_scheduler.deployment["spec"]["template"]["metadata"]["annotations"]["osso.scheduler/service-account"] == account
     # The one before could not hand over its Lease, which holds for 137 s.
-    (pod,) = eventually(lambda: len(scheduler.serving_pods()) == 1 and scheduler.serving_pods())
+    (pod,) = eventually(lambda: len(own_scheduler.serving_pods()) == 1 and own_scheduler.serving_pods())
     eventually(
-        lambda: (scheduler.get("lease") or {"spec": {}})["spec"].get("holderIdentity", "").startswith(pod["metadata"]["name"]), within=60
+        lambda: (own_scheduler.get("lease") or {"spec": {}})["spec"].get("holderIdentity", "").startswith(pod["metadata"]["name"]),
+        within=60,
     )

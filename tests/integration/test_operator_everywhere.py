@@ -21,7 +21,7 @@ def everywhere(kubectl):
 
 
 @pytest.fixture
-def scheduler(everywhere, kubectl, namespace):
+def scheduler_elsewhere(everywhere, kubectl, namespace):
     """A resource of the same name as the demo's, in another namespace."""
     scheduler = Scheduler(kubectl, "cluster", namespace, scheduler_name=namespace)
     scheduler.write_config()
@@ -30,22 +30,24 @@ def scheduler(everywhere, kubectl, namespace):
     scheduler.delete()
 
 
-def test_equal_names_in_two_namespaces_do_not_collide(scheduler, kubectl, run_module):
-    scheduler.rest()
-    for namespace, name in ((scheduler.namespace, scheduler.scheduler_name), (NAMESPACE, "secondary-scheduler")):
-        probe = run_module("scheduler_probe", {"scheduler_name": name, "namespace": scheduler.namespace})
+def test_equal_names_in_two_namespaces_do_not_collide(scheduler_elsewhere, kubectl, run_module):
+    scheduler_elsewhere.rest()
+    for namespace, name in ((scheduler_elsewhere.namespace, scheduler_elsewhere.scheduler_name), (NAMESPACE, "secondary-scheduler")):
+        probe = run_module("scheduler_probe", {"scheduler_name": name, "namespace": scheduler_elsewhere.namespace})
         assert probe.get("scheduler") == name, probe
         binding = kubectl.json("get", "clusterrolebinding", f"osso:{namespace}:cluster:kube-scheduler")
         assert [subject["namespace"] for subject in binding["subjects"]] == [namespace]
     other = Scheduler(kubectl, "cluster")
-    scheduler.delete()
-    eventually(lambda: not kubectl.json("get", "clusterrolebinding", f"{scheduler.cluster_name}:kube-scheduler", "--ignore-not-found"))
+    scheduler_elsewhere.delete()
+    eventually(
+        lambda: not kubectl.json("get", "clusterrolebinding", f"{scheduler_elsewhere.cluster_name}:kube-scheduler", "--ignore-not-found")
+    )
     assert other.deployment["status"]["availableReplicas"] == 1
 
 
-def test_deleted_cluster_role_binding_comes_back(scheduler, kubectl):
+def test_deleted_cluster_role_binding_comes_back(scheduler_elsewhere, kubectl):
     """The runner watches cluster-scoped objects only when it watches all namespaces."""
-    scheduler.rest()
-    binding = f"{scheduler.cluster_name}:volume-scheduler"
+    scheduler_elsewhere.rest()
+    binding = f"{scheduler_elsewhere.cluster_name}:volume-scheduler"
     kubectl("delete", "clusterrolebinding", binding)
     eventually(lambda: kubectl.json("get", "clusterrolebinding", binding, "--ignore-not-found"))

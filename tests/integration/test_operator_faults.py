@@ -47,7 +47,7 @@ def proxy(own_cluster):
 
 
 @pytest.fixture(scope="module")
-def operator(kubectl, outages, proxy):
+def operator_behind_proxy(kubectl, outages, proxy):
     """The operator of the demo, behind the proxy."""
     installed()
     operator = Operator(kubectl)
@@ -58,7 +58,7 @@ def operator(kubectl, outages, proxy):
 
 
 @pytest.fixture(scope="module")
-def users(operator, kubectl):
+def users(operator_behind_proxy, kubectl):
     users = [User(kubectl, name) for name in NAMES]
     yield users
     for user in users:
@@ -115,7 +115,7 @@ def test_proxy_refuses_at_its_rate_and_passes_the_rest(own_cluster, kubectl, nam
     assert set(answers) == {200, 429}
 
 
-def test_in_the_end_all_is_as_the_users_said(operator, users, proxy, outages, kubectl):
+def test_in_the_end_all_is_as_the_users_said(operator_behind_proxy, users, proxy, outages, kubectl):
     dice = random.Random(SEED)
     proxy.rate = RATE
     for user in users:
@@ -123,9 +123,9 @@ def test_in_the_end_all_is_as_the_users_said(operator, users, proxy, outages, ku
     edited, configured, deleted = users
 
     def kill(way):
-        pod = operator.await_running()
-        operator.work(proxy, dice.randrange(5, 60))
-        operator.kill(pod, way)
+        pod = operator_behind_proxy.await_running()
+        operator_behind_proxy.work(proxy, dice.randrange(5, 60))
+        operator_behind_proxy.kill(pod, way)
 
     for number, way in enumerate(WAYS_TO_DIE):
         edited.edit(logLevel=("Debug", "Trace", "Normal")[number])
@@ -147,10 +147,10 @@ def test_in_the_end_all_is_as_the_users_said(operator, users, proxy, outages, ku
     print(f"\nseed {SEED}; answers: {counts}; 4 kills, 1 outage; looked at: {cluster.counts}; wrong: {len(cluster.findings)}")
 
 
-def test_the_check_sees_an_orphan_a_lost_edit_and_a_stuck_finalizer(operator, users, kubectl):
+def test_the_check_sees_an_orphan_a_lost_edit_and_a_stuck_finalizer(operator_behind_proxy, users, kubectl):
     """Nobody is there who could mend them."""
     edited, configured, _deleted = users
-    operator.scale(0)
+    operator_behind_proxy.scale(0)
     labels = {SET_LABEL: "operand-ghost"}
     blocked = {"name": "blocked", "namespace": NAMESPACE, "labels": {SET_LABEL: f"operand-{edited.name}"}}
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "ghost", "namespace": NAMESPACE, "labels": labels}}
@@ -186,4 +186,4 @@ def test_the_check_sees_an_orphan_a_lost_edit_and_a_stuck_finalizer(operator, us
         kubectl("patch", "configmap", "blocked", f"--namespace={NAMESPACE}", "--type=merge", '--patch={"metadata":{"finalizers":null}}')
         for planted in ("serviceaccount/ghost", f"clusterrolebinding/osso:{NAMESPACE}:ghost:planted", "deployment/twin"):
             kubectl("delete", planted, f"--namespace={NAMESPACE}")
-        operator.scale(1)
+        operator_behind_proxy.scale(1)

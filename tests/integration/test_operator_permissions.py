@@ -82,7 +82,7 @@ def openshift_kinds(kubectl):
 
 
 @pytest.fixture(scope="module")
-def operator(kubectl, openshift_kinds):
+def replicated_operator(kubectl, openshift_kinds):
     """Two replicas, so that they elect a leader."""
     site(variables={"probe": "never", "operator_replicas": 2})
 
@@ -94,7 +94,7 @@ def restart(kubectl):
 
 
 @pytest.fixture(scope="module")
-def life(operator, own_cluster, kubectl):
+def life(replicated_operator, own_cluster, kubectl):
     """All requests of the operator while a resource lives and dies, and it is itself restarted."""
     audit = Audit(own_cluster / "logs/audit.log", kubectl)
     scheduler = Scheduler(kubectl, f"life-{uuid.uuid4().hex[:6]}")
@@ -168,7 +168,7 @@ def uses(request) -> set:
     return {(request.namespace, request.group, resource, verb) for verb in verbs}
 
 
-def test_no_wildcard(operator, kubectl):
+def test_no_wildcard(replicated_operator, kubectl):
     rules = granted(kubectl)
     assert rules
     assert not [rule for rule in rules if "*" in "".join(rule)]
@@ -199,7 +199,7 @@ def without(role, resource, verb):
 
 @pytest.mark.long
 @pytest.mark.parametrize(("place", "resource", "verb"), [(ROLE, "deployments", "patch"), (CLUSTER_ROLE, "nodes", "list")])
-def test_missing_permission_is_told_and_mends_itself(place, resource, verb, operator, kubectl):
+def test_missing_permission_is_told_and_mends_itself(place, resource, verb, replicated_operator, kubectl):
     role = kubectl.json("get", *place)
     for key in ("resourceVersion", "managedFields", "uid"):
         role["metadata"].pop(key, None)

@@ -26,19 +26,6 @@ RUNS = "/tmp/ansible-operator/runner"
 
 
 @pytest.fixture(scope="module")
-def operator(kubectl):
-    """The demo's installation."""
-    installed()
-
-
-@pytest.fixture
-def scheduler(operator, kubectl):
-    scheduler = Scheduler(kubectl, f"served-{uuid.uuid4().hex[:6]}")
-    yield scheduler
-    scheduler.delete()
-
-
-@pytest.fixture(scope="module")
 def reader(operator, kubectl):
     with Reader.running(kubectl) as reader:
         yield reader
@@ -75,7 +62,9 @@ def gauge(condition, scheduler) -> str:
     return f"osso_secondaryscheduler_condition:{condition}:{NAMESPACE}:{scheduler.name}".replace("-", "_")
 
 
-def test_conditions_of_a_resource_are_gauges_and_end_as_unknown(reader, scheduler, kubectl):
+def test_conditions_of_a_resource_are_gauges_and_end_as_unknown(reader, new, kubectl):
+    scheduler = new()
+
     def gauges(one):
         scrape = reader.scrape()
         return [scrape.value(gauge(condition, one)) for condition in ("Available", "Degraded", "ConfigValid")]
@@ -102,7 +91,9 @@ def two_replicas(operator):
 
 
 @pytest.mark.long
-def test_other_replica_takes_over_when_the_leader_dies(two_replicas, scheduler, kubectl, record_property):
+def test_other_replica_takes_over_when_the_leader_dies(two_replicas, new, kubectl, record_property):
+    scheduler = new()
+
     def leader() -> str:
         return kubectl.json("get", "lease", OPERATOR, PLACE)["spec"]["holderIdentity"].partition("_")[0]
 
@@ -134,7 +125,8 @@ def files_of_runs(kubectl) -> list[str]:
 
 
 @pytest.mark.long
-def test_artifacts_are_bounded(scheduler, kubectl):
+def test_artifacts_are_bounded(new, kubectl):
+    scheduler = new()
     scheduler.write_config()
     scheduler.write()
     scheduler.rest()
@@ -160,7 +152,8 @@ def test_artifacts_are_bounded(scheduler, kubectl):
 
 
 @pytest.mark.long
-def test_stop_in_the_middle_of_a_reconcile_leaves_nothing_half_done(scheduler, kubectl):
+def test_stop_in_the_middle_of_a_reconcile_leaves_nothing_half_done(new, kubectl):
+    scheduler = new()
     scheduler.write_config()
     scheduler.write()
     scheduler.rest()
@@ -245,7 +238,8 @@ def told(scheduler, token, places) -> list[str]:
     return [name for name in holding(token, places) if name != f"ConfigMap/{scheduler.name}" and not name.startswith(secret)]
 
 
-def test_no_secret_is_told_at_any_verbosity(scheduler, kubectl):
+def test_no_secret_is_told_at_any_verbosity(new, kubectl):
+    scheduler = new()
     config, token = with_token(scheduler)
     provider = config["profiles"][0]["pluginConfig"][0]["args"]["metricProvider"]
     scheduler.write_config(json.dumps(config))
@@ -281,7 +275,8 @@ def test_no_secret_is_told_at_any_verbosity(scheduler, kubectl):
 
 
 @pytest.mark.long
-def test_a_new_operator_tells_no_secret(scheduler, kubectl):
+def test_a_new_operator_tells_no_secret(new, kubectl):
+    scheduler = new()
     config, token = with_token(scheduler)
     scheduler.write_config(json.dumps(config))
     scheduler.write(operatorLogLevel="TraceAll")

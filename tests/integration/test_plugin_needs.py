@@ -39,20 +39,8 @@ class PluginScheduler(Scheduler):
         profile = {"schedulerName": self.scheduler_name, "plugins": plugins}
         return json.dumps({"apiVersion": PROFILE, "kind": "KubeSchedulerConfiguration", "profiles": [profile]})
 
-    def start(self):
-        self.write_config()
-        self.write()
-        self.rest()
-        return self
-
     def log(self, selector):
         return self.kubectl("logs", f"--selector={selector}", f"--namespace={self.namespace}", "--tail=-1").stdout
-
-
-@pytest.fixture(scope="module")
-def operator(kubectl):
-    """The demo's installation, which brings what all plugins need."""
-    installed()
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def stand_in(kubectl):
 
 
 @pytest.fixture(scope="module")
-def scheduler(kubectl, root, tmp_path_factory, stand_in):
+def upstream_scheduler(kubectl, root, tmp_path_factory, stand_in):
     """An installation of the upstream operator that serves, the operator itself gone."""
     remove()
     upstream.uninstall(kubectl)
@@ -53,15 +53,15 @@ def scheduler(kubectl, root, tmp_path_factory, stand_in):
 
 
 @pytest.fixture
-def stream(kubectl, scheduler):
+def stream(kubectl, upstream_scheduler):
     """Pods a second for the scheduler, and how many of its own pods are ready each time."""
     name = f"stream-{uuid.uuid4().hex[:6]}"
     kubectl("create", "namespace", name)
 
     def ready():
-        return scheduler.deployment["status"].get("readyReplicas", 0)
+        return upstream_scheduler.deployment["status"].get("readyReplicas", 0)
 
-    stream = PodStream(kubectl, name, scheduler.scheduler_name, also=ready)
+    stream = PodStream(kubectl, name, upstream_scheduler.scheduler_name, also=ready)
     yield stream
     stream.close()
     kubectl("delete", "namespace", name, "--wait=false")
@@ -110,22 +110,22 @@ OF_UPSTREAM_ALONE = {
 }
 
 
-def test_moving_over_is_one_rollout_without_a_gap(scheduler, stream):
-    before = scheduler.rollouts(), scheduler.resource["spec"], scheduler.get("lease")["metadata"]["uid"]
-    assert set(upstreams(scheduler)) > OF_UPSTREAM_ALONE
+def test_moving_over_is_one_rollout_without_a_gap(upstream_scheduler, stream):
+    before = upstream_scheduler.rollouts(), upstream_scheduler.resource["spec"], upstream_scheduler.get("lease")["metadata"]["uid"]
+    assert set(upstreams(upstream_scheduler)) > OF_UPSTREAM_ALONE
     with stream:
         site(variables={"probe": "never", "secondary_schedulers": []})
-        scheduler.rest()
+        upstream_scheduler.rest()
     without_a_gap(stream, "moving over")
-    assert scheduler.rollouts() == before[0] + 1
-    assert scheduler.resource["spec"] == before[1]
-    assert "observedConfig" in scheduler.resource["spec"]
-    assert scheduler.get("lease")["metadata"]["uid"] == before[2]
-    assert "osso.scheduler/clean-up" in scheduler.resource["metadata"]["finalizers"]
+    assert upstream_scheduler.rollouts() == before[0] + 1
+    assert upstream_scheduler.resource["spec"] == before[1]
+    assert "observedConfig" in upstream_scheduler.resource["spec"]
+    assert upstream_scheduler.get("lease")["metadata"]["uid"] == before[2]
+    assert "osso.scheduler/clean-up" in upstream_scheduler.resource["metadata"]["finalizers"]
 
 
-def test_nothing_of_upstreams_is_left(scheduler):
-    left = upstreams(scheduler)
+def test_nothing_of_upstreams_is_left(upstream_scheduler):
+    left = upstreams(upstream_scheduler)
     assert not OF_UPSTREAM_ALONE & set(left)
     assert len(left) == 6, sorted(left)
     for name, obj in left.items():
@@ -140,7 +140,7 @@ def test_nothing_of_upstreams_is_left(scheduler):
     assert {mount["name"] for mount in container["volumeMounts"]} == {"config", "tmp"}
     assert not [arg for arg in container["args"] if "certs-dir" in arg]
     assert "initialDelaySeconds" not in container["livenessProbe"]
-    conditions = {one["type"] for one in scheduler.resource["status"]["conditions"]}
+    conditions = {one["type"] for one in upstream_scheduler.resource["status"]["conditions"]}
     assert "Available" in conditions
     assert not conditions & set(upstream.CONDITIONS.values())
 
@@ -151,7 +151,7 @@ def untouched(scheduler):
     return deployment["metadata"]["generation"], deployment["spec"], [pod["metadata"]["uid"] for pod in pods]
 
 
-def test_one_of_two_that_share_an_operator_is_not_handed_over(scheduler, play, kubectl):
+def test_one_of_two_that_share_an_operator_is_not_handed_over(upstream_scheduler, play, kubectl):
     other = Scheduler(kubectl, "other")
     other.write()
     try:
@@ -167,8 +167,8 @@ def test_one_of_two_that_share_an_operator_is_not_handed_over(scheduler, play, k
         other.delete()
 
 
-def test_hand_over_releases_the_resource_and_changes_no_scheduler(scheduler, play, audit, kubectl):
-    before, spec = untouched(scheduler), scheduler.resource["spec"]
+def test_hand_over_releases_the_resource_and_changes_no_scheduler(upstream_scheduler, play, audit, kubectl):
+    before, spec = untouched(upstream_scheduler), upstream_scheduler.resource["spec"]
     kubectl("annotate", "secondaryscheduler", "cluster", f"--namespace={NAMESPACE}", "team=blue")
     with audit:
         planned = play("osso.scheduler.hand_over", check=True)
@@ -180,47 +180,47 @@ def test_hand_over_releases_the_resource_and_changes_no_scheduler(scheduler, pla
     pods = kubectl.json("get", "pods", f"--namespace={NAMESPACE}", "--selector=app.kubernetes.io/name=osso-scheduler-operator")
     assert pods["items"] == []
 
-    resource = scheduler.resource
+    resource = upstream_scheduler.resource
     assert "finalizers" not in resource["metadata"]
     assert resource["metadata"]["annotations"] == {"team": "blue"}
     assert resource["spec"] == spec
     assert not (resource.get("status") or {}).get("conditions")
-    config_map = scheduler.get("configmap", "cluster")
+    config_map = upstream_scheduler.get("configmap", "cluster")
     assert "annotations" not in config_map["metadata"]
     assert "labels" not in config_map["metadata"]
     assert list(config_map["data"]) == ["config.yaml"]
-    assert untouched(scheduler) == before
-    assert ours(scheduler)
+    assert untouched(upstream_scheduler) == before
+    assert ours(upstream_scheduler)
 
     with audit:
         again = play("osso.scheduler.hand_over")
     assert again.changed == []
     assert not [one for one in audit.writes() if one.namespace == NAMESPACE]
-    assert untouched(scheduler) == before
+    assert untouched(upstream_scheduler) == before
 
 
-def test_upstream_takes_it_back_with_one_rollout(scheduler, stand_in, stream, play):
-    before = scheduler.rollouts()
+def test_upstream_takes_it_back_with_one_rollout(upstream_scheduler, stand_in, stream, play):
+    before = upstream_scheduler.rollouts()
     with stream:
         stand_in.reconcile()
-        serves(scheduler)
+        serves(upstream_scheduler)
         stand_in.reconcile()
     without_a_gap(stream, "moving back")
-    assert scheduler.rollouts() == before + 1
-    assert ours(scheduler)
+    assert upstream_scheduler.rollouts() == before + 1
+    assert ours(upstream_scheduler)
 
     cleaned = play("osso.scheduler.hand_over")
     assert cleaned.changed == ["Remove objects that are no longer in use", "Remove the rest of the operator's installation"]
-    assert ours(scheduler) == set()
-    assert not scheduler.get("networkpolicy")
-    assert not scheduler.get("configmap", "osso-set-operand-cluster")
-    assert set(upstreams(scheduler)) >= OF_UPSTREAM_ALONE
-    assert len(upstreams(scheduler)) == 10
+    assert ours(upstream_scheduler) == set()
+    assert not upstream_scheduler.get("networkpolicy")
+    assert not upstream_scheduler.get("configmap", "osso-set-operand-cluster")
+    assert set(upstreams(upstream_scheduler)) >= OF_UPSTREAM_ALONE
+    assert len(upstreams(upstream_scheduler)) == 10
     assert play("osso.scheduler.hand_over").changed == []
-    serves(scheduler)
-    assert scheduler.rollouts() == before + 1
+    serves(upstream_scheduler)
+    assert upstream_scheduler.rollouts() == before + 1
 
 
-def test_the_resource_can_be_deleted_without_this_operator(scheduler):
-    scheduler.delete()
-    assert scheduler.resource is None
+def test_the_resource_can_be_deleted_without_this_operator(upstream_scheduler):
+    upstream_scheduler.delete()
+    assert upstream_scheduler.resource is None

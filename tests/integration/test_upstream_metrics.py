@@ -38,7 +38,7 @@ TASKS = (
 
 
 @pytest.fixture(scope="module")
-def operator(kubectl, root):
+def upstream_operator(kubectl, root):
     """The upstream operator, with nothing to do yet."""
     remove()
     upstream.uninstall(kubectl)
@@ -49,7 +49,7 @@ def operator(kubectl, root):
 
 
 @pytest.fixture(scope="module")
-def stack(operator, own_cluster, kubectl, tmp_path_factory):
+def stack(upstream_operator, own_cluster, kubectl, tmp_path_factory):
     """Its certificate is by the authority that pods know from their ServiceAccount, which upstream's scheduler trusts alone."""
     folder = tmp_path_factory.mktemp("authority")
     with (
@@ -77,7 +77,7 @@ def bring(stack, own_cluster, play):
 
 
 @pytest.fixture(scope="module")
-def scheduler(kubectl):
+def upstream_scheduler(kubectl):
     return Scheduler(kubectl, "cluster", scheduler_name="secondary-scheduler")
 
 
@@ -116,46 +116,48 @@ def test_what_upstream_cannot_honour_is_refused(bring):
         ({}, {"watcher_address": "${LOAD_WATCHER_URL}"}, "holds ${LOAD_WATCHER_URL}, but the upstream operator deploys no load-watcher"),
     ],
 )
-def test_a_configuration_that_cannot_be_filled_is_refused(bring, scheduler, told, parameters, message):
+def test_a_configuration_that_cannot_be_filled_is_refused(bring, upstream_scheduler, told, parameters, message):
     tasks = [TASKS[0], {**TASKS[2], "vars": {"secondary_scheduler_prometheus": told}}]
     (failure,) = bring({"preset_parameters": parameters}, tasks=tasks, succeed=False).failures
     assert message in failure.result["msg"]
-    assert config_map(scheduler) is None
+    assert config_map(upstream_scheduler) is None
 
 
-def test_check_mode_where_nothing_is_there_yet(bring, scheduler):
+def test_check_mode_where_nothing_is_there_yet(bring, upstream_scheduler):
     run = bring(check=True, diff=True)
     assert "token: ${PROM_TOKEN}" in run.stdout
-    assert config_map(scheduler) is None
+    assert config_map(upstream_scheduler) is None
 
 
-def test_the_scheduler_goes_by_metrics_and_nobody_is_told_the_token(bring, scheduler, stack, operator, kubectl, namespace, audit):
+def test_the_scheduler_goes_by_metrics_and_nobody_is_told_the_token(
+    bring, upstream_scheduler, stack, upstream_operator, kubectl, namespace, audit
+):
     """Seen by the guard, which lets nobody pass without a token."""
     before = stack.queries_seen()
-    with operator.at_work():
+    with upstream_operator.at_work():
         run = bring(diff=True, args=["-vvv"])
-    token = decoded(scheduler.get("secret", TOKEN)["data"]["token"])
-    text = config_map(scheduler)["data"]["config.yaml"]
+    token = decoded(upstream_scheduler.get("secret", TOKEN)["data"]["token"])
+    text = config_map(upstream_scheduler)["data"]["config.yaml"]
     assert f"address: {stack.guarded_url}\n" in text
     assert holding(token, {"the ConfigMap": text, "output": run.stdout, "errors": run.stderr}) == ["the ConfigMap"]
     assert "token: ********" in run.stdout, "there is a diff"
     exposed = run.task("Warn about the token in the ConfigMap").result["msg"]
     assert f"{NAMESPACE}/secondary-scheduler-config as it is, so that holds the token of the Secret {TOKEN} now" in exposed
-    assert len(place(kubectl, namespace, scheduler.scheduler_name)[scheduler.scheduler_name]) == 4
+    assert len(place(kubectl, namespace, upstream_scheduler.scheduler_name)[upstream_scheduler.scheduler_name]) == 4
     eventually(lambda: stack.queries_seen() > before + 80, within=100)
     with audit:
         again = bring()
     assert (again.changed, audit.writes()) == ([], [])
 
 
-def test_another_configuration_is_waited_for(bring, scheduler, operator):
-    with operator.at_work():
+def test_another_configuration_is_waited_for(bring, upstream_scheduler, upstream_operator):
+    with upstream_operator.at_work():
         run = bring({"preset_parameters": {"target_utilization": 55}})
-        template = scheduler.deployment["spec"]["template"]
-    version = config_map(scheduler)["metadata"]["resourceVersion"]
+        template = upstream_scheduler.deployment["spec"]["template"]
+    version = config_map(upstream_scheduler)["metadata"]["resourceVersion"]
     assert len(run.changed) == 1
     assert template["metadata"]["annotations"]["configmaps/secondary-scheduler-config"] == version
-    (pod,) = scheduler.serving_pods()
+    (pod,) = upstream_scheduler.serving_pods()
     assert pod["metadata"]["annotations"]["configmaps/secondary-scheduler-config"] == version
 
 

@@ -16,7 +16,7 @@ KIND = "secondaryschedulers.operator.openshift.io"
 
 
 @pytest.fixture
-def scheduler(kubectl):
+def deleted_with_kind(kubectl):
     installed()
     scheduler = Scheduler(kubectl, "kind-deleted")
     scheduler.write_config()
@@ -27,16 +27,16 @@ def scheduler(kubectl):
     scheduler.delete()
 
 
-def test_nothing_of_the_schedulers_stays_and_the_next_installation_works(scheduler, kubectl):
+def test_nothing_of_the_schedulers_stays_and_the_next_installation_works(deleted_with_kind, kubectl):
     def bindings():
         return [one["metadata"]["name"] for one in kubectl.list("clusterrolebinding") if one["metadata"]["name"].startswith("osso:")]
 
-    made = f"{scheduler.cluster_name}:kube-scheduler"
+    made = f"{deleted_with_kind.cluster_name}:kube-scheduler"
     assert made in bindings()
     kubectl("delete", "customresourcedefinition", KIND, "--timeout=120s", timeout=150)
-    eventually(lambda: scheduler.deployment is None)
-    assert [name for name in bindings() if name.startswith(scheduler.cluster_name)] == []
+    eventually(lambda: deleted_with_kind.deployment is None)
+    assert [name for name in bindings() if name.startswith(deleted_with_kind.cluster_name)] == []
     site(variables={"probe": "never"})
-    scheduler.write()
-    scheduler.rest()
+    deleted_with_kind.write()
+    deleted_with_kind.rest()
     assert made in bindings()

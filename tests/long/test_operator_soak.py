@@ -84,7 +84,7 @@ class Reconciles:
 
 
 @pytest.fixture
-def operator(kubectl, own_cluster):
+def new_operator(kubectl, own_cluster):
     """A new pod of the demo's operator."""
     installed()
     operator = Operator(kubectl)
@@ -94,7 +94,7 @@ def operator(kubectl, own_cluster):
 
 
 @pytest.fixture
-def users(operator, kubectl):
+def users(new_operator, kubectl):
     users = [User(kubectl, f"soak-{number}") for number in range(USERS)]
     for user in users:
         user.create()
@@ -121,8 +121,8 @@ def at_rest(operator: Operator) -> None:
     eventually(rests, WITHIN)
 
 
-def test_memory_and_files_stay_flat(operator, users, kubectl, record_property):
-    pod = operator.await_running()
+def test_memory_and_files_stay_flat(new_operator, users, kubectl, record_property):
+    pod = new_operator.await_running()
     samples = []
     with Reconciles().counted(kubectl, pod["metadata"]["name"]) as reconciles:
         edit = 0
@@ -134,11 +134,11 @@ def test_memory_and_files_stay_flat(operator, users, kubectl, record_property):
                 annotation = f"example.com/edit={edit}"
                 kubectl("annotate", "secondaryschedulers", "--all", f"--namespace={NAMESPACE}", "--overwrite", annotation)
                 time.sleep(0.5)
-            at_rest(operator)
-            samples.append(Sample.take(operator, reconciles.count))
+            at_rest(new_operator)
+            samples.append(Sample.take(new_operator, reconciles.count))
             print(samples[-1], flush=True)
             record_property(f"after {mark} reconciles", ", ".join(f"{name} {value}" for name, value in asdict(samples[-1]).items()))
-    (same,) = operator.pods()
+    (same,) = new_operator.pods()
     assert same["metadata"]["uid"] == pod["metadata"]["uid"], "one pod all the time"
     assert not same["status"]["containerStatuses"][0]["restartCount"]
     first, middle, last = samples
@@ -151,16 +151,16 @@ def test_memory_and_files_stay_flat(operator, users, kubectl, record_property):
     assert last.open_files <= first.open_files + 10
 
 
-def test_what_is_killed_is_made_up_for(operator, users, kubectl, record_property):
+def test_what_is_killed_is_made_up_for(new_operator, users, kubectl, record_property):
     """The parent that forks reconciles, and reconciles, killed again and again: everything converges, in the same container."""
-    pod = operator.await_running()
+    pod = new_operator.await_running()
     killed = Counter()
     end = time.monotonic() + KILLING
     for edit in count():
         if time.monotonic() > end:
             break
         kubectl("annotate", "secondaryschedulers", "--all", f"--namespace={NAMESPACE}", "--overwrite", f"example.com/kill={edit}")
-        victims = [process for process in operator.processes() if process.command not in AT_REST - {PARENT}]
+        victims = [process for process in new_operator.processes() if process.command not in AT_REST - {PARENT}]
         # Reconciles as often as their parent, which is always there.
         of_reconciles = [process for process in victims if process.command != PARENT]
         for process in (of_reconciles if edit % 2 else victims)[-1:]:
@@ -171,13 +171,15 @@ def test_what_is_killed_is_made_up_for(operator, users, kubectl, record_property
     for user in users:
         user.edit(logLevel="Debug")
     converge(kubectl, users, WITHIN)
-    at_rest(operator)
+    at_rest(new_operator)
     record_property("killed", ", ".join(f"{name} {times}" for name, times in sorted(killed.items())))
     assert killed[PARENT]
     assert set(killed) & {"ansible-runner", "ansible-playboo"}
-    (same,) = operator.pods()
+    (same,) = new_operator.pods()
     assert same["metadata"]["uid"] == pod["metadata"]["uid"]
     assert not same["status"]["containerStatuses"][0]["restartCount"]
     assert [
-        process for process in operator.processes() if Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        process
+        for process in new_operator.processes()
+        if Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     ] == []

@@ -113,7 +113,7 @@ def proxy(own_cluster):
 
 
 @pytest.fixture
-def operator(own_cluster, kubectl, outages, proxy):
+def operator_behind_proxy(own_cluster, kubectl, outages, proxy):
     installed()
     operator = Operator(kubectl)
     operator.use_api_server(*proxy.environment)
@@ -123,7 +123,7 @@ def operator(own_cluster, kubectl, outages, proxy):
     operator.use_api_server(*(f"{variable.split('=')[0]}-" for variable in proxy.environment))
 
 
-def test_storm(operator, proxy, outages, kubectl, record_property):
+def test_storm(operator_behind_proxy, proxy, outages, kubectl, record_property):
     print(f"\nSTORM_SEED={SEED} STORM_KILLS={KILLS}", flush=True)
     dice = random.Random(f"{SEED} kills")
     users = [User(kubectl, f"storm-{number}") for number in range(USERS)]
@@ -138,12 +138,12 @@ def test_storm(operator, proxy, outages, kubectl, record_property):
         edits = pool.submit(storm.run)
         try:
             for number in range(1, KILLS + 1):
-                pod = operator.await_running(within=600)
-                operator.work(proxy, dice.randrange(5, 150))
+                pod = operator_behind_proxy.await_running(within=600)
+                operator_behind_proxy.work(proxy, dice.randrange(5, 150))
                 way = dice.choice(WAYS_TO_DIE)
                 if pod["spec"]["nodeName"] == dead_node:
                     way = "lose"  # nobody is there to start it again, or to end it
-                operator.kill(pod, way)
+                operator_behind_proxy.kill(pod, way)
                 kills[way] += 1
                 print(f"kill {number}: {way}, {int(time.monotonic() - started)} s", flush=True)
                 if number == KILLS * 3 // 10:

@@ -32,7 +32,7 @@ def stand_in(kubectl):
 
 
 @pytest.fixture
-def scheduler(kubectl, stand_in):
+def upstream_scheduler(kubectl, stand_in):
     """An installation of the upstream operator whose scheduler places pods."""
     remove()
     upstream.uninstall(kubectl)
@@ -66,10 +66,10 @@ def bindings(scheduler) -> list[str]:
     return [name for name in found if "/osso" in name]
 
 
-def test_pods_are_placed_all_the_time(scheduler, stand_in, kubectl, record_property):
+def test_pods_are_placed_all_the_time(upstream_scheduler, stand_in, kubectl, record_property):
     namespace = "upstream-and-back"
     kubectl("create", "namespace", namespace)
-    stream = PodStream(kubectl, namespace, scheduler.scheduler_name)
+    stream = PodStream(kubectl, namespace, upstream_scheduler.scheduler_name)
     outcome = {}
 
     def release():
@@ -77,19 +77,19 @@ def test_pods_are_placed_all_the_time(scheduler, stand_in, kubectl, record_prope
 
     try:
         with stream:
-            first = scheduler.rollouts()
+            first = upstream_scheduler.rollouts()
             site(variables={"probe": "never", "secondary_schedulers": []})
-            scheduler.rest()
+            upstream_scheduler.rest()
             eventually(lambda: stream.created > 5)
-            middle, over = scheduler.rollouts(), stream.created
-            assert len(bindings(scheduler)) > 3
+            middle, over = upstream_scheduler.rollouts(), stream.created
+            assert len(bindings(upstream_scheduler)) > 3
 
             handing_over = threading.Thread(target=release)
             handing_over.start()
-            eventually(lambda: waits_for_the_other_operator(scheduler) or not handing_over.is_alive())
+            eventually(lambda: waits_for_the_other_operator(upstream_scheduler) or not handing_over.is_alive())
             with stand_in.at_work():
                 handing_over.join()
-            last = scheduler.rollouts()
+            last = upstream_scheduler.rollouts()
             assert outcome["run"].rc == 0, outcome["run"].output()
             back = stream.created
             eventually(lambda: stream.created > back + 5)
@@ -103,8 +103,8 @@ def test_pods_are_placed_all_the_time(scheduler, stand_in, kubectl, record_prope
     assert (middle - first, last - middle) == (1, 1)
     assert max(waits[:over]) <= WITHIN
     assert max(waits[over:]) <= WITHIN
-    assert bindings(scheduler) == []
-    pods = kubectl.list("pod", NAMESPACE, f"app={scheduler.workload}")
-    assert [pod["metadata"]["name"] for pod in pods] == [leader(scheduler)]
+    assert bindings(upstream_scheduler) == []
+    pods = kubectl.list("pod", NAMESPACE, f"app={upstream_scheduler.workload}")
+    assert [pod["metadata"]["name"] for pod in pods] == [leader(upstream_scheduler)]
     assert {volume["name"] for volume in pods[0]["spec"]["volumes"]} >= {"etckubernetes", "certs-dir"}
     assert play("osso.scheduler.hand_over").changed == []

@@ -55,7 +55,7 @@ def real(kubectl, tmp_path):
 
 
 @pytest.fixture
-def scheduler(kubectl):
+def upstream_scheduler(kubectl):
     """The resource that the upstream operator looks at, in an installation of it."""
     remove()
     upstream.uninstall(kubectl)
@@ -131,48 +131,48 @@ def serves(scheduler):
     scheduler.kubectl("rollout", "status", f"deployment/{scheduler.workload}", f"--namespace={NAMESPACE}", "--timeout=240s", timeout=250)
 
 
-def test_moving_over_and_back(scheduler, real, play):
-    begin(scheduler)
+def test_moving_over_and_back(upstream_scheduler, real, play):
+    begin(upstream_scheduler)
     with real():
-        eventually(lambda: reported(scheduler), within=120)
-    within_upstream(scheduler)
-    serves(scheduler)
-    before = scheduler.rollouts()
+        eventually(lambda: reported(upstream_scheduler), within=120)
+    within_upstream(upstream_scheduler)
+    serves(upstream_scheduler)
+    before = upstream_scheduler.rollouts()
     site(variables={"probe": "never", "secondary_schedulers": []})
-    scheduler.rest()
-    print("rollouts when moving over:", scheduler.rollouts() - before)
-    assert scheduler.rollouts() == before + 1
+    upstream_scheduler.rest()
+    print("rollouts when moving over:", upstream_scheduler.rollouts() - before)
+    assert upstream_scheduler.rollouts() == before + 1
 
     play("osso.scheduler.hand_over")
-    before = scheduler.rollouts()
+    before = upstream_scheduler.rollouts()
     with real():
-        eventually(lambda: reported(scheduler), within=120)
-        first = scheduler.deployment["metadata"]["generation"]
+        eventually(lambda: reported(upstream_scheduler), within=120)
+        first = upstream_scheduler.deployment["metadata"]["generation"]
         time.sleep(20)
-        assert scheduler.deployment["metadata"]["generation"] == first
-    print("rollouts when moving back:", scheduler.rollouts() - before)
-    assert scheduler.rollouts() == before + 1
-    within_upstream(scheduler)
-    serves(scheduler)
+        assert upstream_scheduler.deployment["metadata"]["generation"] == first
+    print("rollouts when moving back:", upstream_scheduler.rollouts() - before)
+    assert upstream_scheduler.rollouts() == before + 1
+    within_upstream(upstream_scheduler)
+    serves(upstream_scheduler)
     assert play("osso.scheduler.hand_over").changed == [
         "Remove objects that are no longer in use",
         "Remove the rest of the operator's installation",
     ]
 
 
-def test_the_stand_in_leaves_what_the_real_one_leaves(scheduler, real, kubectl):
-    begin(scheduler)
+def test_the_stand_in_leaves_what_the_real_one_leaves(upstream_scheduler, real, kubectl):
+    begin(upstream_scheduler)
     with real():
-        eventually(lambda: reported(scheduler), within=120)
-    by_the_real_one = left(scheduler)
-    print("rollouts by the upstream operator for a new resource (B5):", scheduler.rollouts())
+        eventually(lambda: reported(upstream_scheduler), within=120)
+    by_the_real_one = left(upstream_scheduler)
+    print("rollouts by the upstream operator for a new resource (B5):", upstream_scheduler.rollouts())
 
     upstream.uninstall(kubectl)
     upstream.install(kubectl, CRD)
-    begin(scheduler)
+    begin(upstream_scheduler)
     upstream.Upstream(kubectl).reconcile()
-    assert reported(scheduler)
-    by_the_stand_in = left(scheduler)
+    assert reported(upstream_scheduler)
+    by_the_stand_in = left(upstream_scheduler)
     for name, obj in by_the_real_one.items():
         assert by_the_stand_in[name] == obj, name
     assert len(by_the_stand_in) == len(by_the_real_one) == 11

@@ -18,7 +18,7 @@ KINDS = ",".join(f"{kind}.{GROUP}" for kind in ("subscriptions", "clusterservice
 
 
 @pytest.fixture(scope="module")
-def scheduler(role, by_olm, kubectl):
+def olm_scheduler(role, by_olm, kubectl):
     """A scheduler of the operator that OLM installed."""
     role(by_olm)
     scheduler = Scheduler(kubectl, "cluster")
@@ -39,8 +39,8 @@ def pods(scheduler) -> list[str]:
     return [pod["metadata"]["uid"] for pod in scheduler.serving_pods()]
 
 
-def test_the_schedulers_run_on_without_an_operator_that_returns(scheduler, play, kubectl, audit):
-    before = pods(scheduler), scheduler.deployment["metadata"]["generation"]
+def test_the_schedulers_run_on_without_an_operator_that_returns(olm_scheduler, play, kubectl, audit):
+    before = pods(olm_scheduler), olm_scheduler.deployment["metadata"]["generation"]
     assert [name for name in of_operator(kubectl) if "clusterserviceversion" in name]
     with audit:
         predicted = play(PLAYBOOK, check=True, diff=True)
@@ -48,14 +48,14 @@ def test_the_schedulers_run_on_without_an_operator_that_returns(scheduler, play,
     run = play(PLAYBOOK)
     assert run.changed == predicted.changed
     assert of_operator(kubectl) == []
-    assert not scheduler.resource["metadata"].get("finalizers")
-    assert (pods(scheduler), scheduler.deployment["metadata"]["generation"]) == before
+    assert not olm_scheduler.resource["metadata"].get("finalizers")
+    assert (pods(olm_scheduler), olm_scheduler.deployment["metadata"]["generation"]) == before
     assert kubectl("get", "customresourcedefinition", RESOURCE, "--output=name").stdout
     assert play(PLAYBOOK).changed == []
 
 
-def test_the_operator_that_returns_by_olm_takes_the_schedulers_up_again(scheduler, role, by_olm):
-    before = pods(scheduler)
+def test_the_operator_that_returns_by_olm_takes_the_schedulers_up_again(olm_scheduler, role, by_olm):
+    before = pods(olm_scheduler)
     role(by_olm)
-    eventually(lambda: scheduler.resource["metadata"].get("finalizers") and scheduler.served())
-    assert pods(scheduler) == before
+    eventually(lambda: olm_scheduler.resource["metadata"].get("finalizers") and olm_scheduler.served())
+    assert pods(olm_scheduler) == before

@@ -90,20 +90,20 @@ def manifests(role, by_manifests, kubectl):
 
 
 @pytest.fixture(scope="module")
-def scheduler(kubectl):
+def moving_scheduler(kubectl):
     return Scheduler(kubectl, "moves")
 
 
 @pytest.fixture(scope="module")
-def served(manifests, scheduler):
+def served(manifests, moving_scheduler):
     """A scheduler that serves; what it is known by: nothing of it may be replaced by what follows."""
-    scheduler.write_config()
-    scheduler.write()
-    eventually(scheduler.served)
+    moving_scheduler.write_config()
+    moving_scheduler.write()
+    eventually(moving_scheduler.served)
 
     def known():
-        (pod,) = scheduler.serving_pods()
-        return pod["metadata"]["uid"], scheduler.resource["metadata"]["uid"], scheduler.deployment["metadata"]["generation"]
+        (pod,) = moving_scheduler.serving_pods()
+        return pod["metadata"]["uid"], moving_scheduler.resource["metadata"]["uid"], moving_scheduler.deployment["metadata"]["generation"]
 
     return known
 
@@ -181,7 +181,7 @@ def test_moving_with_manual_approval_needs_the_version(role, served, by_olm, kub
     assert (audit.writes(), installed_by(kubectl)) == ([], "manifests")
 
 
-def test_from_manifests_to_olm_with_the_scheduler_serving(role, served, scheduler, by_olm, manifests, kubectl):
+def test_from_manifests_to_olm_with_the_scheduler_serving(role, served, moving_scheduler, by_olm, manifests, kubectl):
     """F014, F164: both ways end in the same Deployment, permissions and definition."""
     before = served()
     predicted = role(by_olm, check=True, diff=True)
@@ -196,8 +196,8 @@ def test_from_manifests_to_olm_with_the_scheduler_serving(role, served, schedule
     assert found.deployment == manifests.deployment
     assert served() == before
     # The operator that is there now looks after it.
-    scheduler.write(logLevel="Debug")
-    eventually(scheduler.served)
+    moving_scheduler.write(logLevel="Debug")
+    eventually(moving_scheduler.served)
 
 
 def test_by_olm_the_second_run_writes_nothing(role, by_olm, audit):
@@ -228,7 +228,7 @@ def test_the_sample_works(kubectl, namespace, role):
         kubectl("delete", RESOURCE, scheduler.name, f"--namespace={NAMESPACE}")
 
 
-def test_from_olm_to_manifests_with_the_scheduler_serving(role, served, scheduler, by_manifests, manifests, kubectl):
+def test_from_olm_to_manifests_with_the_scheduler_serving(role, served, moving_scheduler, by_manifests, manifests, kubectl):
     before = served()
     predicted = role(by_manifests, check=True, diff=True)
     run = role(by_manifests)
@@ -237,8 +237,8 @@ def test_from_olm_to_manifests_with_the_scheduler_serving(role, served, schedule
     found = Parts(kubectl)
     assert (found.definition, found.rules, found.deployment) == (manifests.definition, manifests.rules, manifests.deployment)
     assert served() == before
-    scheduler.write(logLevel="Normal")
-    eventually(scheduler.served)
+    moving_scheduler.write(logLevel="Normal")
+    eventually(moving_scheduler.served)
     assert role(by_manifests).changed == []
     assert of_olm(kubectl) == []
 

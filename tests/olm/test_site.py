@@ -61,7 +61,7 @@ def installed(fresh, by_olm):
 
 
 @pytest.fixture(scope="module")
-def scheduler(installed, kubectl) -> Scheduler:
+def olm_scheduler(installed, kubectl) -> Scheduler:
     return Scheduler(kubectl, "cluster", scheduler_name="secondary-scheduler")
 
 
@@ -74,42 +74,42 @@ def operator_pods(kubectl) -> set[str]:
     return {pod["metadata"]["uid"] for pod in kubectl.list("pod", NAMESPACE, "app.kubernetes.io/name=osso-scheduler-operator")}
 
 
-def test_f001_from_nothing_to_a_pod(installed, shipped, olm, kubectl, scheduler):
+def test_f001_from_nothing_to_a_pod(installed, shipped, olm, kubectl, olm_scheduler):
     probe = installed.task("Verify each scheduler with a test pod").result["results"][0]
     assert probe["scheduler"] == "secondary-scheduler"
     assert olm.phase(shipped.csv(shipped.version), NAMESPACE) == ("Succeeded", "InstallSucceeded")
-    assert scheduler.condition("Available")[0] == "True"
+    assert olm_scheduler.condition("Available")[0] == "True"
     owners = kubectl.get("deployment", "osso-scheduler-operator", NAMESPACE)["metadata"]["ownerReferences"]
     assert [owner["kind"] for owner in owners] == ["ClusterServiceVersion"]
 
 
-def test_second_run_changes_nothing_and_sends_no_write(installed, by_olm, scheduler, audit):
-    scheduler.rest()
+def test_second_run_changes_nothing_and_sends_no_write(installed, by_olm, olm_scheduler, audit):
+    olm_scheduler.rest()
     with audit:
         run = by_olm(probe="changed")
     assert run.changed == []
     assert audit.writes() == []
 
 
-def test_f019_upgrade_along_the_channel(installed, shipped, by_olm, olm, kubectl, scheduler):
+def test_f019_upgrade_along_the_channel(installed, shipped, by_olm, olm, kubectl, olm_scheduler):
     """OLM replaces the operator; the scheduler, whose pods are to be the same, goes on."""
-    pods, operator, rollouts = serving(scheduler), operator_pods(kubectl), scheduler.rollouts()
+    pods, operator, rollouts = serving(olm_scheduler), operator_pods(kubectl), olm_scheduler.rollouts()
     assert pods
     run = by_olm("1.1.0")
     assert run.changed
     assert olm.phase(shipped.csv("1.1.0"), NAMESPACE) == ("Succeeded", "InstallSucceeded")
     assert eventually(lambda: olm.phase(shipped.csv(shipped.version), NAMESPACE) == ("", ""))
     eventually(lambda: operator_pods(kubectl) and not operator_pods(kubectl) & operator)
-    reconcile(scheduler)
-    scheduler.rest()
-    assert serving(scheduler) == pods
-    assert scheduler.rollouts() == rollouts
+    reconcile(olm_scheduler)
+    olm_scheduler.rest()
+    assert serving(olm_scheduler) == pods
+    assert olm_scheduler.rollouts() == rollouts
 
 
 @pytest.mark.long
-def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, scheduler, audit):
+def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, olm_scheduler, audit):
     """Nothing comes before the version is named; then that one does, and no other."""
-    pods, later = serving(scheduler), ("1.1.0", "1.2.0")
+    pods, later = serving(olm_scheduler), ("1.1.0", "1.2.0")
     run = by_olm(*later, operator_approval="Manual")
     assert olm.phase(shipped.csv("1.1.0"), NAMESPACE)[0] == "Succeeded"
     assert olm.phase(shipped.csv("1.2.0"), NAMESPACE) == ("", "")
@@ -126,9 +126,9 @@ def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, sc
     told = by_olm(*later, operator_approval="Manual", operator_approve="1.2.0").task("Install the operator with OLM").result
     assert (told["csv"]["version"], told["upgrade"]) == ("1.2.0", None)
     assert olm.phase(shipped.csv("1.2.0"), NAMESPACE)[0] == "Succeeded"
-    reconcile(scheduler)
-    scheduler.rest()
-    assert serving(scheduler) == pods
+    reconcile(olm_scheduler)
+    olm_scheduler.rest()
+    assert serving(olm_scheduler) == pods
     with audit:
         again = by_olm(*later, operator_approval="Manual", operator_approve="1.2.0")
     assert again.changed == []

@@ -108,6 +108,13 @@ class Scheduler:
             }
         )
 
+    def start(self) -> Scheduler:
+        """Create ConfigMap and resource, and wait until the scheduler is available."""
+        self.write_config()
+        self.write()
+        self.rest()
+        return self
+
     def get(self, kind, name=None):
         return self.kubectl.get(kind, name or self.workload, self.namespace)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import uuid
 
 import pytest
 import yaml
@@ -22,7 +21,7 @@ OPENSHIFT_API, PROMETHEUS_OPERATOR = "github.com/openshift/api", "github.com/pro
 
 
 @pytest.fixture(scope="module")
-def installation(kubectl):
+def operator(kubectl):
     """The demo's installation: operator and the SecondaryScheduler `cluster`.
 
     PLANT: cases whose bugs the operator gets then, to see their tests fail.
@@ -42,23 +41,9 @@ def installation(kubectl):
 
 
 @pytest.fixture(scope="module")
-def cluster(installation, kubectl) -> Scheduler:
+def cluster(operator, kubectl) -> Scheduler:
     """The demo's scheduler: the CR whose objects have upstream's names."""
     return Scheduler(kubectl, "cluster", scheduler_name="secondary-scheduler")
-
-
-@pytest.fixture
-def new(installation, kubectl):
-    """new() is a scheduler that does not exist yet, with a name of its own; taken away after the test."""
-    made = []
-
-    def new():
-        made.append(Scheduler(kubectl, f"test-{uuid.uuid4().hex[:6]}"))
-        return made[-1]
-
-    yield new
-    for scheduler in made:
-        scheduler.delete()
 
 
 @pytest.fixture(scope="module")

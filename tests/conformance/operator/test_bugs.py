@@ -38,17 +38,6 @@ NOWHERE = {"mode": "HighlyAvailable", "highlyAvailableTopology": {"nodeSelector"
 
 
 @pytest.fixture(scope="module")
-def scheduler(installation, kubectl):
-    """A scheduler that serves, for tests that leave it serving."""
-    scheduler = Scheduler(kubectl, "bugs")
-    scheduler.write_config()
-    scheduler.write()
-    scheduler.rest()
-    yield scheduler
-    scheduler.delete()
-
-
-@pytest.fixture(scope="module")
 def documentation(root) -> dict[str, str]:
     found = samples.texts(root)
     assert {"README.md", "docs/operator.md", "tests/demo/vars.yml", "plugins/modules/apply.py.yaml"} <= found.keys()
@@ -66,7 +55,7 @@ def test_B01_configuration_made_after_its_resource(new):
 
 
 @pytest.fixture(scope="module")
-def restart(scheduler, installation, kubectl):
+def restart(scheduler, operator, kubectl):
     """The operator was away, and one of two schedulers lost its ConfigMap meanwhile: both, with what they were before."""
     orphan = Scheduler(kubectl, "test-orphan")
     orphan.write_config()
@@ -449,7 +438,7 @@ def incomplete(found) -> list[str]:
     ]
 
 
-def test_B17_one_account_and_complete_examples(documentation, installation, kubectl):
+def test_B17_one_account_and_complete_examples(documentation, operator, kubectl):
     deployment = kubectl.json("get", "deployment", OPERATOR, f"--namespace={NAMESPACE}", "--show-managed-fields")
     spec = deployment["spec"]["template"]["spec"]
     assert spec["serviceAccountName"] == spec.get("serviceAccount", spec["serviceAccountName"]) == OPERATOR
@@ -482,14 +471,14 @@ def refused(kubectl, found) -> list[str]:
     return answers
 
 
-def test_B19_documented_resources_are_accepted(documentation, installation, kubectl):
+def test_B19_documented_resources_are_accepted(documentation, operator, kubectl):
     (planted,) = refused(kubectl, {"old.md": OLD})
     assert "can only be set when mode is HighlyAvailable" in planted
     assert samples.of_kind(documentation, "SecondaryScheduler")
     assert refused(kubectl, documentation) == []
 
 
-def test_B20_secrets_are_read_where_schedulers_are(installation, kubectl):
+def test_B20_secrets_are_read_where_schedulers_are(operator, kubectl):
     def can(verb, resource, *where):
         return kubectl("auth", "can-i", verb, resource, *where, f"--as={ACCOUNT}", check=False).stdout.strip() == "yes"
 

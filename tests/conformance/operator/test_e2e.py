@@ -56,7 +56,7 @@ def single_replica(scheduler):
     eventually(lambda: len(scheduler.serving_pods()) == 1)
 
 
-def test_E01_everything_applies(installation, cluster, kubectl):
+def test_E01_everything_applies(operator, cluster, kubectl):
     definition = kubectl.json("get", "customresourcedefinition", "secondaryschedulers.operator.openshift.io")
     assert [version["name"] for version in definition["spec"]["versions"]] == ["v1"]
     namespace = kubectl.json("get", "namespace", NAMESPACE)

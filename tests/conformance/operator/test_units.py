@@ -22,7 +22,7 @@ from conformance.operator.steps import (
     reconcile,
     version,
 )
-from support.scheduler import IMAGE, Scheduler, eventually
+from support.scheduler import IMAGE, eventually
 from support.site import NAMESPACE
 
 # library-go's answer to openshift/api's profile Intermediate: without the ciphers that Go does not have.
@@ -42,17 +42,6 @@ CUSTOM = [
     "--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
     "--tls-min-version=VersionTLS12",
 ]
-
-
-@pytest.fixture(scope="module")
-def scheduler(installation, kubectl):
-    """A scheduler that serves, for tests that leave it serving."""
-    scheduler = Scheduler(kubectl, "units")
-    scheduler.write_config()
-    scheduler.write()
-    scheduler.rest()
-    yield scheduler
-    scheduler.delete()
 
 
 def tls(scheduler) -> list[str]:
