@@ -7,5 +7,5 @@ from __future__ import annotations
 from ansible_collections.osso.scheduler.plugins.plugin_utils.cluster_action import action_of
 
 ActionModule = action_of(
-    "kube_scheduler_config", *(f"_kube_scheduler.{part}" for part in ("advice", "encode", "extenders", "framework", "pem", "run"))
+    "kube_scheduler_config", *(f"_kube_scheduler.{part}" for part in ("encode", "extenders", "framework", "lint", "pem", "startup"))
 )

@@ -165,10 +165,10 @@ def of_tables(minor: int) -> Column:
     """What the tables contain of a release."""
     from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import gates, plugins
     from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
+    from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.field_types import args_kind, fields
     from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.flags import FLAGS
     from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.plugins import DEFAULTS, MULTI_POINT
     from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.types import IN_TREE_KINDS, STRUCTURES
-    from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.types import args_kind, fields
 
     target = plugins.make_target(f"1.{minor}")
     stages = gates.stages(minor, minor)

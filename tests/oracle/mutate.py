@@ -28,9 +28,9 @@ from .documents import targets
 from .generate import NEW_PLUGIN_NAMES, NEW_POINTS, PLUGIN_NAMES, POINTS, Dice
 
 ENGINE = Path(__file__).parents[2] / "plugins/module_utils/_kube_scheduler"
-# Tables and modules that decide the answer; advice, images and conversion are no part of it.
+# Tables and modules that decide the answer; hints, images and conversion are no part of it.
 TABLES = ("gates", "plugins", "releases", "rules", "scheduler_plugins", "types")
-RULES = ("decode", "defaults", "default_plugins", "extenders", "framework", "run", "validation", "validation_args")
+RULES = ("decode", "defaults", "default_plugins", "extenders", "framework", "startup", "validation", "validation_args")
 SAMPLE = 16
 SEED = 1
 # Tables of wording, of which no answer depends.

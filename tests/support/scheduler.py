@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import content_hash
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import content_hash
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import is_complete
 from oracle.programs import Program, all_programs, number
 

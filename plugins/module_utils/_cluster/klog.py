@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.nodes import always
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document_nodes import always
 
 _HEADER = re.compile(r"(?P<severity>[IWEF])(?P<time>\d{4} \d\d:\d\d:\d\d\.\d{6})\s+\d+ (?P<source>[^\s\]]+:\d+)\] ?")
 # How the Go runtime begins when a program ends by itself

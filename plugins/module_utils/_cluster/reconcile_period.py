@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import Duration
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import Duration
 
 ANNOTATION = "ansible.sdk.operatorframework.io/reconcile-period"
 _SHOWN = 60

@@ -15,7 +15,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging.dump_parser import Resources
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import Quantity
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import Quantity
 
 _PLAIN = ("cpu", "memory", "ephemeral-storage", "pods")
 Amounts = dict[str, Fraction]

@@ -18,8 +18,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._debugging import e
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target, leads
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import identify
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import KIND
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plugins import make_target
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import KIND
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import tokens
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.foreign_schedulers import KUBE_SCHEDULER
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery

@@ -19,9 +19,9 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, NOT_SHOWN, cut, masked, scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import NotYaml, read, tree
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.nodes import always
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import KIND
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document_nodes import always
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import SHAPES, is_secret
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import KIND
 
 CONFIGURATION = "kubescheduler.config.k8s.io"
 

@@ -11,8 +11,8 @@ The package is pure Python: no Ansible, no Kubernetes client, no I/O; PyYAML is 
 
 The stages are those of the binary (cmd/kube-scheduler/app, in the order of its ``Setup``), a module each: ``document`` reads
 the YAML or JSON, ``decode`` finds the type of every field, ``defaults`` fills in what is absent, ``flags`` overrides,
-``validation`` checks the values, ``framework`` builds the profiles from plugins, ``run`` contains the checks at the start of the process, and
-``encode`` writes the completed configuration. ``advice`` warns about accepted settings that are likely mistakes. ``tables`` contains the differences
+``validation`` checks the values, ``framework`` builds the profiles from plugins, ``startup`` contains the checks at the start of the process, and
+``encode`` writes the completed configuration. ``lint`` warns about accepted settings that are likely mistakes. ``tables`` contains the differences
 between releases.
 """
 
@@ -23,11 +23,11 @@ from dataclasses import replace
 from typing import Any
 
 from .document import Node, NotYaml, parse, unprintable
-from .outline import outline
 from .plugins import make_target
 from .report import BUILD, MAX_ERRORS, Report, TooManyErrors
 from .result import Finding, Result
 from .target import IN_TREE, Target
+from .version_independent import outline
 
 
 def check(
@@ -76,7 +76,7 @@ def check(
 
 def _check(root: Node, target: Target, report: Report, placeholders: Sequence[str]) -> Result:
     """The stages after reading, for a mapping."""
-    from . import advice, decode, defaults, encode, framework, run, validation
+    from . import decode, defaults, encode, framework, lint, startup, validation
     from . import flags as command_line
 
     version = decode.api_version(root, target, report)
@@ -91,8 +91,8 @@ def _check(root: Node, target: Target, report: Report, placeholders: Sequence[st
     if completed is not None and unprintable(root.value) is not None:
         completed = _check_writable(completed, report)
     valid = completed is not None
-    run.check(config, version, target, report)
-    advice.advise(config, root, version, target, built, report, placeholders)
+    startup.check(config, version, target, report)
+    lint.advise(config, root, version, target, built, report, placeholders)
     return Result(
         _sorted(report.findings),
         completed,

@@ -25,16 +25,16 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from .check import check
+from .configuration_text import from_structure
+from .embedded_configurations import CONFIG_KEY, Configuration, Scheduler, configurations
 from .flags import of_operator
 from .formats import FORMATS, TOOL, Checked
 from .images import check_image, identify
-from .objects import CONFIG_KEY, Configuration, Scheduler, configurations
-from .outline import API_GROUP
 from .plugins import make_target
 from .result import ADVICE, ERROR, WARNING, Finding, Result
 from .tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
 from .target import IN_TREE, SCHEDULER_PLUGINS, UnknownTarget, is_later_openshift
-from .text import from_structure
+from .version_independent import API_GROUP
 
 OK, WRONG, UNUSABLE = 0, 1, 2
 
@@ -229,7 +229,7 @@ def _judge_one(name: str, found: Configuration, options: argparse.Namespace) -> 
         report["completed"] = result.config
         return judged._replace(output=from_structure(result.config) if result.config and result.valid else "")
     if options.diff or options.diff_release:
-        from .differences import diff
+        from .configuration_diff import diff
 
         if options.diff:
             differences = diff(reader.check(_only(configurations(_read(options.diff)), options.diff).text or ""), result)

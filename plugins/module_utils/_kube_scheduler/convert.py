@@ -9,7 +9,7 @@
 A version is never skipped: v1beta1 becomes v1beta2 on 1.22, v1beta2 becomes v1beta3 on 1.23 to 1.27, v1beta3 becomes v1 on
 1.25 to 1.28, releases that read both versions. There the plugins that run before and after are compared, point by point, and
 what still differs is written down explicitly. A release's own changes of the defaults (a plugin that a newer kube-scheduler
-adds) are not undone; ``differences`` shows them.
+adds) are not undone; ``configuration_diff`` shows them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .check import check
+from .configuration_text import from_structure, normalize
 from .document import Node, NotYaml, parse
-from .plugins import make_target
-from .result import ERROR, Finding, Result
-from .rewrites import (
+from .migrations import (
     APPROXIMATE,
     EXACT,
     IMPOSSIBLE,
@@ -43,9 +42,10 @@ from .rewrites import (
     to_v1beta2,
     to_v1beta3,
 )
+from .plugins import make_target
+from .result import ERROR, Finding, Result
 from .tables.releases import API_VERSIONS, NEWEST
 from .target import IN_TREE, Target
-from .text import from_structure, normalize
 
 __all__ = ("APPROXIMATE", "EXACT", "IMPOSSIBLE", "Conversion", "Step", "convert")
 

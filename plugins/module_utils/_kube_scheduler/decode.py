@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .document import Node, duplicates
-from .outline import API_GROUP, KIND
+from .field_types import ARGS, LIST, MAP, ROOT, STRUCTURE, Type, args_kind, fields
 from .report import DECODE, Path, Report, render
 from .tables.releases import API_VERSIONS
 from .tables.types import INCONVERTIBLE, STRUCTURES
 from .target import Target
-from .types import ARGS, LIST, MAP, ROOT, STRUCTURE, Type, args_kind, fields
-from .values import Duration, Quantity, base64_bytes, float32
+from .value_syntax import Duration, Quantity, base64_bytes, float32
+from .version_independent import API_GROUP, KIND
 
 _ABSENT = object()
 _INTEGERS = {"int32": 2**31, "int64": 2**63}
@@ -114,7 +114,7 @@ def registered(plugin: str, version: str, target: Target) -> bool:
 def decode(root: Node, version: str, target: Target, report: Report) -> dict[str, Any]:
     """The document as typed values; what has the wrong type is reported and left out, like what is null.
 
-    Durations are ``values.Duration``, quantities ``values.Quantity``, bytes base64 text. The arguments of a plugin are typed if they are in
+    Durations are ``value_syntax.Duration``, quantities ``value_syntax.Quantity``, bytes base64 text. The arguments of a plugin are typed if they are in
     ``registered``.
     """
     return _Decoder(version, target, report).structure(root, ROOT, ())

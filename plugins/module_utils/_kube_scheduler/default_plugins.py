@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from .field_types import args_kind
 from .flags import feature_gates
 from .report import Path
 from .tables.plugins import DEFAULTS, MERGED_POINTS, WITHOUT_DEFAULT_ARGUMENTS
 from .target import Target
-from .types import args_kind
 
 ALL = "*"
 """In ``disabled``: every plugin."""

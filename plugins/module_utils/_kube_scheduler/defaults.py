@@ -16,11 +16,11 @@ from typing import Any
 
 from . import default_plugins
 from .addresses import is_ip, join_host_port, split_host_port
+from .field_types import LIST, ROOT, STRUCTURE, args_kind, built_in_kind, fields
 from .flags import feature_gates
-from .outline import DEFAULT_SCHEDULER_NAME
 from .target import Target
-from .types import LIST, ROOT, STRUCTURE, args_kind, built_in_kind, fields
-from .values import Duration
+from .value_syntax import Duration
+from .version_independent import DEFAULT_SCHEDULER_NAME
 
 _INSECURE_PORT = "10251"
 _SECOND = 10**9
@@ -172,7 +172,7 @@ def _trimaran(args: dict[str, Any], version: str, target: Target) -> None:
 def _load_packing(args: dict[str, Any], version: str, target: Target) -> None:
     _trimaran(args, version, target)
     if "defaultRequests" not in args:
-        from .values import Quantity
+        from .value_syntax import Quantity
 
         args["defaultRequests"] = {"cpu": Quantity.parse("1000m")}
     if args["targetUtilization"] <= 0:

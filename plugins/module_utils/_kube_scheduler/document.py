@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import yaml_reader
-from .nodes import DUPLICATE, IGNORED, MAX_DEPTH, MAX_ITEMS, MAX_NODES, Node, NotYaml, Place, duplicate, join, not_yaml
+from .document_nodes import DUPLICATE, IGNORED, MAX_DEPTH, MAX_ITEMS, MAX_NODES, Node, NotYaml, Place, duplicate, join, not_yaml
 from .result import Finding
 from .scalars import replace_surrogates
 

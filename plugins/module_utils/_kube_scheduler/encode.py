@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import Any
 
 from .defaults import complete_args
-from .outline import API_GROUP
+from .field_types import ARGS, LIST, MAP, ROOT, STRUCTURE, Type, args_kind, fields
 from .tables.types import ALWAYS, NEVER
 from .target import Target
-from .types import ARGS, LIST, MAP, ROOT, STRUCTURE, Type, args_kind, fields
-from .values import Duration
+from .value_syntax import Duration
+from .version_independent import API_GROUP
 
 
 def completed(config: dict[str, Any], version: str, target: Target, built: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from .addresses import is_ip
 from .report import DECODE, Report
 from .tables.flags import ELECTION_DEFAULTS, FLAGS, LEADER_ELECTION, OVERRIDE_SINCE, PROVIDERS
 from .target import Target
-from .values import Duration
+from .value_syntax import Duration
 
 _SHORTHANDS = {"v": "v", "h": "help"}
 _WITHOUT_VALUE = {"bool": "true", "version": "true"}

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 from . import default_plugins, extenders
 from .default_plugins import ALL, Entry, PluginSets
 from .defaults import complete_args
+from .field_types import args_kind
 from .plugins import CUSTOM, build_order, interface, points, registry
 from .report import BUILD, Path, Report
 from .tables.plugins import MULTI_POINT
 from .target import SCHEDULER_PLUGINS, Target
-from .types import args_kind
 from .validation import follows, same
 from .validation_args import constructor_errors, second_watchers
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from .nodes import MAX_DEPTH, MAX_ITEMS, MAX_NODES, Node, NotYaml, Place, always, not_yaml, too_deep, too_long, too_many
+from .document_nodes import MAX_DEPTH, MAX_ITEMS, MAX_NODES, Node, NotYaml, Place, always, not_yaml, too_deep, too_long, too_many
 
 _SPACE = always("[ \t\n\r]*")
 _STRING_PART = always(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){0,100}')

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from .field_types import parse_type
 from .tables import plugins as table
 from .target import IN_TREE, SCHEDULER_PLUGINS, CustomPlugin, Target, UnknownTarget, parse_release
-from .types import parse_type
 
 CUSTOM = "custom"
 

@@ -14,11 +14,10 @@ from typing import Any
 
 from .check import check
 from .document import Node
-from .outline import API_GROUP, KIND
+from .migrations import APPROXIMATE, EXACT, Log
 from .plugins import points, registry
 from .report import Path, Report
 from .result import DECODE, VALIDATE, Finding
-from .rewrites import APPROXIMATE, EXACT, Log
 from .tables.policy import (
     DEFAULT_PREDICATES,
     DEFAULT_PRIORITIES,
@@ -31,7 +30,8 @@ from .tables.policy import (
 )
 from .tables.releases import OLDEST
 from .target import Target
-from .values import Duration
+from .value_syntax import Duration
+from .version_independent import API_GROUP, KIND
 
 LAST_MINOR = 22
 MAX_WEIGHT = (2**63 - 1) // 100

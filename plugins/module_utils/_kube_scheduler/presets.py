@@ -11,8 +11,8 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .outline import KIND
 from .tables.presets import COMMON_PARAMETERS, LOAD_PARAMETERS, PRESETS, PROVIDER_DEFAULTS, Parameter, Preset, Value
+from .version_independent import KIND
 
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 

@@ -22,7 +22,7 @@ from .strconv import parse_int
 from .tables import rules
 from .target import Target
 from .validation_args import at, checked_in_profile, errors
-from .values import qualified_name
+from .value_syntax import qualified_name
 
 _QUOTA_PREFIX = "requests."
 _WILDCARDS = ("", "0.0.0.0", "::")

@@ -20,7 +20,7 @@ from .flags import feature_gates
 from .report import Path
 from .tables import rules
 from .target import Target
-from .values import label_value, qualified_name
+from .value_syntax import label_value, qualified_name
 
 Problem = tuple[Path, str, str, str]
 """Path within the arguments, code, message, hint."""

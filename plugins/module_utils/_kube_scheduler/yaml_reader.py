@@ -16,10 +16,24 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .nodes import IGNORED, MAX_DEPTH, MAX_ITEMS, MAX_NODES, Node, NotYaml, Place, duplicate, join, not_yaml, too_deep, too_long, too_many
+from .document_nodes import (
+    IGNORED,
+    MAX_DEPTH,
+    MAX_ITEMS,
+    MAX_NODES,
+    Node,
+    NotYaml,
+    Place,
+    duplicate,
+    join,
+    not_yaml,
+    too_deep,
+    too_long,
+    too_many,
+)
 from .result import WARNING, Finding
 from .scalars import TAG_PREFIX, TagError, resolve, resolve_tagged
-from .values import float32
+from .value_syntax import float32
 from .yaml_scanner import (
     ALIAS,
     ANCHOR,

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from .nodes import MAX_DEPTH, always, too_deep
+from .document_nodes import MAX_DEPTH, always, too_deep
 
 # Kinds of tokens
 (

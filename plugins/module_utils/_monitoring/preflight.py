@@ -19,7 +19,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.unicode import replaced
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import from_structure, normalize
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure, normalize
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import alerts, node_metrics, prometheus, prometheus_clients, tokens
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import endpoint as endpoints
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.discovery import Discovery

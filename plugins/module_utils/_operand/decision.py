@@ -21,7 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failur
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import Finding
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PROM_URL
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import dns1123_subdomain
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import user_in
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import prometheus_access, resource_names

@@ -20,8 +20,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import tree
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import named_plugins
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import dns1123_subdomain
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import named_plugins
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import findings, preflight, prometheus_clients
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.node_metrics import Readers

@@ -21,7 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import tim
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import dns1123_subdomain
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import tokens
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import without_user

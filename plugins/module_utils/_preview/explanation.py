@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import binary, resource_accounting
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import Quantity
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import Quantity
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import about_load, check_number, copy_of, prepared
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Key, key_of
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import REJECTIONS, SCORES, Candidate

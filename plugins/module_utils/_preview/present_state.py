@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.objects import KUBERNETES_VERSION, PLUGINS
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.embedded_configurations import KUBERNETES_VERSION, PLUGINS
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.configuration import read_config_map
 

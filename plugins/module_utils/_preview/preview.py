@@ -17,7 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import binary
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import images, presets
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import from_structure
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import effect, present_state
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Key, key_of
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import Candidate, Scores, candidate

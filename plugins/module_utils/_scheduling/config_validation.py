@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import content_hash, normalize
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import NotYaml, read_yaml, tree
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import check_image, identify
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plugins import make_target
@@ -28,7 +29,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tar
     is_later_openshift,
     parse_release,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import content_hash, normalize
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import prometheus_clients
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import devices
 

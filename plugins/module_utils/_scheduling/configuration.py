@@ -14,11 +14,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import con
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import document
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import identify
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import PresetError, configuration
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ERROR, WARNING, Finding
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import is_later_openshift
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import config_validation, devices, gangs, pool_items, pool_policies
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Target, ValidationResult
 

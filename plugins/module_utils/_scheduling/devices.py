@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ADVICE, WARNING, Effective, Finding, plugins_of
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.advice import ALLOCATION, ALLOCATION_GATE
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.lint import ALLOCATION, ALLOCATION_GATE
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import DEVICE_GROUP, DEVICE_RULES, DEVICE_VERSIONS
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import parse_release
 

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ADVICE, WARNING, Effective, Finding, plugins_of
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.advice import GANG_GATE, GANGS
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.lint import GANG_GATE, GANGS
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import GANG, GANG_VERSIONS
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import parse_release
 

@@ -11,13 +11,13 @@ from contextlib import suppress
 from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import (
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import (
     dns1123_label,
     dns1123_subdomain,
     label_value,
     qualified_name,
 )
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.shared_values import listed_twice
 
 VARIABLE = "scheduler_pools"

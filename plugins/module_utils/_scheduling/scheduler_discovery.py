@@ -19,7 +19,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction 
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import document
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import split
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import collisions, foreign_schedulers, placements
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import (
     GROUP,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import DEFAULT_SCHEDULER_NAME
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.protected_workloads import TEMPLATES, refusal
 
 PREVIOUS = "osso.scheduler/previous-scheduler-name"

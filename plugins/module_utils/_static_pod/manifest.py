@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import document
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import from_structure
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
 
 CONTAINER = "kube-scheduler"
 VOLUME = "osso-scheduler-config"

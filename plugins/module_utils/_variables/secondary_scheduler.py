@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import dns1123_label
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import is_usable
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import flags
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, duplicates, shared_names

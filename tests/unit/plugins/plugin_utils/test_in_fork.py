@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import os
 import re
 import socket
@@ -13,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.plugin_utils import in_fork
@@ -109,8 +112,18 @@ def test_what_a_fork_cannot_do_is_left_to_ansible(keywords):
     assert STARTS in done.stdout, done.output()
 
 
+def test_what_action_plugins_import_before_the_fork_exists(monkeypatch):
+    """`share` takes a module that cannot be imported for one that another machine has."""
+    imported = set()
+    monkeypatch.setattr(in_fork, "import_module", imported.add)
+    for path in Path(in_fork.__file__).parents[1].glob("action/*.py"):
+        importlib.reload(importlib.import_module(f"{in_fork.COLLECTION}.plugins.action.{path.stem}"))
+    assert f"{in_fork.COLLECTION}.plugins.module_utils._kube_scheduler.pem" in imported
+    assert [name for name in sorted(imported) if not importlib.util.find_spec(name)] == []
+
+
 def test_who_sees_to_it_otherwise_is_left_alone(monkeypatch):
-    """The strategy plugin of the operator's image, whose every start would pay for what is imported here."""
+    """A plugin that starts modules in its own way: every start would pay for what is imported here."""
     imported = []
     monkeypatch.setattr(in_fork, "import_module", imported.append)
     in_fork.share("apply")

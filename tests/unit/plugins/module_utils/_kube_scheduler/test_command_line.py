@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import objects
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import embedded_configurations
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.command_line import main
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.releases import NEWEST
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
@@ -418,7 +418,10 @@ def test_precommit_installs_this_package(root):
 
 
 def test_annotations_have_the_names_that_the_operator_reads():
-    assert (objects.KUBERNETES_VERSION, objects.PLUGINS) == (resource_names.KUBERNETES_VERSION, resource_names.PLUGINS)
+    assert (embedded_configurations.KUBERNETES_VERSION, embedded_configurations.PLUGINS) == (
+        resource_names.KUBERNETES_VERSION,
+        resource_names.PLUGINS,
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import masked, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._gathering.masking import Masking
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_diff import diff
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.convert import convert
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.differences import diff
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.outline import named_plugins
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import named_plugins
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import prometheus_clients
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import plugin_requirements, prometheus_access
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import APPLY, decide

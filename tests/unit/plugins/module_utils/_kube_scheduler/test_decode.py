@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import decode, types
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import decode, field_types
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import parse
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.report import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.types import (
@@ -21,7 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tar
     CustomPlugin,
     Target,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import Duration, Quantity
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import Duration, Quantity
 
 GROUP = "kubescheduler.config.k8s.io"
 
@@ -476,16 +476,16 @@ def test_custom_plugins_may_have_names_that_other_kube_schedulers_know(name):
 def test_every_type_in_the_table_is_one():
     for fields in STRUCTURES.values():
         for field in fields:
-            types.parse_type(field.type)
+            field_types.parse_type(field.type)
 
 
 def test_every_kind_has_fields_and_every_structure_is_used():
     kinds = {*IN_TREE_KINDS, *SCHEDULER_PLUGINS_KINDS}
     assert kinds <= set(STRUCTURES)
-    named = {types.ROOT} | kinds
+    named = {field_types.ROOT} | kinds
     for fields in STRUCTURES.values():
         for field in fields:
-            kind = types.parse_type(field.type)
+            kind = field_types.parse_type(field.type)
             named.add((kind.element or kind).structure)
     assert set(STRUCTURES) == named - {""}
 
@@ -501,7 +501,7 @@ def test_no_field_is_there_twice_in_one_release():
 @pytest.mark.parametrize("wrong", ["strin", "[]", "map[int]string", "**x", "[]nothing", ""])
 def test_what_is_no_type(wrong):
     with pytest.raises(ValueError, match="is no type"):
-        types.parse_type(wrong)
+        field_types.parse_type(wrong)
 
 
 # --- integers up to 1.22 ---

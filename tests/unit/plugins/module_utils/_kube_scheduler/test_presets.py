@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import PresetError, configuration, parameters, profile
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PRESETS, PROM_TOKEN, PROM_URL
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.releases import NEWEST
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.scheduler_plugins import RELEASES
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import IN_TREE, SCHEDULER_PLUGINS
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import flags
 
 FLAGS = tuple(flags("secondary-scheduler", "default"))

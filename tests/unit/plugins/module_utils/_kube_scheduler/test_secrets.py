@@ -10,7 +10,7 @@ import json
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import masked, redacted, secret_texts
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.differences import HIDDEN, diff
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_diff import HIDDEN, diff
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import Result
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import is_secret
 

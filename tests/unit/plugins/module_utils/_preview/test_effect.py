@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import from_structure
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import effect, present_state, progress
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, _with_profile, make_scene, preview, select
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Change, key_of

@@ -10,7 +10,7 @@ import re
 from itertools import zip_longest
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.values import (
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import (
     Duration,
     Quantity,
     base64_bytes,

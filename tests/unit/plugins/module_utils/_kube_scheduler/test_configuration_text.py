@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import content_hash, from_structure, normalize
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import (
+    content_hash,
+    from_structure,
+    normalize,
+)
 
 CONFIG = {
     "kind": "KubeSchedulerConfiguration",

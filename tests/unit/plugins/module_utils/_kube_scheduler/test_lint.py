@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import advice
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import lint
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.releases import API_VERSIONS, NEWEST, OLDEST
 
@@ -631,7 +631,7 @@ def test_placeholders_that_somebody_fills_in():
 
 
 def test_every_warning_has_a_rule():
-    codes = set(re.findall(r'warn(?:ing)?\(\s*"([a-z-]+)"', Path(advice.__file__).read_text(encoding="utf-8")))
+    codes = set(re.findall(r'warn(?:ing)?\(\s*"([a-z-]+)"', Path(lint.__file__).read_text(encoding="utf-8")))
     assert codes == {rule.code for rule in RULES}
 
 

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import flags
 from .default_plugins import ALL, Entry, defaults
 from .document import Node
+from .field_types import args_kind
 from .plugins import PluginInfo, points, registry
 from .report import Path, Report
-from .tables import advice as table
+from .tables import lint as table
 from .tables.plugins import DEFAULTS, MULTI_POINT
 from .tables.releases import API_VERSIONS, DEPRECATED_SINCE
 from .target import Target
-from .types import args_kind
-from .values import Duration
+from .value_syntax import Duration
 
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard  # of the type checker; in typing since Python 3.10

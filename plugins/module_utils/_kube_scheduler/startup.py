@@ -16,7 +16,7 @@ from . import flags
 from .report import RUN, Report
 from .target import Target
 from .validation import is_broken
-from .values import Duration
+from .value_syntax import Duration
 
 _JITTER_FACTOR = 1.2
 """A retry comes up to that many times the retry period later."""

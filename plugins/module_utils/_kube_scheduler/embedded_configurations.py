@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from .document import Node, NotYaml, parse
-from .nodes import IGNORED, MAX_DEPTH, Place
-from .outline import API_GROUP
-from .outline import KIND as CONFIGURATION
+from .document_nodes import IGNORED, MAX_DEPTH, Place
 from .result import ERROR, Finding
+from .version_independent import API_GROUP
+from .version_independent import KIND as CONFIGURATION
 
 CONFIG_KEY = "config.yaml"
 """The key of the ConfigMap that the operator of a SecondaryScheduler reads."""

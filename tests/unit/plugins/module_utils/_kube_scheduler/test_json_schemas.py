@@ -11,13 +11,8 @@ import random
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plugins import make_target, registry
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import DECODE
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.schema import schema
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.types import INCONVERTIBLE
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import IN_TREE, SCHEDULER_PLUGINS
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.text import from_structure
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.types import (
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.field_types import (
     ARGS,
     LIST,
     MAP,
@@ -26,6 +21,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.typ
     args_kind,
     fields,
 )
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.json_schemas import schema
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plugins import make_target, registry
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import DECODE
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.types import INCONVERTIBLE
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import IN_TREE, SCHEDULER_PLUGINS
 from jsonschema import Draft7Validator
 
 TARGETS = [("1.22", SCHEDULER_PLUGINS), ("1.25", IN_TREE), ("1.28", SCHEDULER_PLUGINS), ("1.34", SCHEDULER_PLUGINS), ("1.36", IN_TREE)]

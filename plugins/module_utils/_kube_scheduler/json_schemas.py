@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .outline import API_GROUP, KIND
+from .field_types import ARGS, LIST, MAP, ROOT, STRUCTURE, Type, args_kind, fields
 from .plugins import registry
 from .tables.plugins import MERGED_POINTS, MULTI_POINT
 from .target import Target
-from .types import ARGS, LIST, MAP, ROOT, STRUCTURE, Type, args_kind, fields
+from .version_independent import API_GROUP, KIND
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .outline import API_GROUP
+from .field_types import ROOT, args_kind, fields
 from .plugins import points
 from .report import Path, render
 from .tables.plugins import DEFAULTS, MULTI_POINT
 from .target import Target
-from .types import ROOT, args_kind, fields
+from .version_independent import API_GROUP
 
 EXACT, APPROXIMATE, IMPOSSIBLE = "exact", "approximate", "impossible"
 """Behaves as before; nearly so, in the way that the message says; can't be expressed: somebody has to decide what to do."""

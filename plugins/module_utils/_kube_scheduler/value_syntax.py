@@ -13,7 +13,7 @@ import base64
 import re
 import struct
 
-from .nodes import always
+from .document_nodes import always
 
 # --- time.Duration (Go, time/format.go: ParseDuration, time/time.go: String) ---
 

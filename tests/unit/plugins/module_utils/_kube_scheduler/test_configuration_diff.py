@@ -10,7 +10,7 @@ import textwrap
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.differences import (
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_diff import (
     ADDED,
     CHANGED,
     HIDDEN,
