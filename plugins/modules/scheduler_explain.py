@@ -175,7 +175,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._preview.explanatio
 
 
 def run(module):
-    inputs = Inputs(module)
+    inputs = Inputs(module.params, module.warn, module.run_command)
     options = Options(**{name: module.params[name] for name in Options._fields})
     return explain(options, inputs.snapshot(), inputs.run_command, inputs.progress)
 

@@ -314,7 +314,7 @@ def no_preview(why):
 
 def run(module):
     options = Options(**{name: module.params[name] for name in Options._fields})
-    inputs = Inputs(module)
+    inputs = Inputs(module.params, module.warn, module.run_command)
     if (options.baseline or {}).get("secondary_scheduler"):
         options = options._replace(baseline=present_state.read(inputs.client, options.baseline))
         if module.params["only_changed"] and options.baseline:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -41,19 +42,23 @@ COMMON = dict(
 
 
 class Inputs:
-    """The cluster of a module, connected when it is first needed, and the copy of it."""
+    """The cluster, connected when it is first needed, and the copy of it.
 
-    def __init__(self, module: Any) -> None:
-        self._module = module
+    params: of the module; warn: gets texts. run_command: of an AnsibleModule.
+    """
+
+    def __init__(self, params: Mapping[str, Any], warn: Callable[[str], None], run_command: Callable[..., Any]) -> None:
+        self._params = params
+        self._warn = warn
         self._client: Client | None = None
-        self.run_command = partial(module.run_command, expand_user_and_vars=False, handle_exceptions=False)
+        self.run_command = partial(run_command, expand_user_and_vars=False, handle_exceptions=False)
         self.progress = Progress(progress_pipe.show)
 
     @property
     def client(self) -> Client:
-        self._client = self._client or Client.connect(self._module.params, self._module.warn)
+        self._client = self._client or Client.connect(self._params, self._warn)
         return self._client
 
     def snapshot(self) -> snapshot.Snapshot:
-        path = self._module.params["snapshot"]
+        path = self._params["snapshot"]
         return snapshot.read(path) if path else snapshot.take(self.client)
