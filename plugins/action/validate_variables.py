@@ -16,6 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._variables import (
     mirror,
     operator,
     publish,
+    registry_login,
     secondary_scheduler,
     typed_values,
 )
@@ -26,9 +27,10 @@ VALIDATORS = {
     "default_scheduler": lambda given, changed, facts: default_scheduler.complete(given, facts.get("refusals")),
     "mirror": lambda given, changed, facts: mirror.complete(given, facts),
     "operator": operator.complete,
-    "publish": lambda given, changed, facts: publish.complete(given),
+    "publish": lambda given, changed, facts: publish.complete(given, facts),
+    "registry_login": lambda given, changed, facts: registry_login.complete(given),
     "secondary_scheduler": lambda given, changed, facts: secondary_scheduler.complete(
-        given["secondary_schedulers"], given["secondary_scheduler_operator_variant"], facts.get("names", ())
+        given["secondary_schedulers"], given["secondary_scheduler_operator_variant"], facts.get("names", ()), facts.get("upstream")
     ),
 }
 # A configuration may hold a token.

@@ -20,6 +20,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import tree
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PLACEHOLDERS
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import named_plugins
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import findings, preflight, prometheus_clients
@@ -230,7 +231,7 @@ class Reader:
         kubernetes, plugins = annotations.get(resource_names.KUBERNETES_VERSION), annotations.get(resource_names.PLUGINS)
         version = self._cluster_version()
         target = config_validation.resolve_target(image, kubernetes, plugins, flags, lambda: version, strict=False)
-        return config_validation.validate(text, target, flags, prometheus_access.PLACEHOLDERS, image, version or None, self._groups or None)
+        return config_validation.validate(text, target, flags, PLACEHOLDERS, image, version or None, self._groups or None)
 
     def _cluster_version(self) -> str:
         """The release of the API server; "" if it is unknown, which does not prevent the deployment of a configuration."""

@@ -20,7 +20,12 @@ from typing import Any, NamedTuple, TypedDict
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import (
+    LOAD_WATCHER_URL,
+    PLACEHOLDERS,
+    PROM_TOKEN,
+    PROM_URL,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import tokens
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding
@@ -48,9 +53,6 @@ _SOURCE = re.compile(r"(serviceaccount|secret)/([a-z0-9]([-a-z0-9.]*[a-z0-9])?)"
 # Nothing that YAML could take for more than a text, wherever it is put: RFC 6750 for tokens, RFC 3986 without quotes for URLs.
 _SAFE_TOKEN = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9][-A-Za-z0-9._~+/]*=*")
 _SAFE_URL = re.compile(r"https?://[-A-Za-z0-9._~:/\[\]@!$&()*+,;=%?]+")
-
-
-PLACEHOLDERS = (PROM_URL, PROM_TOKEN, LOAD_WATCHER_URL)
 
 
 class Source(NamedTuple):

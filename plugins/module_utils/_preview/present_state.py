@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.embedded_configurations import KUBERNETES_VERSION, PLUGINS
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PLACEHOLDERS, PROM_TOKEN
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.configuration import read_config_map
 
 if TYPE_CHECKING:
     from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 
-_PLACEHOLDERS = re.compile("|".join(re.escape(name) for name in (PROM_URL, PROM_TOKEN, LOAD_WATCHER_URL)))
+_PLACEHOLDERS = re.compile("|".join(re.escape(name) for name in PLACEHOLDERS))
 
 
 def read(client: Client, given: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -9,6 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import (
+    LOAD_WATCHER_URL,
+    PLACEHOLDERS,
+    PROM_TOKEN,
+    PROM_URL,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import is_usable
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import flags
@@ -40,19 +46,48 @@ DEFAULTS: dict[str, Any] = {
 OSSO_INSTEAD = "or set operator_variant to osso."
 
 
-def complete(given: Sequence[Mapping[str, Any]], variant: str = "osso", names: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
+def complete(
+    given: Sequence[Mapping[str, Any]],
+    variant: str = "osso",
+    names: Sequence[Sequence[str]] = (),
+    upstream: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """``items``: the schedulers with all that was left out; ``errors``: what of ``given`` cannot be used, with place, value and remedy; ``warnings``.
 
     ``flags`` of an item are those that the operator starts its pods with: they override the configuration, so they belong to its check.
+    ``placeholders``: those that the operator fills.
     ``variant``: of the operator that is to reconcile the resources; ``names``: for each item with state present, the scheduler names of its
-    configuration, where these are known already.
+    configuration, where these are known already; ``upstream``: see `_unfilled`, where that is known.
     """
-    items = [{**item, "flags": flags(item["name"], item["namespace"])} for item in completed(VARIABLE, given, DEFAULTS)]
+    more = {"placeholders": list(PLACEHOLDERS)}
+    items = [{**item, "flags": flags(item["name"], item["namespace"]), **more} for item in completed(VARIABLE, given, DEFAULTS)]
     found = [error for item in items for error in _errors(item)] + duplicates(items)
     if variant == "upstream":
         found += [f"{item['where']}: {error}" for item in items for error in _beyond_upstream(item)]
     found += shared_names([item for item in items if item["state"] == "present"], names)
+    found += _unfilled(upstream) if upstream else []
     return {"items": items, "errors": found, "warnings": [] if items else [f"{VARIABLE} is empty: no scheduler is configured."]}
+
+
+def _unfilled(upstream: Mapping[str, Any]) -> list[str]:
+    """The placeholders that nothing fills in the ConfigMap of the upstream operator.
+
+    ``upstream``: ``text`` of the configuration, ``url`` of Prometheus, ``has_token``, ``problem`` of the token, and the ``namespace``.
+    """
+    text, problem = upstream["text"], upstream["problem"]
+    found = []
+    if LOAD_WATCHER_URL in text:
+        found.append((LOAD_WATCHER_URL, f"the upstream operator deploys no load-watcher. Write the address of one there, {OSSO_INSTEAD}"))
+    if PROM_URL in text and not upstream["url"]:
+        remedy = "Set secondary_scheduler_prometheus.url, or monitoring_url for the playbook site.yml."
+        found.append((PROM_URL, f"no Prometheus is known. {remedy}"))
+    if PROM_TOKEN in text and not upstream["has_token"]:
+        remedy = (
+            "Set secondary_scheduler_prometheus.token_secret to a Secret of the type kubernetes.io/service-account-token in "
+            f"{upstream['namespace']}, such as the role monitoring makes."
+        )
+        found.append((PROM_TOKEN, f"there is no token to fill it with{': ' if problem else ''}{problem}. {remedy}"))
+    return [f"{VARIABLE}: the configuration holds {placeholder}, but {message}" for placeholder, message in found]
 
 
 def _errors(item: Mapping[str, Any]) -> list[str]:

@@ -55,6 +55,8 @@ PROM_URL, PROM_TOKEN = "${PROM_URL}", "${PROM_TOKEN}"
 LOAD_WATCHER_URL = "${LOAD_WATCHER_URL}"
 """The same for the load-watcher service that the operator runs beside the scheduler."""
 
+PLACEHOLDERS = (PROM_URL, PROM_TOKEN, LOAD_WATCHER_URL)
+
 COMMON_PARAMETERS = {
     "scheduler_name": Parameter("str", "secondary-scheduler", "The name that pods put into C(schedulerName)."),
 }

@@ -16,6 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._gathering.masking 
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_diff import diff
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.convert import convert
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PLACEHOLDERS
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import named_plugins
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import prometheus_clients
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import plugin_requirements, prometheus_access
@@ -63,7 +64,7 @@ DIALECTS = {
 def validated(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):
     """What the operator gets of its ConfigMap."""
     target = config_validation.resolve_target(None, kubernetes, plugins, flags, lambda: "", strict=False)
-    return config_validation.validate(text, target, flags, prometheus_access.PLACEHOLDERS)
+    return config_validation.validate(text, target, flags, PLACEHOLDERS)
 
 
 def consume(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):

@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils._variables import operator, secondary_scheduler, typed_values
+from ansible_collections.osso.scheduler.plugins.module_utils._variables import (
+    operator,
+    publish,
+    registry_login,
+    secondary_scheduler,
+    typed_values,
+)
 
 ROOT = Path(__file__).resolve().parents[5]
 IMAGE = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7"
@@ -195,3 +201,74 @@ def test_a_list_or_dict_that_is_a_text_is_an_error(role, name):
         (error,) = typed_values.errors(about, {name: text})
         assert error.startswith(f"{name} is a text instead of a {about[name]['type']}. Give it in a file")
     assert typed_values.errors(about, {name: [] if about[name]["type"] == "list" else {}, "other": "text"}) == []
+
+
+FILLED = {"text": "${LOAD_WATCHER_URL} ${PROM_URL} ${PROM_TOKEN}", "url": "", "has_token": False, "problem": "", "namespace": "ns"}
+
+
+@pytest.mark.parametrize(
+    ("upstream", "errors"),
+    [
+        (
+            FILLED,
+            [
+                "secondary_schedulers: the configuration holds ${LOAD_WATCHER_URL}, but the upstream operator deploys no load-watcher. ",
+                "secondary_schedulers: the configuration holds ${PROM_URL}, but no Prometheus is known. Set ",
+                "secondary_schedulers: the configuration holds ${PROM_TOKEN}, but there is no token to fill it with. Set ",
+            ],
+        ),
+        (
+            {**FILLED, "text": "${PROM_TOKEN}", "problem": "no Secret"},
+            ["secondary_schedulers: the configuration holds ${PROM_TOKEN}, but there is no token to fill it with: no Secret. Set "],
+        ),
+        ({**FILLED, "text": "${PROM_TOKEN} ${PROM_URL}", "url": "https://x", "has_token": True}, []),
+        ({**FILLED, "text": ""}, []),
+    ],
+)  # fmt: skip
+def test_placeholders_that_the_upstream_operator_does_not_fill(upstream, errors):
+    check([GOOD], errors, variant="upstream", upstream=upstream)
+
+
+LOGIN = {"registry_login_prefix": "mirror_", "registry_login_credentials": {}, "registry_login_auth_file": "", "registry_login_ca_file": ""}
+
+
+@pytest.mark.parametrize(
+    ("given", "errors"),
+    [
+        ({}, []),
+        ({"registry_login_credentials": {"r:5000": {"username": "u", "password": "p"}}, "registry_login_ca_file": __file__}, []),
+        ({"registry_login_credentials": ["s3cret"]}, ["mirror_credentials has to be a mapping from registry to username and password."]),
+        (
+            {"registry_login_credentials": {"r": {"username": "u", "password": "p"}}, "registry_login_auth_file": "/no", "registry_login_ca_file": "/"},
+            [
+                "mirror_credentials and mirror_auth_file exclude each other: give one of them.",
+                "There is no file /no: correct mirror_auth_file.",
+                "There is no file /: correct mirror_ca_file.",
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_settings_of_registries(given, errors):
+    assert registry_login.complete({**LOGIN, **given})["errors"] == errors
+
+
+PUBLISH = {
+    **dict.fromkeys(("publish_operator_image", "publish_bundle_image", "publish_engine"), ""),
+    "publish_registry": "r.example.com/team", "publish_method": "olm", "publish_skopeo": "skopeo", "publish_opm": "opm",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "there", "missing"),
+    [
+        ({}, ["skopeo", "podman"], []),
+        ({}, [], ["skopeo cannot be run on here, ", "Neither buildah nor podman can be run on here, "]),
+        ({"publish_engine": "docker"}, ["skopeo", "podman"], ["docker cannot be run on here, "]),
+        ({"publish_bundle_image": "b@sha256:0"}, ["skopeo", "buildah"], ["opm cannot be run on here, "]),
+    ],
+)
+def test_programs_that_publishing_runs(given, there, missing):
+    programs = [{"item": name, "rc": 0 if name in there else 2} for name in ("skopeo", "buildah", "podman", "opm")]
+    found = publish.complete({**PUBLISH, **given}, {"host": "here", "programs": programs})["errors"]
+    assert [error.startswith(start) for error, start in zip(found, missing, strict=True)] == [True] * len(missing)
+    assert publish.complete({**PUBLISH, **given}, {})["errors"] == []
