@@ -234,8 +234,8 @@ def test_tests_of_the_second_tier_and_their_guards_exist():
 def test_troubleshooting_explains_every_reason_of_a_condition():
     """The reasons that the operator's code names in a condition that is False or Unknown, and of a Degraded one."""
     code = "".join(path.read_text() for path in sorted((ROOT / "plugins/module_utils/_operand").glob("*.py")))
-    reasons = set(re.findall(r'made\(\s*(?:"\w+"|TYPE),\s*"(?:False|Unknown)",\s*"(\w+)"', code))
-    reasons |= set(re.findall(r'made\(\s*"Degraded",\s*"True",\s*"(\w+)"', code)) - {"AsExpected"}
+    reasons = set(re.findall(r'\bcondition\(\s*(?:"\w+"|TYPE),\s*"(?:False|Unknown)",\s*"(\w+)"', code))
+    reasons |= set(re.findall(r'\bcondition\(\s*"Degraded",\s*"True",\s*"(\w+)"', code)) - {"AsExpected"}
     reasons.discard("AsExpected")
     assert len(reasons) >= 12
     page = (ROOT / "docs/troubleshooting.md").read_text()

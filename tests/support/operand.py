@@ -79,7 +79,7 @@ def memory(served, failed=None, text="kind: KubeSchedulerConfiguration"):
     if failed:
         annotations[rollouts.FAILED] = json.dumps(failed)
     name = f"secondary-scheduler-config-{served['config']}"
-    return rollouts.remember(
+    return rollouts.read_memory(
         [{"metadata": {"name": name, "annotations": annotations}, "data": {"config.yaml": base64.b64encode(text.encode()).decode()}}]
     )
 

@@ -26,7 +26,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.finding
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import user_in
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import prometheus_access, resource_names
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import Condition, made
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import Condition, condition
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import FailedRollout, Memory, Rollout
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import (
     Target,
@@ -129,7 +129,7 @@ def decide(facts: Facts) -> Decision:
     obstacle = _unusable(facts, spec) or _refused(facts, valid) or _unfilled(facts)
     if obstacle:
         return _keep(facts, valid, *obstacle)
-    desired = desire(facts)
+    desired = requested_rollout(facts)
     if not _replicas(facts):
         return _keep(facts, valid, "NoNodeMatches", _no_node(desired), desired)
     unmeasured = _unmeasured(facts, desired)
@@ -141,7 +141,7 @@ def decide(facts: Facts) -> Decision:
     return _apply(facts, valid, "AsExpected", "", desired, desired)
 
 
-def desire(facts: Facts) -> Rollout:
+def requested_rollout(facts: Facts) -> Rollout:
     """The rollout that the resource asks for. Its configuration must have been found, its overrides must be usable."""
     spec, config = facts.resource["spec"], facts.found_config
     chosen = rollouts.placement(spec, facts.overrides)
@@ -169,21 +169,21 @@ def config_valid(facts: Facts) -> Condition:
     resource, config = facts.resource, facts.config
     spec = resource.get("spec") or {}
     if not spec.get("schedulerConfig"):
-        return made("ConfigValid", "Unknown", "FieldMissing", "spec.schedulerConfig is empty.")
+        return condition("ConfigValid", "Unknown", "FieldMissing", "spec.schedulerConfig is empty.")
     problem = _config_map_name_problem(spec["schedulerConfig"])
     if problem:
-        return made("ConfigValid", "Unknown", "ConfigMapNameInvalid", problem)
+        return condition("ConfigValid", "Unknown", "ConfigMapNameInvalid", problem)
     name = "{0}/{1}".format(resource["metadata"]["namespace"], spec["schedulerConfig"])
     if config is None:
         reason = "ConfigMapUnreadable" if facts.config_unreadable else "ConfigMapMissing"
         why = (facts.config_problem or "it does not exist").rstrip(".")
-        return made("ConfigValid", "Unknown", reason, f"ConfigMap {name}, key config.yaml (spec.schedulerConfig): {why}.")
+        return condition("ConfigValid", "Unknown", reason, f"ConfigMap {name}, key config.yaml (spec.schedulerConfig): {why}.")
     source = f"ConfigMap {name}, key config.yaml: "
     answer = config.image_answer
     if answer and not answer.valid:
-        return made("ConfigValid", "False", "ConfigInvalid", f"{source}the kube-scheduler in the image rejects it: {answer.error}")
+        return condition("ConfigValid", "False", "ConfigInvalid", f"{source}the kube-scheduler in the image rejects it: {answer.error}")
     if config.valid is False or config.starts is False:
-        return made("ConfigValid", "False", "ConfigInvalid", _errors(source, config))
+        return condition("ConfigValid", "False", "ConfigInvalid", _errors(source, config))
     if (
         DEFAULT_SCHEDULER in config.scheduler_names
         and resource_names.annotations_of(resource).get(resource_names.ALLOW_DEFAULT_SCHEDULER) != "true"
@@ -193,19 +193,19 @@ def config_valid(facts: Facts) -> Condition:
             "cluster's own scheduler for every pod. Give each profile a schedulerName of its own; if you mean it, set the annotation "
             f"{resource_names.ALLOW_DEFAULT_SCHEDULER}: 'true' on this resource."
         )
-        return made("ConfigValid", "False", "DefaultSchedulerRefused", message)
+        return condition("ConfigValid", "False", "DefaultSchedulerRefused", message)
     kubeconfig = unmounted_kubeconfig(config.tree, [str(mount.get("mountPath", "")) for mount in facts.overrides.get("volumeMounts") or []])
     if kubeconfig:
         message = (
             f"{source}clientConnection.kubeconfig is {json.dumps(kubeconfig)}, and no volume of the scheduler's pod contains this file. Remove the "
             "field: the scheduler then uses its service account. Or mount the file with spec.unsupportedConfigOverrides.volumes and volumeMounts."
         )
-        return made("ConfigValid", "False", "ConfigInvalid", message)
+        return condition("ConfigValid", "False", "ConfigInvalid", message)
     warnings = _findings(config, "warning")
     warnings = f" Warnings: {warnings}" if warnings else ""
     target = config.target
     if answer:
-        return made(
+        return condition(
             "ConfigValid",
             "True",
             IMAGE_ACCEPTS,
@@ -213,25 +213,25 @@ def config_valid(facts: Facts) -> Condition:
         )
     if config.valid is None:
         return _of_unknown_image(facts, target, warnings)
-    return made("ConfigValid", "True", "AsExpected", f"Checked for {target}.{warnings}")
+    return condition("ConfigValid", "True", "AsExpected", f"Checked for {target}.{warnings}")
 
 
 def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> Condition:
     before = in_status(facts.resource.get("status") or {}, "ConfigValid")
     if before.get("reason") == IMAGE_ACCEPTS and not _unusable(facts, facts.resource["spec"]) and is_deployed(facts):
-        return made("ConfigValid", "True", IMAGE_ACCEPTS, before.get("message", ""))
+        return condition("ConfigValid", "True", IMAGE_ACCEPTS, before.get("message", ""))
     answer = f" The image itself gave no answer: {facts.image_error.rstrip('.')}." if facts.image_error else ""
     message = (
         f"Only release-independent checks are made, because {target.unknown}.{answer} The annotations {resource_names.KUBERNETES_VERSION} "
         f"(such as 1.31 or openshift-4.18) and {resource_names.PLUGINS} (in-tree, scheduler-plugins, or the plugins of a custom image) of this resource "
         "identify both."
     )
-    return made("ConfigValid", "Unknown", "ImageUnknown", message + warnings)
+    return condition("ConfigValid", "Unknown", "ImageUnknown", message + warnings)
 
 
 def is_deployed(facts: Facts) -> bool:
     """Does the Deployment hold what the resource asks for?"""
-    return rollouts.deployed(facts.deployment) == rollouts.identity(desire(facts))
+    return rollouts.deployed(facts.deployment) == rollouts.identity(requested_rollout(facts))
 
 
 def _unusable(facts: Facts, spec: Object) -> Reason | None:
@@ -293,7 +293,7 @@ def _unmeasured(facts: Facts, desired: Rollout) -> str:
     errors = [finding for finding in facts.metrics or [] if finding["severity"] == "error" and finding["code"] != NO_WATCHER]
     if not errors:
         return ""
-    said = said_of(errors)
+    said = findings_text(errors)
     if resource_names.annotations_of(facts.resource).get(resource_names.MONITORING_REQUIRED) == "true":
         return f"{said} There is no rollout without metrics, because of the annotation {resource_names.MONITORING_REQUIRED} says."
     silent = any(finding["code"] == "no-answer" for finding in errors)
@@ -302,7 +302,7 @@ def _unmeasured(facts: Facts, desired: Rollout) -> str:
     return ""
 
 
-def said_of(findings: Iterable[FindingData]) -> str:
+def findings_text(findings: Iterable[FindingData]) -> str:
     """Findings of the module prometheus_info as one text."""
     return " ".join("{0}{1}.".format(entry["message"], f": {entry['hint']}" if entry["hint"] else "") for entry in findings)
 
@@ -393,13 +393,13 @@ def _secret(facts: Facts, rollout: Rollout) -> ConfigSecret:
     if kept and source is not None and source.lacks(text):
         return {
             "name": kept["metadata"]["name"],
-            "annotations": prometheus_access.said(kept),
-            "data": prometheus_access.held(kept),
+            "annotations": prometheus_access.annotations_in(kept),
+            "data": prometheus_access.decoded_data(kept),
             "template": text,
         }
     content = prometheus_access.content(rollout["config"], text, source)
     return {
-        "name": resource_names.config_secret(resource_names.of(facts.resource), content),
+        "name": resource_names.config_secret(resource_names.names_of(facts.resource), content),
         "annotations": prometheus_access.annotations_of(text, source, content),
         "data": prometheus_access.data(text, source),
         "template": text,

@@ -95,7 +95,7 @@ def stale(resource: Object, deployments: list[Object], inventories: list[Object]
     [] until another operator's Deployment, of the same name, has replaced our pods. What has the name that the upstream operator gives it
     is that one's from then on.
     """
-    known = resource_names.of(resource)
+    known = resource_names.names_of(resource)
     mine = apply_set.identity(known["set"], known["namespace"])
     recorded = next((one for one in inventories if Identity.of(one).key == mine.key), None)
     deployment = next((one for one in deployments if _key(one["metadata"]) == (known["namespace"], known["workload"])), None)

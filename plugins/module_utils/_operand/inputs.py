@@ -112,7 +112,7 @@ class Reader:
     def __init__(self, client: Client, resource: Object, namespaces: Sequence[str] = ()):
         self._client = client
         self._resource = resource
-        self._names = resource_names.of(resource)
+        self._names = resource_names.names_of(resource)
         self._namespaces = namespaces
         self._spec = resource.get("spec") or {}
         name = self._spec.get("schedulerConfig") or ""
@@ -189,7 +189,7 @@ class Reader:
             live = self._client.list(self._client.resource("v1", "Node"))
             eligible = eligible_nodes.eligible(live, chosen["nodeSelector"], chosen["tolerations"])
         secrets, now = self._secrets(), timestamps.now()
-        memory = rollouts.remember(secrets)
+        memory = rollouts.read_memory(secrets)
         texts = (config.decoded if config else "") + (prometheus_access.template(memory.secret) if memory.secret else "")
         return decisions.Facts(
             resource=self._resource,
@@ -355,7 +355,7 @@ class Reader:
             "image": decision.rollout["image"],
             "annotations": resource_names.annotations_of(self._resource),
         }
-        return plugin_requirements.of(effective, facts)
+        return plugin_requirements.requirements_of(effective, facts)
 
     def _leftovers(self, is_cut_off: bool) -> list[Object]:
         """What the upstream operator made for the resource and this one has no use for; the Lease of a leader that the API server refuses
@@ -366,7 +366,7 @@ class Reader:
             kind, metadata = self._client.resource(candidate["apiVersion"], candidate["kind"]), candidate["metadata"]
             found.append(self._client.get(kind, metadata["name"], metadata.get("namespace")))
         lease = {"name": self._names["workload"], "namespace": self._names["namespace"]}
-        return upstream_cleanup.of(self._resource, [live for live in found if live]) + (
+        return upstream_cleanup.leftovers_of(self._resource, [live for live in found if live]) + (
             [{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease}] if is_cut_off else []
         )
 
@@ -375,7 +375,7 @@ class Reader:
         if not name:
             return ConfigMap()
         marked = (found.annotations or {}).get(resource_names.PRIMARY_RESOURCE)
-        mine = resource_names.noticed(self._names)[resource_names.PRIMARY_RESOURCE]
+        mine = resource_names.watch_annotations(self._names)[resource_names.PRIMARY_RESOURCE]
         users = {
             "{namespace}/{name}".format(**other["metadata"])
             for other in resources
@@ -408,11 +408,11 @@ class TemplateVariables(TypedDict):
 
 def template_variables(inputs: Inputs, decision: decisions.Application) -> TemplateVariables:
     """What the templates need to apply what was decided."""
-    names, watcher = resource_names.of(inputs.facts.resource), inputs.load_watcher
+    names, watcher = resource_names.names_of(inputs.facts.resource), inputs.load_watcher
     return {
         "names": names,
         "labels": resource_names.labels(names),
-        "noticed": resource_names.noticed(names),
+        "noticed": resource_names.watch_annotations(names),
         "owner": resource_names.owner(inputs.facts.resource),
         "rollout": {**decision.rollout, "id": rollouts.identity(decision.rollout)},
         "secret": _encoded(decision.secret),

@@ -30,12 +30,12 @@ class DatedCondition(Condition):
     lastTransitionTime: str
 
 
-def made(name: str, status: str, reason: str, message: str = "") -> Condition:
+def condition(name: str, status: str, reason: str, message: str = "") -> Condition:
     """The condition of this name."""
     return {"type": name, "status": status, "reason": reason, "message": message}
 
 
-def dated(entry: Condition, before: Mapping[str, Any], now: str) -> DatedCondition:
+def with_time(entry: Condition, before: Mapping[str, Any], now: str) -> DatedCondition:
     """The condition with its time: that of the status ``before``, as long as it stays True, False or Unknown."""
     old = in_status(before, entry["type"])
     same = old.get("status") == entry["status"] and old.get("lastTransitionTime")

@@ -41,8 +41,8 @@ _INSTALL = "run the operator's installation (role osso.scheduler.operator) with 
 
 
 class Facts(TypedDict):
-    """What `of` goes by. served: which of `kinds` the API serves, as ``<apiVersion>/<kind>``. cluster_roles: which of `cluster_roles` exist. image: of
-    the scheduler. annotations: of its resource. controller: the live Deployment of the controller or None.
+    """What `requirements_of` goes by. served: which of `kinds` the API serves, as ``<apiVersion>/<kind>``. cluster_roles: which of `cluster_roles`
+    exist. image: of the scheduler. annotations: of its resource. controller: the live Deployment of the controller or None.
     """
 
     served: Collection[str]
@@ -106,7 +106,7 @@ def role(plugin: str) -> str:
     return ROLE_PREFIX + plugin
 
 
-def of(effective: Effective, facts: Facts) -> Needs:
+def requirements_of(effective: Effective, facts: Facts) -> Needs:
     """The objects to create for the enabled plugins, and the missing requirements."""
     release = _release(facts)
     names = [name for name in plugins(effective) if release is None or release >= _NEEDS[name].since]

@@ -183,12 +183,12 @@ def _about_token(source: Source) -> dict[str, str]:
     return {TOKEN_OF: source.token_of, **(dates if source.expires else {})}
 
 
-def held(secret: Object) -> dict[str, str]:
+def decoded_data(secret: Object) -> dict[str, str]:
     """The `data` that a Secret holds."""
     return {key: base64.b64decode(value).decode() for key, value in (secret.get("data") or {}).items()}
 
 
-def said(secret: Object) -> dict[str, str]:
+def annotations_in(secret: Object) -> dict[str, str]:
     """The `annotations_of` that a Secret has."""
     found = secret["metadata"].get("annotations") or {}
     return {name: found[name] for name in (FILLED, TOKEN_OF, ISSUED, EXPIRES, REQUESTED) if name in found}
@@ -196,12 +196,12 @@ def said(secret: Object) -> dict[str, str]:
 
 def template(secret: Object) -> str:
     """The configuration that a Secret was made of, with its placeholders."""
-    data_of = held(secret)
+    data_of = decoded_data(secret)
     return data_of.get(TEMPLATE_KEY) or data_of[CONFIG_KEY]
 
 
 def _with_watcher(source: Source, resource: Object) -> Source:
-    image, names = resource_names.annotations_of(resource).get(resource_names.LOAD_WATCHER) or "", resource_names.of(resource)
+    image, names = resource_names.annotations_of(resource).get(resource_names.LOAD_WATCHER) or "", resource_names.names_of(resource)
     if not image:
         problem = f"the configuration holds {LOAD_WATCHER_URL}: set the annotation {resource_names.LOAD_WATCHER} of this resource to an image of load-watcher"
         return source._replace(problem=problem)
@@ -279,7 +279,7 @@ def _kept(secrets: Iterable[Object], owner: str, seconds: int) -> tuple[tokens.T
     for secret in secrets:
         said = secret["metadata"].get("annotations") or {}
         try:
-            value = held(secret).get(TOKEN_KEY)
+            value = decoded_data(secret).get(TOKEN_KEY)
             requested = said.get(REQUESTED) or str(DURATION)
             if not value or said.get(TOKEN_OF) != owner or int(requested) > seconds:
                 continue

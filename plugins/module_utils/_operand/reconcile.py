@@ -108,7 +108,7 @@ def _apply(
     client: Client, inputs: Inputs, decision: decisions.Application, render: Render, warn: Callable[[str], None]
 ) -> tuple[Applied, str]:
     """What was applied, and why that failed, "" if it did not."""
-    resource, names = inputs.facts.resource, resource_names.of(inputs.facts.resource)
+    resource, names = inputs.facts.resource, resource_names.names_of(inputs.facts.resource)
     report, failure = Report(client, check=False, with_diff=False, return_kinds=("Deployment",)), ""
     try:
         options = Options(
@@ -140,7 +140,7 @@ def clean_up(
 ) -> dict[str, Any]:
     """Delete what was made for a resource, wherever it is; return the result of that, as the module apply does. Nothing else of the resource need
     be usable than its name. ``seconds``: for the scheduler's pods to end."""
-    names = resource_names.of(resource)
+    names = resource_names.names_of(resource)
     if not resource_names.is_usable(names["name"]):
         return Report(client, check, with_diff).result()  # Nothing was ever made for it.
     kinds = [{**kind, "namespace": names["namespace"]} for kind in KINDS]
@@ -195,7 +195,7 @@ def _give_up(client: Client, resource: Object, deadline: int, failure: str, warn
     """Delete what is outside the namespace, which nothing else deletes, and report what is left."""
     causes = [failure]
     try:
-        _remove(client, _members(resource_names.of(resource), KINDS_ELSEWHERE, _LAST_WAIT), warn, recorded=False)
+        _remove(client, _members(resource_names.names_of(resource), KINDS_ELSEWHERE, _LAST_WAIT), warn, recorded=False)
     except Exception as error:
         causes.append(message_of(error))
     message = f"After {deadline} s the clean-up still fails, so the resource is deleted without it: {' '.join(dict.fromkeys(causes))}"

@@ -27,7 +27,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand import (
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import status as statuses
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import APPLY, HOLD
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import ConfigMap, Inputs, Neighbours
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import dated, made
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import condition, with_time
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.plugin_requirements import Missing, Needs
 
 # What the runner prints of a resource's reconciles; more only for who asks for it.
@@ -81,7 +81,7 @@ class Reporting:
             failure=facts.failure if seen else None,
             error=error,
             names=inputs.scheduler_names,
-            unique=uniqueness.judge(everybody)[uniqueness.key(mine)],
+            unique=uniqueness.conditions(everybody)[uniqueness.key(mine)],
             missing=_missing(inputs.needs),
             metrics=facts.metrics,
             renew=facts.source.renew if facts.source else None,
@@ -97,7 +97,7 @@ class Reporting:
         changed |= self._mark(config_map)
         changed |= self._set_verbosity()
         changed |= self.write_events(events.of_reconcile(self._resource, applied.objects, before, status, decision.action))
-        problem = condition_metrics.post(resource_names.of(self._resource), status["conditions"])
+        problem = condition_metrics.post(resource_names.names_of(self._resource), status["conditions"])
         if problem:
             self._warn(problem)
         return Told(changed, self._look_again(outcome, status, applied.objects))
@@ -105,7 +105,7 @@ class Reporting:
     def unread(self, error: str) -> Told:
         """After a reconcile that could not even read what it depends on: all other conditions are what they were."""
         before = self._resource.get("status") or {}
-        degraded = dated(made("Degraded", "True", "ReadFailed", error), before, self._now)
+        degraded = with_time(condition("Degraded", "True", "ReadFailed", error), before, self._now)
         others = [entry for entry in of_status(before) if entry["type"] in condition_metrics.TYPES and entry["type"] != "Degraded"]
         status = {
             **{key: before[key] for key in ("observedGeneration", "readyReplicas", "schedulerNames", "generations") if key in before},
@@ -113,7 +113,7 @@ class Reporting:
         }
         changed = self._write_status(status)
         changed |= self.write_events(events.of_reconcile(self._resource, (), before, status))
-        condition_metrics.post(resource_names.of(self._resource), status["conditions"])
+        condition_metrics.post(resource_names.names_of(self._resource), status["conditions"])
         again = ""
         if _is_known(self._resource, "ReadFailed"):
             again = f"{statuses.backoff(statuses.unchanged_for(status, self._now), resources=statuses.MANY)}s"
@@ -124,7 +124,7 @@ class Reporting:
         others = [other for other in neighbours.resources if uniqueness.key(other) != uniqueness.key(self._resource)]
         changed = self._tell_rivals(others, others)
         changed |= self._unmark(neighbours.config_map)
-        condition_metrics.forget(resource_names.of(self._resource))
+        condition_metrics.forget(resource_names.names_of(self._resource))
         return Told(changed)
 
     def _look_again(self, outcome: statuses.Outcome, status: Object, objects: Iterable[Mapping[str, Any]]) -> str:
@@ -168,7 +168,7 @@ class Reporting:
                 "apiVersion": self._resource["apiVersion"],
                 "kind": self._resource["kind"],
                 "metadata": metadata,
-                "status": {"conditions": [dated(entry, other.get("status") or {}, self._now)]},
+                "status": {"conditions": [with_time(entry, other.get("status") or {}, self._now)]},
             }
             write = partial(self._client.apply, self._kind, manifest, force=True)
             self._unless_gone(partial(write, subresource="status", field_manager=RIVAL_FIELD_MANAGER))
@@ -178,12 +178,14 @@ class Reporting:
         """Annotate the ConfigMap so that its edits and deletion trigger a reconcile."""
         if not config_map.found or config_map.marked or config_map.shared:
             return False
-        return self._annotate("v1", "ConfigMap", config_map.name, resource_names.noticed(resource_names.of(self._resource)))
+        return self._annotate("v1", "ConfigMap", config_map.name, resource_names.watch_annotations(resource_names.names_of(self._resource)))
 
     def _unmark(self, config_map: ConfigMap) -> bool:
         if not config_map.marked:
             return False
-        return self._annotate("v1", "ConfigMap", config_map.name, dict.fromkeys(resource_names.noticed(resource_names.of(self._resource))))
+        return self._annotate(
+            "v1", "ConfigMap", config_map.name, dict.fromkeys(resource_names.watch_annotations(resource_names.names_of(self._resource)))
+        )
 
     def _set_verbosity(self) -> bool:
         spec = self._resource.get("spec") or {}

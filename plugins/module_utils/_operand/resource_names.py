@@ -49,7 +49,7 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,41}[a-z0-9])?")
 
 
 class Names(TypedDict):
-    """Of a SecondaryScheduler and of what is made for it: see `of`.
+    """Of a SecondaryScheduler and of what is made for it: see `names_of`.
 
     workload: of Deployment, ServiceAccount, Lease and more. set: of the apply set. cluster: of cluster-scoped objects. prometheus: of the Role for
     Prometheus. controller: of the Deployment of the plugins' controller.
@@ -82,7 +82,7 @@ def is_usable(name: str) -> bool:
     return bool(_NAME.fullmatch(name))
 
 
-def of(resource: Object) -> Names:
+def names_of(resource: Object) -> Names:
     """The names around a SecondaryScheduler.
 
     Upstream's one resource is called ``cluster``: what belongs to it has upstream's names. Names of RBAC objects may hold colons, those of
@@ -127,7 +127,7 @@ def owner(resource: Object) -> Owner:
     }
 
 
-def noticed(names: Names) -> dict[str, str]:
+def watch_annotations(names: Names) -> dict[str, str]:
     """The annotations by which the operator notices changes of an object that no owner reference can tie to the resource."""
     return {
         PRIMARY_RESOURCE: "{namespace}/{name}".format(**names),

@@ -23,7 +23,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.flags import of_operator
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.prometheus_access import CONFIG_KEY, FILLED, held
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.prometheus_access import CONFIG_KEY, FILLED, decoded_data
 
 VERBOSITY = {"Normal": 2, "Debug": 4, "Trace": 6, "TraceAll": 8}
 
@@ -109,7 +109,7 @@ def flags_of(resource: Object, overrides: Object, tls: Sequence[str], holds_toke
 
     ``holds_token``: is there a secret in its configuration, which must not be logged?
     """
-    names = resource_names.of(resource)
+    names = resource_names.names_of(resource)
     log_level = (resource.get("spec") or {}).get("logLevel") or ""
     extra = overrides.get("args") or ()
     return flags(names["workload"], names["namespace"], log_level, tls=tls, extra=extra, holds_token=holds_token)
@@ -167,7 +167,7 @@ class Memory(NamedTuple):
         return identity(self.served) if self.served else None
 
 
-def remember(secrets: Iterable[Object]) -> Memory:
+def read_memory(secrets: Iterable[Object]) -> Memory:
     """The memory that the configuration Secrets of one scheduler hold. What someone else's hand made unreadable counts as absent."""
     found = []
     for secret in secrets:
@@ -246,7 +246,7 @@ def is_failing(deployment: Object | None, failure: Failure | None) -> bool:
 
 def _config(secret: Object) -> str | None:
     try:
-        return held(secret).get(CONFIG_KEY)
+        return decoded_data(secret).get(CONFIG_KEY)
     except ValueError:  # neither base64 nor text
         return None
 

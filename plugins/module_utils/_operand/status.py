@@ -17,8 +17,20 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failur
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import APPLY, HOLD, REMOVE, Application, Decision, said_of
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import SEE_DEGRADED, Condition, dated, made
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import (
+    APPLY,
+    HOLD,
+    REMOVE,
+    Application,
+    Decision,
+    findings_text,
+)
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import (
+    SEE_DEGRADED,
+    Condition,
+    condition,
+    with_time,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.plugin_requirements import Missing
 
 # Seconds after which Prometheus is asked again: no event reports that a metric has disappeared. And nodes are counted again.
@@ -78,7 +90,7 @@ def report(outcome: Outcome) -> Object:
         _degraded(outcome, live),
         decision.config_valid,
         _upgradeable(outcome),
-        outcome.unique or made("SchedulerNamesUnique", "True", "AsExpected"),
+        outcome.unique or condition("SchedulerNamesUnique", "True", "AsExpected"),
     ]
     if outcome.missing is not None:
         conditions.append(_plugins_ready(outcome.missing))
@@ -90,7 +102,7 @@ def report(outcome: Outcome) -> Object:
         "observedGeneration": resource["metadata"]["generation"],
         "readyReplicas": live.get("readyReplicas", 0),
         "schedulerNames": list(outcome.names),
-        "conditions": [dated(entry, before, outcome.now) for entry in _told_once(conditions)],
+        "conditions": [with_time(entry, before, outcome.now) for entry in _told_once(conditions)],
         "generations": [],
     }
     if deployment:
@@ -170,53 +182,53 @@ def _config_hash(decision: Decision, before: Object) -> str | None:
 def _available(decision: Decision, deployment: Object | None, live: Object) -> Condition:
     if live.get("availableReplicas"):
         message = "{0} of {1} replicas are available.".format(live["availableReplicas"], live.get("replicas", 0))
-        return made("Available", "True", "AsExpected", message)
+        return condition("Available", "True", "AsExpected", message)
     if decision.action in (REMOVE, HOLD):
-        return made("Available", "False", decision.reason, decision.message)
+        return condition("Available", "False", decision.reason, decision.message)
     if deployment is None:
-        return made("Available", "False", "NoDeployment", "There is no Deployment.")
-    return made("Available", "False", "NoReplicaAvailable", "No replica of the scheduler is ready yet.")
+        return condition("Available", "False", "NoDeployment", "There is no Deployment.")
+    return condition("Available", "False", "NoReplicaAvailable", "No replica of the scheduler is ready yet.")
 
 
 def _progressing(outcome: Outcome) -> Condition:
     decision, deployment = outcome.decision, outcome.deployment
     if outcome.error:
-        return made("Progressing", "False", "ApplyFailed", outcome.error)
+        return condition("Progressing", "False", "ApplyFailed", outcome.error)
     if decision.action != APPLY or deployment is None:
-        return made("Progressing", "False", decision.reason, decision.message)
+        return condition("Progressing", "False", decision.reason, decision.message)
     if rollouts.is_complete(deployment):
         if decision.is_kept:
-            return made("Progressing", "False", decision.reason, decision.message)
+            return condition("Progressing", "False", decision.reason, decision.message)
         if outcome.additions:
             message = "All replicas run the pod template of the Deployment, which others change: see the condition PodTemplateAsDeclared."
-            return made("Progressing", "False", "AsExpected", message)
-        return made("Progressing", "False", "AsExpected", "All replicas run the declared configuration.")
+            return condition("Progressing", "False", "AsExpected", message)
+        return condition("Progressing", "False", "AsExpected", "All replicas run the declared configuration.")
     if outcome.failure and rollouts.has_served(deployment):
-        return made(
+        return condition(
             "Progressing", "False", outcome.failure.reason, "The rollout is complete, but not all of its replicas are available any more."
         )
     if rollouts.is_overdue(deployment):
-        return made("Progressing", "False", "ProgressDeadlineExceeded", _deadline(deployment))
+        return condition("Progressing", "False", "ProgressDeadlineExceeded", _deadline(deployment))
     found = progress(deployment)
     message = f"{found.updated if found.observed else 0} of {found.wanted} replicas updated, {found.available} available."
-    return made("Progressing", "True", "RollingBack" if decision.reason == "RolledBack" else "RollingOut", message)
+    return condition("Progressing", "True", "RollingBack" if decision.reason == "RolledBack" else "RollingOut", message)
 
 
 def _degraded(outcome: Outcome, live: Object) -> Condition:
     decision = outcome.decision
     if outcome.error:
-        return made("Degraded", "True", "ApplyFailed", outcome.error)
+        return condition("Degraded", "True", "ApplyFailed", outcome.error)
     if decision.action == HOLD or decision.is_kept:
-        return made("Degraded", "True", decision.reason, decision.message)
+        return condition("Degraded", "True", decision.reason, decision.message)
     if outcome.failure:
-        return made("Degraded", "True", outcome.failure.reason, outcome.failure.message)
+        return condition("Degraded", "True", outcome.failure.reason, outcome.failure.message)
     refused = in_status(live, "ReplicaFailure")
     if refused.get("status") == "True":
-        return made("Degraded", "True", refused.get("reason", "ReplicaFailure"), refused.get("message", ""))
+        return condition("Degraded", "True", refused.get("reason", "ReplicaFailure"), refused.get("message", ""))
     deployment = outcome.deployment
     if deployment and rollouts.is_overdue(deployment) and not rollouts.is_complete(deployment):
-        return made("Degraded", "True", "ProgressDeadlineExceeded", _deadline(deployment))
-    return made("Degraded", "False", "AsExpected")
+        return condition("Degraded", "True", "ProgressDeadlineExceeded", _deadline(deployment))
+    return condition("Degraded", "False", "AsExpected")
 
 
 def _deadline(deployment: Object) -> str:
@@ -238,21 +250,23 @@ def _told_once(conditions: list[Condition]) -> list[Condition]:
 
 def _upgradeable(outcome: Outcome) -> Condition:
     if outcome.overridden:
-        return made(
+        return condition(
             "Upgradeable",
             "False",
             "UnsupportedConfigOverrides",
             "spec.unsupportedConfigOverrides is set: whether it fits a later release of the operator has to be checked first.",
         )
     if outcome.decision.config_valid["status"] == "False":
-        return made("Upgradeable", "False", outcome.decision.config_valid["reason"], "No scheduler runs with the declared configuration.")
-    return made("Upgradeable", "True", "AsExpected")
+        return condition(
+            "Upgradeable", "False", outcome.decision.config_valid["reason"], "No scheduler runs with the declared configuration."
+        )
+    return condition("Upgradeable", "True", "AsExpected")
 
 
 def _plugins_ready(missing: Sequence[Missing]) -> Condition:
     if not missing:
-        return made("PluginsReady", "True", "AsExpected", "The requirements of the enabled plugins are met.")
-    return made("PluginsReady", "False", missing[0]["reason"], " ".join(entry["message"] for entry in missing))
+        return condition("PluginsReady", "True", "AsExpected", "The requirements of the enabled plugins are met.")
+    return condition("PluginsReady", "False", missing[0]["reason"], " ".join(entry["message"] for entry in missing))
 
 
 def _as_declared(additions: Sequence[Mapping[str, Any]]) -> Condition:
@@ -271,7 +285,7 @@ def _as_declared(additions: Sequence[Mapping[str, Any]]) -> Condition:
             f"Mutating admission changes a pod template in each write: {said}. Change the policy or webhook, or exempt this namespace; then change "
             "this resource."
         )
-    return made("PodTemplateAsDeclared", "False", "FieldsAdded" if added else "FieldsReplaced", " ".join(messages))
+    return condition("PodTemplateAsDeclared", "False", "FieldsAdded" if added else "FieldsReplaced", " ".join(messages))
 
 
 def _fields(found: Iterable[tuple[Mapping[str, Any], str]]) -> str:
@@ -282,7 +296,7 @@ def _fields(found: Iterable[tuple[Mapping[str, Any], str]]) -> str:
 def _metrics_available(findings: Sequence[FindingData]) -> Condition:
     errors = [finding for finding in findings if finding["severity"] == "error"]
     if not errors:
-        said = said_of(findings) if findings else "Prometheus has what the enabled plugins need, for every node."
-        return made("MetricsAvailable", "True", "AsExpected", said)
+        said = findings_text(findings) if findings else "Prometheus has what the enabled plugins need, for every node."
+        return condition("MetricsAvailable", "True", "AsExpected", said)
     reason = re.sub(r"(?:^|-)([a-z])", lambda match: match[1].upper(), errors[0]["code"])
-    return made("MetricsAvailable", "False", reason, said_of(findings))
+    return condition("MetricsAvailable", "False", reason, findings_text(findings))

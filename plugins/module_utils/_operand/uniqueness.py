@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import Condition, made
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import Condition, condition
 
 Key = tuple[str, str]
 """Namespace and name of a resource."""
@@ -18,7 +18,7 @@ Key = tuple[str, str]
 TYPE = "SchedulerNamesUnique"
 
 
-def judge(resources: Sequence[Object]) -> dict[Key, Condition]:
+def conditions(resources: Sequence[Object]) -> dict[Key, Condition]:
     """The condition SchedulerNamesUnique of each resource, by ``(namespace, name)``.
 
     What counts are the scheduler names in the resources' statuses. A resource that is being deleted, or whose scheduler is removed, claims none.
@@ -33,7 +33,7 @@ def judge(resources: Sequence[Object]) -> dict[Key, Condition]:
 
 def changed(resources: Sequence[Object]) -> list[tuple[Object, Condition]]:
     """``[(resource, condition)]`` of those whose status differs from the result of this module; one without a status is left to its own reconcile."""
-    judged = judge(resources)
+    judged = conditions(resources)
     found = []
     for resource in resources:
         said, now = in_status(resource.get("status") or {}, TYPE), judged[key(resource)]
@@ -45,12 +45,12 @@ def changed(resources: Sequence[Object]) -> list[tuple[Object, Condition]]:
 def _judge_one(mine: Key, claims: dict[str, list[Key]]) -> Condition:
     taken = {name: [other for other in keys if other != mine] for name, keys in sorted(claims.items()) if mine in keys and len(keys) > 1}
     if not taken:
-        return made(TYPE, "True", "AsExpected")
+        return condition(TYPE, "True", "AsExpected")
     told = "; ".join(
         "{0} is also a schedulerName of SecondaryScheduler {1}".format(name, ", ".join("/".join(other) for other in sorted(others)))
         for name, others in taken.items()
     )
-    return made(TYPE, "False", "SchedulerNameTaken", f"{told}. Both would place the same pods: rename one of them.")
+    return condition(TYPE, "False", "SchedulerNameTaken", f"{told}. Both would place the same pods: rename one of them.")
 
 
 def key(resource: Object) -> Key:

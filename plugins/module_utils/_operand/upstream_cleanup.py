@@ -39,7 +39,7 @@ def candidates(resource: Object) -> list[Object]:
     return bindings + [_manifest(kind, "secondary-scheduler-operand", UPSTREAM_NAMESPACE) for kind in ("RoleBinding", "Role")]
 
 
-def of(resource: Object, found: list[Object]) -> list[Object]:
+def leftovers_of(resource: Object, found: list[Object]) -> list[Object]:
     """Those of ``found`` (objects as the API returns them) that the upstream operator made for ``resource``, as manifests.
 
     Objects that a user gave another purpose (another subject, another owner) are not included.

@@ -13,12 +13,12 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import Finding
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide, desire
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide, requested_rollout
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Answer
 from support.operand import CONFIG, UNKNOWN, deployment, facts, memory, resource, serving, stored
 
-OLD = desire(facts(config=replace(CONFIG, hash="old")))
-NEW = desire(facts())
+OLD = requested_rollout(facts(config=replace(CONFIG, hash="old")))
+NEW = requested_rollout(facts())
 CRASHING = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: no kind", crashes=3, pod="p")
 OVERDUE = [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}]
 
@@ -119,7 +119,7 @@ def test_old_configurations_go_only_when_this_one_serves():
 def test_what_serves_is_remembered_on_its_secret():
     assert decide(facts()).secret["annotations"] == {}
     secret = decide(facts(deployment=serving(NEW))).secret
-    assert rollouts.remember([stored(secret)]).served == NEW
+    assert rollouts.read_memory([stored(secret)]).served == NEW
     again = decide(facts(deployment=serving(NEW), memory=memory(NEW))).secret
     assert again["annotations"][rollouts.SERVED_AT] == "2026-01-01T00:00:00Z"
 
@@ -178,7 +178,7 @@ def test_one_crash_is_no_failure():
 
 def test_rolled_back_stays_so_until_something_changes():
     decided = decide(facts(deployment=deployment(NEW), failure=CRASHING, memory=memory(OLD)))
-    kept = rollouts.remember([stored(decided.secret)])
+    kept = rollouts.read_memory([stored(decided.secret)])
     settled = {"deployment": serving(OLD), "memory": kept}
     again = decide(facts(**settled))
     assert (again.reason, again.rollout) == ("RolledBack", OLD)
@@ -196,7 +196,7 @@ def test_verdict_of_the_image_itself_stays_while_its_rollout_is_deployed():
     accepted = decide(facts(config=replace(UNKNOWN, image_answer=Answer(True)))).config_valid
     assert (accepted["status"], accepted["reason"]) == ("True", "ImageAccepts")
     before = resource(status={"conditions": [accepted]})
-    wanted = desire(facts(config=UNKNOWN))
+    wanted = requested_rollout(facts(config=UNKNOWN))
     assert decide(facts(resource=before, config=UNKNOWN, deployment=serving(wanted))).config_valid["reason"] == "ImageAccepts"
     assert decide(facts(resource=before, config=UNKNOWN, deployment=serving(OLD))).config_valid["reason"] == "ImageUnknown"
 

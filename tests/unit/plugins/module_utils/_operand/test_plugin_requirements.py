@@ -47,7 +47,7 @@ def test_a_configuration_of_in_tree_plugins_needs_nothing():
     effective = enabled("NodeResourcesBalancedAllocation", "QOSSort")
     assert plugin_requirements.kinds(effective) == []
     assert plugin_requirements.cluster_roles(effective) == []
-    assert plugin_requirements.of(effective, facts(effective)) == {"cluster_roles": [], "controller": None, "missing": []}
+    assert plugin_requirements.requirements_of(effective, facts(effective)) == {"cluster_roles": [], "controller": None, "missing": []}
 
 
 def test_gangs_of_kubernetes_need_an_api_that_is_off_by_default():
@@ -55,25 +55,28 @@ def test_gangs_of_kubernetes_need_an_api_that_is_off_by_default():
     kind = ("scheduling.k8s.io/v1beta1", "PodGroup")
     image = "registry.k8s.io/kube-scheduler:v1.37.2"
     assert plugin_requirements.kinds(effective) == [kind]
-    assert plugin_requirements.of(effective, facts(effective, image))["missing"] == []
-    (missing,) = plugin_requirements.of(effective, facts(effective, image, without=["PodGroup"]))["missing"]
+    assert plugin_requirements.requirements_of(effective, facts(effective, image))["missing"] == []
+    (missing,) = plugin_requirements.requirements_of(effective, facts(effective, image, without=["PodGroup"]))["missing"]
     assert (missing["what"], missing["reason"]) == ("API scheduling.k8s.io/v1beta1", "APINotServed")
     assert "--feature-gates=GenericWorkload=true and --runtime-config=scheduling.k8s.io/v1beta1=true" in missing["message"]
     # An annotation with a release that nobody knows yet leaves the decision to the image.
     later = {**facts(effective, image, without=["PodGroup"]), "annotations": {plugin_requirements.KUBERNETES_VERSION: "openshift-5.99"}}
-    assert plugin_requirements.of(effective, later)["missing"] == [missing]
+    assert plugin_requirements.requirements_of(effective, later)["missing"] == [missing]
     old = {**later, "image": "registry.k8s.io/kube-scheduler:v1.36.0"}
-    assert plugin_requirements.of(effective, old)["missing"] == []
+    assert plugin_requirements.requirements_of(effective, old)["missing"] == []
     # That of 1.36 has another version.
     assert (
-        plugin_requirements.of(effective, facts(effective, "registry.k8s.io/kube-scheduler:v1.36.0", without=["PodGroup"]))["missing"] == []
+        plugin_requirements.requirements_of(effective, facts(effective, "registry.k8s.io/kube-scheduler:v1.36.0", without=["PodGroup"]))[
+            "missing"
+        ]
+        == []
     )
 
 
 def test_the_verdict_on_a_configuration_says_what_it_needs():
     effective = check(GANGS, "1.34", plugins="scheduler-plugins").effective
     assert plugin_requirements.plugins(effective) == ["Coscheduling"]
-    found = plugin_requirements.of(effective, facts(effective))
+    found = plugin_requirements.requirements_of(effective, facts(effective))
     assert found["cluster_roles"] == ["osso-scheduler:plugin:Coscheduling"]
     assert found["controller"]["image"] == "registry.k8s.io/scheduler-plugins/controller:v0.34.7"
     assert found["missing"] == []
@@ -89,14 +92,14 @@ def test_plugins_of_all_profiles_count_once():
         ("appgroup.diktyo.x-k8s.io/v1alpha1", "AppGroup"),
         ("networktopology.diktyo.x-k8s.io/v1alpha1", "NetworkTopology"),
     ]
-    found = plugin_requirements.of(effective, facts(effective))
+    found = plugin_requirements.requirements_of(effective, facts(effective))
     assert found["controller"] is None
     assert found["missing"] == []
 
 
 def test_a_missing_definition_is_named_with_its_remedy():
     effective = enabled("NodeResourceTopologyMatch")
-    found = plugin_requirements.of(effective, facts(effective, without=["NodeResourceTopology"]))
+    found = plugin_requirements.requirements_of(effective, facts(effective, without=["NodeResourceTopology"]))
     assert reasons(found) == [("CustomResourceDefinition noderesourcetopologies.topology.node.k8s.io", "CRDMissing")]
     assert "operator_plugins" in found["missing"][0]["message"]
     assert found["cluster_roles"] == ["osso-scheduler:plugin:NodeResourceTopologyMatch"]
@@ -104,35 +107,35 @@ def test_a_missing_definition_is_named_with_its_remedy():
 
 def test_who_defines_a_kind_of_others_is_said():
     effective = enabled("SySched")
-    (missing,) = plugin_requirements.of(effective, facts(effective, without=["SeccompProfile"]))["missing"]
+    (missing,) = plugin_requirements.requirements_of(effective, facts(effective, without=["SeccompProfile"]))["missing"]
     assert missing["message"].endswith("install the Security Profiles Operator.")
 
 
 def test_a_missing_cluster_role_is_not_bound():
     effective = enabled("PreemptionToleration")
     role = "osso-scheduler:plugin:PreemptionToleration"
-    found = plugin_requirements.of(effective, facts(effective, without=[role]))
+    found = plugin_requirements.requirements_of(effective, facts(effective, without=[role]))
     assert reasons(found) == [(f"ClusterRole {role}", "ClusterRoleMissing")]
     assert found["cluster_roles"] == []
 
 
 def test_the_controller_needs_the_kinds_of_both_its_plugins():
     effective = enabled("Coscheduling")
-    found = plugin_requirements.of(effective, facts(effective, without=["ElasticQuota"]))
+    found = plugin_requirements.requirements_of(effective, facts(effective, without=["ElasticQuota"]))
     assert reasons(found) == [("CustomResourceDefinition elasticquotas.scheduling.x-k8s.io", "CRDMissing")]
     assert found["controller"] is None, "it would never start"
 
 
 def test_what_plugin_and_controller_lack_together_is_said_once():
     effective = enabled("Coscheduling", "CapacityScheduling")
-    found = plugin_requirements.of(effective, facts(effective, without=["PodGroup"]))
+    found = plugin_requirements.requirements_of(effective, facts(effective, without=["PodGroup"]))
     assert reasons(found) == [("CustomResourceDefinition podgroups.scheduling.x-k8s.io", "CRDMissing")]
 
 
 @pytest.mark.parametrize("role", [CONTROLLER.role, CONTROLLER.lease_role])
 def test_the_controller_does_not_come_without_its_rights(role):
     effective = enabled("CapacityScheduling")
-    found = plugin_requirements.of(effective, facts(effective, without=[role]))
+    found = plugin_requirements.requirements_of(effective, facts(effective, without=[role]))
     assert reasons(found) == [(f"ClusterRole {role}", "ClusterRoleMissing")]
     assert found["controller"] is None
 
@@ -156,7 +159,9 @@ def test_the_controller_does_not_come_without_its_rights(role):
 )
 def test_the_controllers_image(image, annotation, expected):
     effective = enabled("Coscheduling")
-    found = plugin_requirements.of(effective, facts(effective, image=image, **({"controller_image": annotation} if annotation else {})))
+    found = plugin_requirements.requirements_of(
+        effective, facts(effective, image=image, **({"controller_image": annotation} if annotation else {}))
+    )
     if expected:
         assert found["controller"]["image"] == expected
         assert found["missing"] == []
@@ -174,14 +179,14 @@ def test_a_controller_that_does_not_come_to_work_is_told(reason, told):
     available = {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable"}
     conditions = [available, {"type": "Progressing", "status": "True", "reason": reason}]
     deployment = {"metadata": {"name": "secondary-scheduler-controller"}, "status": {"conditions": conditions}}
-    found = plugin_requirements.of(effective, facts(effective, controller=deployment))
+    found = plugin_requirements.requirements_of(effective, facts(effective, controller=deployment))
     assert [entry["what"] for entry in found["missing"]] == told
     assert found["controller"], "it stays, and may yet come to work"
     if told:
         assert "secondary-scheduler-controller" in found["missing"][0]["message"]
         assert found["controller"]["image"] in found["missing"][0]["message"]
     # A plugin that is no longer enabled asks for nothing.
-    assert plugin_requirements.of(enabled("QOSSort"), facts(enabled("QOSSort"), controller=deployment))["missing"] == []
+    assert plugin_requirements.requirements_of(enabled("QOSSort"), facts(enabled("QOSSort"), controller=deployment))["missing"] == []
 
 
 def test_releases_of_other_apis_are_left_to_their_users():
@@ -190,17 +195,22 @@ def test_releases_of_other_apis_are_left_to_their_users():
         facts(effective, image="k8s.gcr.io/scheduler-plugins/kube-scheduler:v0.22.6"),
         facts(effective, image="example.com/mine:1", kubernetes_version="v1.25.3"),
     ):
-        found = plugin_requirements.of(effective, old)
+        found = plugin_requirements.requirements_of(effective, old)
         assert found["cluster_roles"] == []
         assert found["controller"] is None
         assert reasons(found) == [("scheduler-plugins v0.26", "ReleaseUnsupported")]
     unreadable = facts(effective, kubernetes_version="newest")
-    assert plugin_requirements.of(effective, unreadable)["missing"] == []
+    assert plugin_requirements.requirements_of(effective, unreadable)["missing"] == []
 
 
 def test_an_old_image_without_such_plugins_needs_nothing():
     effective = enabled("NodeResourcesAllocatable")
-    assert plugin_requirements.of(effective, facts(effective, image="k8s.gcr.io/scheduler-plugins/kube-scheduler:v0.22.6"))["missing"] == []
+    assert (
+        plugin_requirements.requirements_of(effective, facts(effective, image="k8s.gcr.io/scheduler-plugins/kube-scheduler:v0.22.6"))[
+            "missing"
+        ]
+        == []
+    )
 
 
 def test_the_table_is_about_plugins_that_exist():

@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import prometheus_access, resource_names
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide, desire
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide, requested_rollout
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.status import Outcome, next_look, report
 from support.operand import CONFIG, NOW, facts, resource, serving, stored
 
@@ -203,7 +203,7 @@ def test_what_yaml_could_take_for_something_else_is_no_token(token):
 # A load-watcher service
 
 WATCHED = TEXT.replace(json.dumps(ARGS), json.dumps({"watcherAddress": "${LOAD_WATCHER_URL}"}))
-NAMES = resource_names.of(resource())
+NAMES = resource_names.names_of(resource())
 
 
 def test_load_watcher_has_what_the_scheduler_needs_no_more():
@@ -256,11 +256,11 @@ def test_token_is_part_of_the_secret_and_not_of_the_rollout():
 
 
 def test_configuration_with_a_token_is_not_logged():
-    flags = desire(facts(config=LOAD_AWARE))["flags"]
+    flags = requested_rollout(facts(config=LOAD_AWARE))["flags"]
     assert [flag for flag in flags if flag.startswith(("-v=", "--vmodule="))] == ["-v=1", "--vmodule=configfile=1,*=2"]
-    json_format = desire(facts(config=LOAD_AWARE, overrides={"args": ["--logging-format=json"]}))["flags"]
+    json_format = requested_rollout(facts(config=LOAD_AWARE, overrides={"args": ["--logging-format=json"]}))["flags"]
     assert [flag for flag in json_format if flag.startswith(("-v=", "--vmodule="))] == ["-v=1"]
-    assert "-v=2" in desire(facts())["flags"]
+    assert "-v=2" in requested_rollout(facts())["flags"]
 
 
 @pytest.mark.parametrize(
@@ -276,26 +276,26 @@ def test_configuration_with_a_password_in_a_url_is_not_logged(address, url, is_s
     text = json.dumps(
         {"profiles": [{"pluginConfig": [{"name": "P", "args": {"metricProvider": {"type": "Prometheus", "address": address}}}]}]}
     )
-    flags = desire(facts(config=replace(CONFIG, text=text, tree=tree(text)), source=prometheus_access.Source(url=url)))["flags"]
+    flags = requested_rollout(facts(config=replace(CONFIG, text=text, tree=tree(text)), source=prometheus_access.Source(url=url)))["flags"]
     assert ("--vmodule=configfile=1,*=2" in flags) == is_secret
 
 
 def test_old_secret_stays_until_its_successor_serves():
     source = read(Cluster(ACCOUNT))
-    wanted = desire(facts(config=LOAD_AWARE))
+    wanted = requested_rollout(facts(config=LOAD_AWARE))
     renewed = decide(facts(config=LOAD_AWARE, source=source._replace(token="token-2"), deployment=mounting(wanted, secret_of(source))))
     assert (renewed.reason, renewed.prune) == ("AsExpected", False)
     assert rollouts.SERVED not in renewed.secret["annotations"]
     over = decide(facts(config=LOAD_AWARE, source=source, deployment=mounting(wanted, secret_of(source))))
     assert over.prune
-    assert rollouts.remember([stored(over.secret)]).served == wanted
+    assert rollouts.read_memory([stored(over.secret)]).served == wanted
 
 
 def test_kept_configuration_is_filled_anew():
     source = read(Cluster(ACCOUNT))
-    served = desire(facts(config=LOAD_AWARE))
+    served = requested_rollout(facts(config=LOAD_AWARE))
     first = decide(facts(config=LOAD_AWARE, source=source, deployment=mounting(served, secret_of(source))))
-    memory = rollouts.remember([stored(first.secret)])
+    memory = rollouts.read_memory([stored(first.secret)])
     broken = replace(CONFIG, hash="new", valid=False, text="kind: X")
     kept = decide(facts(config=broken, source=source._replace(token="token-2"), memory=memory))
     assert (kept.action, kept.reason, kept.rollout) == ("apply", "ConfigInvalid", served)
@@ -333,7 +333,7 @@ def test_without_metrics_nothing_is_brought_where_they_are_required():
 def test_a_prometheus_that_never_answers_keeps_a_new_rollout_away():
     refused = decide(facts(metrics=[SILENT]))
     assert (refused.action, refused.reason) == ("hold", "MetricsUnavailable")
-    assert decide(facts(metrics=[SILENT], deployment=serving(desire(facts())))).reason == "AsExpected"
+    assert decide(facts(metrics=[SILENT], deployment=serving(requested_rollout(facts())))).reason == "AsExpected"
 
 
 @pytest.mark.parametrize(
@@ -345,7 +345,7 @@ def test_a_prometheus_that_never_answers_keeps_a_new_rollout_away():
     ],
 )
 def test_condition_metrics_available(findings, status, reason, said):
-    live = serving(desire(facts()))
+    live = serving(requested_rollout(facts()))
     outcome = Outcome(resource=resource(), decision=decide(facts(metrics=findings, deployment=live)), deployment=live, metrics=findings)
     told = report(outcome)
     (condition,) = [entry for entry in told["conditions"] if entry["type"] == "MetricsAvailable"]

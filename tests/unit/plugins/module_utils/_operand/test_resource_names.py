@@ -16,14 +16,14 @@ ROOT = Path(__file__).parents[5]
 
 
 def test_names_of_the_longest_resource_fit():
-    longest = resource_names.of(resource("n" * 43))
+    longest = resource_names.names_of(resource("n" * 43))
     assert resource_names.is_usable("n" * 43)
     assert len(longest["service"]) <= 63
     assert len(longest["workload"]) <= 63
 
 
 def test_names_of_one_resource_are_not_those_of_another():
-    names = [resource_names.of(resource(name)) for name in ("x", "x-prometheus", "metrics", "cluster")]
+    names = [resource_names.names_of(resource(name)) for name in ("x", "x-prometheus", "metrics", "cluster")]
     roles = [one[key] for one in names for key in ("workload", "prometheus")]
     assert len(roles) == len(set(roles))
 

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import desire
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import requested_rollout
 from support.operand import CONFIG, deployment, facts, memory, serving
 
-ROLLOUT = desire(facts())
+ROLLOUT = requested_rollout(facts())
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,11 @@ def test_identity_depends_on_content_alone():
 
 
 def test_the_newest_that_served_is_remembered():
-    old, new = (desire(facts(config=replace(CONFIG, hash=name))) for name in ("old", "new"))
+    old, new = (requested_rollout(facts(config=replace(CONFIG, hash=name))) for name in ("old", "new"))
     secrets = [memory(old).secret, memory(new).secret]
     secrets[1]["metadata"]["annotations"][rollouts.SERVED_AT] = "2026-06-01T00:00:00Z"
-    assert rollouts.remember(secrets).served == new
-    assert rollouts.remember(list(reversed(secrets))).served == new
+    assert rollouts.read_memory(secrets).served == new
+    assert rollouts.read_memory(list(reversed(secrets))).served == new
 
 
 @pytest.mark.parametrize(
@@ -59,13 +59,13 @@ def test_the_newest_that_served_is_remembered():
 def test_unreadable_memory_is_none(text):
     secret = memory(ROLLOUT).secret
     secret["metadata"]["annotations"][rollouts.SERVED] = text
-    assert rollouts.remember([secret]) == rollouts.Memory()
+    assert rollouts.read_memory([secret]) == rollouts.Memory()
 
 
 @pytest.mark.parametrize("data", [None, {}, {"config.yaml": "x"}, {"config.yaml": "/w=="}, {"config.yaml": "Zm9v", "token": "x"}])
 def test_memory_of_a_secret_that_someone_changed_is_none(data):
     secret = {**memory(ROLLOUT).secret, "data": data}
-    assert rollouts.remember([secret]) == rollouts.Memory()
+    assert rollouts.read_memory([secret]) == rollouts.Memory()
 
 
 def test_deadline_of_an_earlier_rollout_is_not_that_of_this_one():

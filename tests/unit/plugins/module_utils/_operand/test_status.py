@@ -12,11 +12,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide, desire
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide, requested_rollout
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.status import Outcome, backoff, next_look, report, unchanged_for
 from support.operand import CONFIG, NOW, THEN, deployment, facts, memory, resource, serving
 
-NEW = desire(facts())
+NEW = requested_rollout(facts())
 
 
 def outcome(**given):
@@ -148,7 +148,7 @@ def test_scheduler_that_crashes_later_is_degraded_and_rolls_nothing_out():
 
 
 def test_rolled_back():
-    old = desire(facts(config=replace(CONFIG, hash="old")))
+    old = requested_rollout(facts(config=replace(CONFIG, hash="old")))
     failure = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: m", crashes=3, pod="p")
     about = facts(deployment=deployment(NEW), failure=failure, memory=memory(old))
     back = deployment(old, replicas=1)

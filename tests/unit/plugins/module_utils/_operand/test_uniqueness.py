@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.uniqueness import changed, judge
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.uniqueness import changed, conditions
 from support.operand import resource
 
 
@@ -15,7 +15,7 @@ def claiming(name, *names, **spec):
 
 
 def test_both_are_told_of_each_other():
-    judged = judge([claiming("a", "batch", "x"), claiming("b", "batch"), claiming("c", "y")])
+    judged = conditions([claiming("a", "batch", "x"), claiming("b", "batch"), claiming("c", "y")])
     assert [judged["ns", name]["status"] for name in "abc"] == ["False", "False", "True"]
     assert "ns/b" in judged["ns", "a"]["message"]
     assert "ns/a" in judged["ns", "b"]["message"]
@@ -24,14 +24,14 @@ def test_both_are_told_of_each_other():
 def test_what_goes_away_or_is_removed_claims_nothing():
     going = claiming("a", "batch")
     going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    judged = judge([going, claiming("b", "batch", managementState="Removed"), claiming("c", "batch")])
+    judged = conditions([going, claiming("b", "batch", managementState="Removed"), claiming("c", "batch")])
     assert {entry["status"] for entry in judged.values()} == {"True"}
 
 
 def test_only_statuses_that_become_wrong_are_changed():
     told = [claiming("a", "batch"), claiming("b", "batch")]
     for one in told:
-        one["status"]["conditions"] = [judge(told)["ns", one["metadata"]["name"]]]
+        one["status"]["conditions"] = [conditions(told)["ns", one["metadata"]["name"]]]
     assert changed(told) == []
     assert [found["metadata"]["name"] for found, condition in changed(told[:1])] == ["a"]
     told[0]["status"]["conditions"] = []

@@ -33,7 +33,7 @@ def cluster_role_binding(**fields):
 
 
 def test_exactly_what_has_no_name_of_ours_goes():
-    goes = upstream_cleanup.of(RESOURCE, MADE)
+    goes = upstream_cleanup.leftovers_of(RESOURCE, MADE)
     namespace = RESOURCE["metadata"]["namespace"]
     assert named(goes) == {
         ("ClusterRoleBinding", "secondary-scheduler-system-kube-scheduler", None),
@@ -43,20 +43,20 @@ def test_exactly_what_has_no_name_of_ours_goes():
     }
     assert named(upstream_cleanup.candidates(RESOURCE)) == named(goes)
     assert all(set(one) == {"apiVersion", "kind", "metadata"} for one in goes)
-    assert upstream_cleanup.of(RESOURCE, []) == []
+    assert upstream_cleanup.leftovers_of(RESOURCE, []) == []
 
 
 @pytest.mark.parametrize("other", [{"name": "other"}, {"namespace": "other"}])
 def test_other_resources_have_none(other):
     resource = {**RESOURCE, "metadata": {**RESOURCE["metadata"], **other}}
     assert upstream_cleanup.candidates(resource) == []
-    assert upstream_cleanup.of(resource, MADE) == []
+    assert upstream_cleanup.leftovers_of(resource, MADE) == []
 
 
 def test_cluster_role_bindings_of_a_former_resource_go_too():
     """B6: they outlive it"""
     resource = {**RESOURCE, "metadata": {**RESOURCE["metadata"], "uid": "uid-2"}}
-    assert {one["kind"] for one in upstream_cleanup.of(resource, MADE)} == {"ClusterRoleBinding"}
+    assert {one["kind"] for one in upstream_cleanup.leftovers_of(resource, MADE)} == {"ClusterRoleBinding"}
 
 
 OTHERS = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "cluster", "uid": "uid-1"}]
@@ -76,4 +76,4 @@ SUBJECT = {"kind": "ServiceAccount", "namespace": "openshift-secondary-scheduler
     ],
 )
 def test_what_somebody_else_made_or_uses_stays(obj):
-    assert upstream_cleanup.of(RESOURCE, [obj]) == []
+    assert upstream_cleanup.leftovers_of(RESOURCE, [obj]) == []
