@@ -185,7 +185,7 @@ endif
 test-all: env  ## Every tier of tests; parts that passed on this commit do not run again
 	@$(ENV) tests/tools/test-all
 
-test-long: ready collections images  ## The second tier; writes the results to docs/long-tests.md
+test-long: ready collections images oracle  ## The second tier; writes the results to docs/long-tests.md
 	@$(PART) sanity-all tests/tools/ansible-test sanity all
 	@$(ENV) tests/tools/long-tests run
 

@@ -12,7 +12,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview im
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import take
 from support.preview import CONFIG
 from support.preview_truth import PODS, Cluster, Score, preset, profile
-from support.scheduler import eventually, program_with_plugins
+from support.scheduler import eventually, oracle_program, oracle_programs, program_with_plugins
 
 
 @pytest.fixture
@@ -22,19 +22,45 @@ def cluster(kubeconfig, tmp_path):
     made.remove()
 
 
-def test_the_same_configuration_moves_no_pod_of_the_cluster(cluster, own_cluster):
-    """The configuration of the default scheduler on both sides, with pods that it has placed."""
-    names = {f"p{number:02}" for number in range(8)}
-    for number, name in enumerate(sorted(names)):
-        cluster.create(cluster.pod(name, cpu=f"{10 + number}m", image="registry.k8s.io/pause:3.10", schedulerName="default-scheduler"))
-    eventually(lambda: all(one["spec"].get("nodeName") for one in cluster.client.list(PODS, cluster.namespace)))
-    snapshot = take(cluster.client)
-    side = {"binary": str(own_cluster / "bin/kube-scheduler"), "config": CONFIG}
+NAMES = {f"p{number:02}" for number in range(8)}
+
+
+@pytest.fixture(scope="module")
+def snapshot(kubeconfig, tmp_path_factory):
+    """Of the cluster, with pods that its default scheduler has placed; and their namespace."""
+    made = Cluster(Client.connect({"kubeconfig": str(kubeconfig)}, print), kubeconfig, tmp_path_factory.mktemp("snapshot"))
+    for number, name in enumerate(sorted(NAMES)):
+        made.create(made.pod(name, cpu=f"{10 + number}m", image="registry.k8s.io/pause:3.10", schedulerName="default-scheduler"))
+    eventually(lambda: all(one["spec"].get("nodeName") for one in made.client.list(PODS, made.namespace)))
+    found = take(made.client)
+    made.remove()
+    return found, made.namespace
+
+
+def assert_nothing_moves(snapshot, side):
+    """With the same configuration on both sides."""
+    found, namespace = snapshot
     for mode in ("replace", "drain"):
-        result = preview(Options(side, mode, side, namespaces=[cluster.namespace]), snapshot, None, lambda text: None)
-        found = {row["name"]: row["status"] for row in result["pods"]}
-        assert set(found) == names
-        assert set(found.values()) <= {"same", "tie"}
+        result = preview(Options(side, mode, side, namespaces=[namespace]), found, None, lambda text: None)
+        statuses = {row["name"]: row["status"] for row in result["pods"]}
+        assert set(statuses) == NAMES
+        assert set(statuses.values()) <= {"same", "tie"}
+
+
+def test_the_same_configuration_moves_no_pod_of_the_cluster(snapshot, own_cluster):
+    assert_nothing_moves(snapshot, {"binary": str(own_cluster / "bin/kube-scheduler"), "config": CONFIG})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("program", oracle_programs(), ids=lambda one: one.path.name)
+def test_no_release_moves_pods_of_the_cluster(snapshot, program, tmp_path):
+    """Each kube-scheduler that the oracle builds reads the snapshot of a cluster of another release."""
+    if not program.built():
+        pytest.skip(f"tests/oracle/oracle build {program.minor} builds the kube-scheduler of this release")
+    side = {"binary": oracle_program(program, tmp_path), "release": program.minor, "plugins": program.plugins, "config": CONFIG}
+    if program.plugins == "scheduler-plugins":
+        side.update(config=None, preset="coscheduling")
+    assert_nothing_moves(snapshot, side)
 
 
 @pytest.mark.long
