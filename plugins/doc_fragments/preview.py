@@ -109,6 +109,8 @@ options:
       - Without C(binary) and C(image), it runs with the program of O(candidate).
       - With C(secondary_scheduler), the configuration and the image are the present ones of this C(SecondaryScheduler) resource of the connected cluster.
         If it does not exist, each pod is compared with its present node.
+      - With C(scheduler_name), they are those of the scheduler that now places pods with this C(schedulerName), as M(osso.scheduler.scheduler_info) finds
+        it. V(default-scheduler) is the scheduler of the cluster.
     type: dict
     suboptions:"""
         + _SIDE
@@ -125,5 +127,34 @@ options:
             description: Its namespace.
             type: str
             default: openshift-secondary-scheduler-operator
+      scheduler_name:
+        description:
+          - A C(schedulerName) of the connected cluster, such as V(default-scheduler). Its profile places the pods, unless C(as_scheduler) is set.
+          - The configuration must be in the cluster. The default scheduler of a cluster of kubeadm has none, unless its static pod sets C(--config).
+        type: str
 """
     )
+
+    JOB = r"""
+options:
+  job:
+    description:
+      - Where to run the scheduler if O(candidate) has no C(binary). If not given, the task extracts the program from C(image), and runs it on its host.
+      - If given, the module creates a Job in the cluster whose pod runs the programs of the images, and deletes it at the end. The host then needs
+        no skopeo, and can have another architecture or operating system than the nodes.
+      - The module passes the redacted copy of the cluster and the configuration in Secrets that belong to the Job. The pod has no token. If the
+        module is killed, the Job ends by itself, and is deleted with its Secrets and its pod a minute later.
+      - Requires the permissions to create and delete Jobs, to create Secrets, to list and watch pods, and to get C(pods/log) in O(job.namespace).
+        To list events is optional; the module reports with it why the Job has no pod.
+      - Each container has requests and limits. The limit of memory of the sandbox is 512 MiB and 1 MiB more for 10 objects of the snapshot.
+      - In check mode no Job is created, and there is no result.
+    type: dict
+    suboptions:
+      namespace:
+        description: The namespace of the Job. The images are pulled with the pull secrets of its ServiceAccount C(default).
+        type: str
+        default: default
+      image:
+        description: An image that contains this version of the collection, and Python. If not given, that of the operator in the cluster.
+        type: str
+"""

@@ -15,7 +15,7 @@ description:
   - If the pod has no node, the module tries changes one by one, such as a taint less, no affinity, smaller requests and one more node, and reports the
     outcome of each.
   - As with M(osso.scheduler.scheduler_preview), the scheduler is a process on the host that the task runs on. Nothing in the cluster changes, and
-    nothing remains on the host.
+    nothing remains on the host. With O(job), it runs in a pod of the cluster.
   - The collection's C(docs/preview.md) describes the results.
 author:
   - osso.scheduler contributors (@osso-scheduler)
@@ -23,12 +23,16 @@ extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - osso.scheduler.cluster
   - osso.scheduler.preview
+  - osso.scheduler.preview.job
   - osso.scheduler.attributes
   - osso.scheduler.attributes.actiongroup_scheduler
   - osso.scheduler.attributes.info_module
 attributes:
   action_group: {}
-  check_mode: {}
+  check_mode:
+    support: partial
+    details:
+      - This action does not modify state. With O(job) it creates nothing in check mode, so there is no explanation.
   diff_mode: {}
   idempotent:
     support: partial
@@ -77,6 +81,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+explained:
+  description: Whether there is an explanation. False with O(job) in check mode. The other values are then not returned.
+  returned: success
+  type: bool
+  sample: true
 pod:
   description: Namespace and name of the pod, and its C(current) node, empty if it has none.
   returned: success
@@ -170,14 +179,23 @@ msg:
 """
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.arguments import COMMON, Inputs
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import job
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.arguments import COMMON, JOB, Inputs
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.explanation import Options, explain
 
 
 def run(module):
     inputs = Inputs(module.params, module.warn, module.run_command)
     options = Options(**{name: module.params[name] for name in Options._fields})
-    return explain(options, inputs.snapshot(), inputs.run_command, inputs.progress)
+    place = module.params["job"]
+    if not place or options.candidate.get("binary"):
+        result = explain(options, inputs.snapshot(), inputs.run_command, inputs.progress)
+    elif module.check_mode:
+        why = "In check mode no Job is created, so there is no explanation. Set candidate.binary to explain."
+        return {"changed": False, "explained": False, "msg": why}
+    else:
+        result = job.carry_out(job.EXPLAIN, inputs.client, options, inputs.snapshot(), job.Place(**place), inputs.progress, module.warn)
+    return {**result, "explained": True}
 
 
 def main():
@@ -187,6 +205,7 @@ def main():
         namespace=dict(type="str", default="default"),
         template=dict(type="dict"),
         attempts=dict(type="bool", default=True),
+        job=JOB,
     )
     cluster_module(run, argument_spec=argument_spec(**own), supports_check_mode=True)
 

@@ -26,6 +26,7 @@ extends_documentation_fragment:
   - osso.scheduler.cluster
   - osso.scheduler.preview
   - osso.scheduler.preview.baseline
+  - osso.scheduler.preview.job
   - osso.scheduler.attributes
   - osso.scheduler.attributes.actiongroup_scheduler
   - osso.scheduler.attributes.info_module
@@ -81,32 +82,20 @@ options:
     description: With V(headroom), the maximum number of pods.
     type: int
     default: 1000
+  scores:
+    description:
+      - V(changed) reads the scores of the pods that are on another node, which is necessary to know whether they are V(tie) or V(moved).
+      - V(all) also reads those of pods on the same node. It takes longer.
+      - In both cases at most 500 pods, those on another node first.
+    type: str
+    choices: [changed, all]
+    default: changed
   max_unschedulable:
     description: The task fails if more pods than this would lose their node.
     type: int
   max_moved_percent:
     description: The task fails if more than this percentage of the pods would be on another node.
     type: float
-  job:
-    description:
-      - Where to run the preview if O(candidate) has no C(binary). If not given, the task extracts the program from C(image), and runs it on its host.
-      - If given, the module creates a Job in the cluster whose pod runs the programs of the images, and deletes it at the end. The host then needs
-        no skopeo, and can have another architecture or operating system than the nodes.
-      - The module passes the redacted copy of the cluster and the configuration in Secrets that belong to the Job. The pod has no token. If the
-        module is killed, the Job ends by itself, and is deleted with its Secrets and its pod a minute later.
-      - Requires the permissions to create and delete Jobs, to create Secrets, to list and watch pods, and to get C(pods/log) in O(job.namespace).
-        To list events is optional; the module reports with it why the Job has no pod.
-      - Each container has requests and limits. The limit of memory of the sandbox is 512 MiB and 1 MiB more for 10 objects of the snapshot.
-      - In check mode no Job is created, and there is no preview.
-    type: dict
-    suboptions:
-      namespace:
-        description: The namespace of the Job. The images are pulled with the pull secrets of its ServiceAccount C(default).
-        type: str
-        default: default
-      image:
-        description: An image that contains this version of the collection, and Python. If not given, that of the operator in the cluster.
-        type: str
 seealso:
   - module: osso.scheduler.scheduler_snapshot
   - module: osso.scheduler.kube_scheduler_config
@@ -201,15 +190,15 @@ pods:
       sample: node-1 is not among the nodes with the highest score
     ties:
       description:
-        - Of a pod on another node, or of one that had no node, the nodes with the highest score. The scheduler uses one of them.
-        - Empty for other pods, and if more than 500 pods are on another node, for those beyond.
+        - Of a pod whose scores were read (O(scores)), the nodes with the highest score. The scheduler uses one of them.
+        - Empty for other pods, and if there are more than 500, for those beyond.
       type: list
       elements: str
       sample: [node-2, node-3]
     scores:
       description:
-        - Of a pod on another node, the scores of the nodes before and after, by node. C(total) is the final score, and C(plugins) has the score of each
-          plugin, with its weight. Empty for other pods and without a second node that fits.
+        - Of a pod whose scores were read (O(scores)), those of the nodes before and after, by node. C(total) is the final score, and C(plugins) has the
+          score of each plugin, with its weight. Empty for other pods and without a second node that fits.
       type: dict
       sample: {"node-2": {"total": 487, "plugins": {"NodeResourcesFit": 93, "TaintToleration": 300}}}
 nodes:
@@ -227,6 +216,8 @@ summary:
     - The number of pods, and of pods with each status. C(newly_unschedulable) had a node before, C(newly_schedulable) had none. C(moved_percent) refers
       to the pods that were compared. C(preempted) lists the deleted pods.
     - C(before) and C(after) have C(empty_nodes), and mean and standard deviation of the requested percentage of CPU and memory of the nodes.
+    - C(load) has the same of the measured use, if the metrics API of the cluster returned it, otherwise it is null. C(after) adds the use of the pods
+      that come to a node, and subtracts that of the pods that leave it.
   returned: success
   type: dict
   sample:
@@ -241,8 +232,20 @@ summary:
     newly_schedulable: 0
     moved_percent: 10.0
     preempted: []
-    before: {empty_nodes: 0, cpu_percent_mean: 52.0, cpu_percent_deviation: 8.1, memory_percent_mean: 40.0, memory_percent_deviation: 6.0}
-    after: {empty_nodes: 1, cpu_percent_mean: 52.0, cpu_percent_deviation: 31.4, memory_percent_mean: 40.0, memory_percent_deviation: 22.8}
+    before:
+      empty_nodes: 0
+      cpu_percent_mean: 52.0
+      cpu_percent_deviation: 8.1
+      memory_percent_mean: 40.0
+      memory_percent_deviation: 6.0
+      load: {cpu_percent_mean: 31.2, cpu_percent_deviation: 12.0, memory_percent_mean: 35.0, memory_percent_deviation: 4.1}
+    after:
+      empty_nodes: 1
+      cpu_percent_mean: 52.0
+      cpu_percent_deviation: 31.4
+      memory_percent_mean: 40.0
+      memory_percent_deviation: 22.8
+      load: {cpu_percent_mean: 31.2, cpu_percent_deviation: 20.3, memory_percent_mean: 35.0, memory_percent_deviation: 19.7}
 headroom:
   description:
     - With V(headroom), the number of C(pods) that fit, that number C(before) with O(baseline) (null without it), and what the next pod was C(stopped_by).
@@ -288,13 +291,17 @@ msg:
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils._preview import job, present_state
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.arguments import COMMON, PRESENT, SIDE, Inputs
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, preview, text_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import job, present_state, running_scheduler
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.arguments import COMMON, JOB, PRESENT, SIDE, Inputs
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import ALL, CHANGED, Options, preview, text_of
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import MODES, PENDING
 
 OPTIONS = dict(
-    baseline=dict(type="dict", options=dict(SIDE, secondary_scheduler=dict(type="dict", options=PRESENT))),
+    baseline=dict(
+        type="dict",
+        options=dict(SIDE, secondary_scheduler=dict(type="dict", options=PRESENT), scheduler_name=dict(type="str")),
+        mutually_exclusive=[("secondary_scheduler", "scheduler_name")],
+    ),
     mode=dict(type="str", choices=list(MODES), default=PENDING),
     namespaces=dict(type="list", elements="str", default=[]),
     labels=dict(type="dict", default={}),
@@ -302,10 +309,10 @@ OPTIONS = dict(
     nodes=dict(type="list", elements="str", default=[]),
     template=dict(type="dict"),
     limit=dict(type="int", default=1000),
+    scores=dict(type="str", choices=[CHANGED, ALL], default=CHANGED),
     max_unschedulable=dict(type="int"),
     max_moved_percent=dict(type="float"),
 )
-JOB = dict(namespace=dict(type="str", default="default"), image=dict(type="str"))
 
 
 def no_preview(why):
@@ -323,6 +330,8 @@ def run(module):
                 options.candidate, text if isinstance(text, str) else text.decode("utf-8", "replace"), options.baseline
             ):
                 return no_preview("The image and the configuration are the present ones: there is nothing to preview.")
+    elif (options.baseline or {}).get("scheduler_name"):
+        options = options._replace(baseline=running_scheduler.read(inputs.client, options.baseline))
     elif module.params["only_changed"]:
         raise InputError("only_changed is true: set baseline.secondary_scheduler, with which the candidate is compared.")
     place = module.params["job"]
@@ -331,9 +340,7 @@ def run(module):
     elif module.check_mode:
         return no_preview("In check mode no Job is created, so there was no preview. Set candidate.binary to preview.")
     else:
-        result = job.preview(
-            inputs.client, options, inputs.snapshot(), job.Place(place["namespace"], place["image"] or ""), inputs.progress, module.warn
-        )
+        result = job.carry_out(job.PREVIEW, inputs.client, options, inputs.snapshot(), job.Place(**place), inputs.progress, module.warn)
     result["previewed"] = True
     if result["exceeded"]:
         del result["msg"]
@@ -342,7 +349,7 @@ def run(module):
 
 
 def main():
-    own = dict(COMMON, **OPTIONS, only_changed=dict(type="bool", default=False), job=dict(type="dict", options=JOB))
+    own = dict(COMMON, **OPTIONS, only_changed=dict(type="bool", default=False), job=JOB)
     cluster_module(run, argument_spec=argument_spec(**own), supports_check_mode=True)
 
 

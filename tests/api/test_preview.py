@@ -218,6 +218,19 @@ def test_moved_is_not_among_the_ties(ask):
     assert rows(result)["big"]["status"] in ("same", "moved")
 
 
+def test_scores_of_every_pod(ask):
+    """Also of pods that stay where they are."""
+    objects = [node("a", cpu="64"), node("b", cpu="1"), *(pod(f"p{number}", on="a") for number in range(3))]
+    for mode in ("replace", "drain"):
+        assert [row["scores"] for row in ask(objects, mode=mode)["pods"]] == [{}, {}, {}]
+        found = ask(objects, mode=mode, scores="all")
+        assert set(statuses(found).values()) == {"same"}
+        for row in found["pods"]:
+            (scores,) = row["scores"].values()
+            assert scores["total"] == sum(scores["plugins"].values()) > 0
+            assert row["ties"] == ["a"]
+
+
 def test_pods_that_fit_nowhere_and_limits(ask):
     result = ask([*THREE, pod("p1", on="a"), pod("p2", on="b")], config=NOWHERE, mode="replace", max_unschedulable=1)
     assert statuses(result) == {"p1": "unschedulable", "p2": "unschedulable"}
@@ -350,6 +363,73 @@ def test_a_present_configuration_that_is_broken(binary):
     )
     with pytest.raises(InputError, match=r"baseline\.config_text: this is no usable KubeSchedulerConfiguration"):
         preview(given._replace(baseline={"config_text": "kind: Nothing"}), parse(listed(node("a")), "list"), None, lambda text: None)
+
+
+@pytest.fixture
+def default_scheduler(kubectl):
+    """default_scheduler(*flags) is the static pod of a control plane, as the API server sees it."""
+
+    def create(*flags):
+        container = {"name": "kube-scheduler", "image": "registry.k8s.io/kube-scheduler:v1.34.4", "command": ["kube-scheduler", *flags]}
+        about = {"labels": {"component": "kube-scheduler"}, "annotations": {"kubernetes.io/config.mirror": "x"}}
+        metadata = {"name": "kube-scheduler-cp", "namespace": "kube-system", **about}
+        kubectl.apply({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"nodeName": "cp", "containers": [container]}})
+
+    yield create
+    kubectl("delete", "pod", "kube-scheduler-cp", "--namespace=kube-system", "--force", "--grace-period=0")
+
+
+@pytest.fixture
+def second_scheduler(kubectl, namespace):
+    """A Deployment with the scheduler `second`, which packs."""
+    about = {"name": "second", "namespace": namespace}
+    kubectl.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": about, "data": {"config.yaml": json.dumps(PACKING)}})
+    container = {
+        "name": "main",
+        "image": "registry.k8s.io/kube-scheduler:v1.34.4",
+        "command": ["kube-scheduler", "--config=/etc/s/config.yaml"],
+    }
+    container["volumeMounts"] = [{"name": "config", "mountPath": "/etc/s"}]
+    template = {"metadata": {"labels": {"app": "second"}}, "spec": {"containers": [container]}}
+    template["spec"]["volumes"] = [{"name": "config", "configMap": {"name": "second"}}]
+    spec = {"selector": {"matchLabels": {"app": "second"}}, "replicas": 0, "template": template}
+    kubectl.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": about, "spec": spec})
+
+
+def test_what_runs_now_as_the_baseline(binary, default_scheduler, second_scheduler, namespace, tmp_path):
+    """The default scheduler, or the one of a Deployment. The pod would be on the node that is fuller, as only the second one packs."""
+    file = tmp_path / "list.json"
+    file.write_bytes(listed(node("a"), node("b"), pod("other", on="a"), pod("p")))
+    given = {"snapshot": str(file), "candidate": {"binary": binary, "config": PACKING}}
+
+    def previewed(name, succeed=True):
+        return run_directly("scheduler_preview", succeed=succeed, **given, baseline={"scheduler_name": name})
+
+    default_scheduler("--feature-gates=SchedulerQueueingHints=true")
+    (row,) = previewed("default-scheduler").result["pods"]
+    assert (row["before"], row["node"], row["status"]) == ("b", "a", "moved")
+    (row,) = previewed("second").result["pods"]
+    assert (row["before"], row["node"], row["status"]) == ("a", "a", "same")
+    unknown = previewed("third", succeed=False).message
+    assert unknown.startswith(
+        "baseline.scheduler_name: third: no scheduler of the cluster has this schedulerName. Known are: default-scheduler"
+    )
+    both = run_directly(
+        "scheduler_preview", succeed=False, **given, baseline={"scheduler_name": "second", "secondary_scheduler": {"name": "cluster"}}
+    )
+    assert "mutually exclusive" in both.message
+
+
+def test_a_default_scheduler_whose_configuration_is_a_file_of_its_node(binary, default_scheduler, tmp_path):
+    file = tmp_path / "list.json"
+    file.write_bytes(listed(node("a"), pod("p")))
+    default_scheduler("--config=/etc/kubernetes/scheduler.yaml")
+    candidate, baseline = {"binary": binary, "config": CONFIG}, {"scheduler_name": "default-scheduler"}
+    refused = run_directly("scheduler_preview", succeed=False, snapshot=str(file), candidate=candidate, baseline=baseline)
+    assert (
+        "it is the file /etc/kubernetes/scheduler.yaml of its node, or cannot be read. Set baseline.config_file to a copy"
+        in refused.message
+    )
 
 
 def test_extenders_that_are_allowed(binary):
@@ -687,6 +767,9 @@ def test_playbook(binary, play, tmp_path):
         ({"preview_preset": "packing", "preview_labels": {"app": "x"}}, 'preview_labels: no pod is selected by labels {"app": "x"}'),
         ({"preview_preset": "packing", "preview_nodes": ["x"]}, "preview_nodes: x: there is no such node"),
         ({"preview_preset": "packing", "preview_baseline": {"preset": "no"}}, "preview_baseline.preset"),
+        ({"preview_preset": "packing", "preview_scores": "some"}, "preview_scores"),
+        ({"preview_preset": "packing", "preview_flags": ["--feature-gates=Nothing=true"]}, "Nothing"),
+        ({"preview_preset": "packing", "preview_feature_gates": "{Nothing: true}"}, "Nothing"),
     ],
 )
 def test_the_playbook_names_its_variables(binary, play, tmp_path, change, why):

@@ -98,6 +98,23 @@ def test_a_job_that_cannot_preview(given, left_over, namespace, change, why):
 
 
 @pytest.mark.long
+def test_an_explanation_in_a_job(given, left_over, audit, kubectl, namespace):
+    """With the same permissions, of a pod that fits nowhere."""
+    question = {key: given[key] for key in ("snapshot", "candidate", "job")}
+    template = {"spec": pod("x", cpu="64")["spec"]}
+    checked = run_directly("scheduler_explain", check=True, template=template, **question)
+    assert (checked.result["explained"], left_over()) == (False, [])
+    with service_account(kubectl, namespace, *OWN) as robot, audit:
+        found = run_directly("scheduler_explain", template=template, **question, **robot).result
+    assert found["explained"]
+    assert {row["name"]: row["filters"] for row in found["nodes"]} == {name: ["NodeResourcesFit"] for name in "abc"}
+    assert [attempt["change"] for attempt in found["attempts"]] == ["10 % smaller requests", "with one more node like a"]
+    written = [(request.verb, request.resource) for request in audit.writes(user="robot")]
+    assert set(written) == {("create", "jobs"), ("create", "secrets"), ("delete", "jobs")}
+    eventually(lambda: not left_over())
+
+
+@pytest.mark.long
 def test_a_namespace_that_rejects_the_pod(given, left_over, kubectl, namespace):
     limits = [{"type": "Container", "max": {"memory": "100Mi"}}]
     kubectl.apply({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l", "namespace": namespace}, "spec": {"limits": limits}})

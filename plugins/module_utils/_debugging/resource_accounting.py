@@ -26,6 +26,14 @@ def allocatable(node: Mapping[str, Any]) -> Resources:
     return _resources(_amounts((node.get("status") or {}).get("allocatable")))
 
 
+def used(usages: Iterable[Mapping[str, Any] | None]) -> Resources:
+    """What containers, or a node, use together; ``usages`` as the metrics API returns them."""
+    total: Amounts = {}
+    for usage in usages:
+        total = _sum(total, _amounts(usage))
+    return _resources(total)
+
+
 def requested(pods: Iterable[Mapping[str, Any]]) -> Resources:
     """What the pods of a node ask for together; ``pods`` as the API server returns them."""
     total = Resources()

@@ -39,6 +39,7 @@ COMMON = dict(
     snapshot=dict(type="path"),
     timeout=dict(type="int", default=600),
 )
+JOB = dict(type="dict", options=dict(namespace=dict(type="str", default="default"), image=dict(type="str")))
 
 
 class Inputs:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import resource_accounting
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.dump_parser import Resources
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Key, key_of
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import Scores
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import HEADROOM, REPLACE, Placement, Run, Scene
@@ -27,7 +28,7 @@ class Outcome(NamedTuple):
     """What a preview ran.
 
     baseline: None if the reference is the present node of each pod. scores: of the nodes before and after. skipped: pods that were not offered, with
-    the reason.
+    the reason. load: the NodeMetrics and PodMetrics of the snapshot.
     """
 
     scene: Scene
@@ -38,6 +39,7 @@ class Outcome(NamedTuple):
     ties: Mapping[Key, set[str]]
     scores: Mapping[Key, Mapping[str, Scores]]
     skipped: Mapping[Key, str]
+    load: Sequence[Object] = ()
 
     def reference(self, pod: Object) -> str:
         """The node that the candidate's node is compared with, empty if there is none."""
@@ -50,16 +52,20 @@ def reference(pod: Object, baseline: Run | None) -> str:
     return baseline.placements.get(key_of(pod), Placement()).node
 
 
-def changed(scene: Scene, candidate: Run, baseline: Run | None) -> list[Key]:
-    """Pods with a node that is not that of the reference, if it has one: perhaps only because several nodes have the same score."""
+def scored(scene: Scene, candidate: Run, baseline: Run | None, every: bool = False) -> list[Key]:
+    """The pods whose scores are to be read: with a node that is not that of the reference, perhaps only because several nodes have the same score.
+
+    every: then also the pods with the same node.
+    """
     if scene.mode == HEADROOM:
         return []
-    found = []
+    changed: list[Key] = []
+    same: list[Key] = []
     for pod in scene.offered:
         placement, node = candidate.placements[key_of(pod)], reference(pod, baseline)
-        if placement.node and placement.node != node and not placement.victims:
-            found.append(key_of(pod))
-    return found
+        if placement.node and not placement.victims:
+            (same if placement.node == node else changed).append(key_of(pod))
+    return [*changed, *(same if every else [])][:MAX_SCORED]
 
 
 def report(outcome: Outcome) -> dict[str, Any]:
@@ -168,15 +174,51 @@ def _summary(outcome: Outcome, rows: Sequence[Mapping[str, Any]], nodes: Sequenc
         "moved_percent": round(100 * counts[MOVED] / compared, 1) if compared else 0.0,
         "preempted": sorted("/".join(key) for key in deleted),
     }
-    for when in ("before", "after"):
-        about: dict[str, Any] = {"empty_nodes": sum(node[when]["pods"] == 0 for node in nodes)}
-        for field in ("cpu_millis", "memory"):
-            shares = [100 * node[when][field] / node["allocatable"][field] for node in nodes if node["allocatable"][field]]
-            name = field.partition("_")[0]
-            about[f"{name}_percent_mean"] = round(statistics.fmean(shares), 1) if shares else 0.0
-            about[f"{name}_percent_deviation"] = round(statistics.pstdev(shares), 1) if shares else 0.0
-        summary[when] = about
+    room = {node["name"]: node["allocatable"] for node in nodes}
+    for when, run in (("before", outcome.baseline), ("after", outcome.candidate)):
+        load = _load(outcome, run)
+        summary[when] = {
+            "empty_nodes": sum(node[when]["pods"] == 0 for node in nodes),
+            **_shares({node["name"]: node[when] for node in nodes}, room),
+            "load": _shares(load, room) if load else None,
+        }
     return summary
+
+
+def _shares(used: Mapping[str, Mapping[str, float]], room: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Mean and standard deviation of what nodes use, in percent of what is allocatable."""
+    found = {}
+    for field in ("cpu_millis", "memory"):
+        shares = [100 * of[field] / room[name][field] for name, of in used.items() if room[name][field]]
+        name = field.partition("_")[0]
+        found[f"{name}_percent_mean"] = round(statistics.fmean(shares), 1) if shares else 0.0
+        found[f"{name}_percent_deviation"] = round(statistics.pstdev(shares), 1) if shares else 0.0
+    return found
+
+
+def _load(outcome: Outcome, run: Run | None) -> dict[str, dict[str, int]]:
+    """The use of each measured node after a run: the measured one, and that of the pods that come, without that of the pods that go."""
+    nodes = {node["metadata"]["name"] for node in outcome.nodes}
+    total: dict[str, dict[str, int]] = {}
+    uses: dict[Key, Resources] = {}
+    for one in outcome.load:
+        if one["kind"] == "PodMetrics":
+            uses[key_of(one)] = resource_accounting.used(container.get("usage") for container in one["containers"])
+        elif one["metadata"]["name"] in nodes:
+            used = resource_accounting.used([one.get("usage")])
+            total[one["metadata"]["name"]] = {"cpu_millis": used.cpu_millis, "memory": used.memory}
+    pods = {key_of(pod): pod for pod in (*outcome.pods, *outcome.scene.offered)} if total else {}
+    places = _places(outcome, run) if total else {}
+    for key, pod in pods.items():
+        present, after = str(pod["spec"].get("nodeName") or ""), places.get(key, "")
+        if present == after:
+            continue
+        use = uses.get(key) or resource_accounting.requested([pod])
+        for name, sign in ((present, -1), (after, 1)):
+            if name in total:
+                total[name]["cpu_millis"] = max(0, total[name]["cpu_millis"] + sign * use.cpu_millis)
+                total[name]["memory"] = max(0, total[name]["memory"] + sign * use.memory)
+    return total
 
 
 def _headroom(outcome: Outcome) -> dict[str, Any]:

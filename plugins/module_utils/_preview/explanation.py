@@ -64,7 +64,7 @@ class Change(NamedTuple):
 
 def explain(options: Options, snapshot: Snapshot, run_command: binary.RunCommand, progress: Progress) -> dict[str, Any]:
     """The result of the module. Raises ClusterError."""
-    check_number("timeout", options.timeout)
+    check(options, snapshot)
     pod, nodes = _pod(options, snapshot), snapshot.of("Node")
     objects = [bystander(obj) for obj in snapshot.objects]
     key, names = key_of(pod), [node["metadata"]["name"] for node in nodes]
@@ -94,6 +94,12 @@ def explain(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
         "kubernetes_version": candidate.kubernetes,
     }
     return {**result, "msg": _sentence(placement, result)}
+
+
+def check(options: Options, snapshot: Snapshot) -> None:
+    """Raises InputError for options that do not fit the snapshot."""
+    check_number("timeout", options.timeout)
+    _pod(options, snapshot)
 
 
 class _Explainer:

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A preview in a pod of a Job (`job`): reads the question from files, and prints the answer to the log. Needs Python and PyYAML, no Ansible.
+"""A preview, or an explanation, in a pod of a Job (`job`).
+
+Reads the question from files, and prints the answer to the log. Needs Python and PyYAML, no Ansible.
 
 The programs are those of other containers of the pod. They share the process namespace: the file of a process of the same user can be read.
 """
@@ -21,11 +23,12 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError, message_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import explanation
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, preview
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.progress import Progress
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import parse
@@ -34,6 +37,9 @@ FOLDER = "/preview"
 """The question: files whose names are in the order of their contents."""
 SIDE = "OSSO_PREVIEW_SIDE"
 """The environment variable of a container whose kube-scheduler is the program of ``candidate`` or ``baseline``."""
+PREVIEW, EXPLAIN = "preview", "explanation"
+"""What is done in the pod."""
+_WORK = "work"
 PROGRESS = "progress: "
 PROGRAM_SECONDS = 60
 _LINE = 8000
@@ -41,9 +47,9 @@ _LARGEST = 500_000_000
 _CHUNK = re.compile(r"^osso-preview (\d+)/(\d+) ([0-9a-f]{8}) (\S+)$", re.MULTILINE)
 
 
-def question(options: Mapping[str, Any], snapshot: bytes) -> bytes:
-    """What the files contain together."""
-    return json.dumps(options).encode() + b"\n" + snapshot
+def question(options: Mapping[str, Any], snapshot: bytes, work: str = PREVIEW) -> bytes:
+    """What the files contain together. work: PREVIEW or EXPLAIN, whose options they are."""
+    return json.dumps({**options, _WORK: work}).encode() + b"\n" + snapshot
 
 
 def written(answer: Mapping[str, Any]) -> Iterator[str]:
@@ -82,24 +88,27 @@ def answer(folder: str = FOLDER) -> dict[str, Any]:
             content += file.read()
     given, _newline, snapshot = bytes(content).partition(b"\n")
     try:
-        with _programs(json.loads(given)) as options:
-            return {"result": preview(options, parse(snapshot, "the snapshot"), _no_command, Progress(_show))}
+        with _programs(json.loads(given)) as (act, options):
+            return {"result": act(options, parse(snapshot, "the snapshot"), _no_command, Progress(_show))}
     except Exception as error:
         return {"error": message_of(error)}
 
 
 @contextmanager
-def _programs(given: Mapping[str, Any]) -> Iterator[Options]:
-    """The options, with copies of the programs of the other containers, which then end. Raises ClusterError."""
+def _programs(given: Mapping[str, Any]) -> Iterator[tuple[Callable[..., dict[str, Any]], Any]]:
+    """The work and its options, with copies of the programs of the other containers, which then end. Raises ClusterError."""
+    known: dict[str, tuple[Any, Callable[..., dict[str, Any]]]]
+    known = {PREVIEW: (Options, preview), EXPLAIN: (explanation.Options, explanation.explain)}
+    kind, act = known[given.get(_WORK, PREVIEW)]
     try:
-        options = Options(**given)
+        options: Any = kind(**{name: value for name, value in given.items() if name != _WORK})
     except TypeError as error:
         raise InputError(f"job.image: the image contains another version of the collection: {error}.") from None
     with tempfile.TemporaryDirectory(prefix="osso.preview.") as folder:
         found: dict[str, Any] = {}
         for side in ("candidate", "baseline"):
             # A program can act by its name.
-            binary = (getattr(options, side) or {}).get("binary")
+            binary = (getattr(options, side, None) or {}).get("binary")
             if binary:
                 _show(f"copies the program of {side}.image")
                 os.mkdir(os.path.join(folder, side))
@@ -108,7 +117,7 @@ def _programs(given: Mapping[str, Any]) -> Iterator[Options]:
                     "binary": _copied(side, os.path.join(folder, side, os.path.basename(binary))),
                     "extracted": True,
                 }
-        yield options._replace(**found)
+        yield act, options._replace(**found)
 
 
 def _copied(side: str, path: str) -> str:

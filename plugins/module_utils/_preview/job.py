@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A preview as a Job in the cluster, for hosts that cannot run the program of an image.
+"""A preview, or an explanation, as a Job in the cluster, for hosts that cannot run the program of an image.
 
 The pod has a container for each image of a scheduler, whose kube-scheduler waits, and one for the sandbox, which copies these programs (`in_pod`). It
 has no token: the user's snapshot is in Secrets that belong to the Job, and the result is in the log. Without this process, too, the Job ends at
@@ -14,13 +14,13 @@ from __future__ import annotations
 import base64
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError, message_of
-from ansible_collections.osso.scheduler.plugins.module_utils._preview import in_pod
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import explanation, in_pod
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, check, source_of, text_of
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import Progress
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import Snapshot
@@ -32,8 +32,6 @@ LABEL = "osso.scheduler/preview"
 CONTAINER = "preview"
 # Until the pod runs, the pulls of its images included
 _START_SECONDS = 300
-# Runs of a scheduler in one preview: of the baseline, of the candidate, and for the scores
-_RUNS = 3
 # The API server accepts 1 MiB in a Secret.
 _PART = 900_000
 _LARGEST_LOG = 100_000_000
@@ -45,7 +43,8 @@ _MEMORY_MI, _OBJECTS_PER_MI = 512, 10
 _SAME_VERSION = "The image must contain this version of the collection, such as the operator's of this version."
 _HEADROOM = {"pods": int, "stopped_by": str}
 _AMOUNTS = {"pods": int, "cpu_millis": int, "memory": int}
-_SHARES = {"empty_nodes": int, **{f"{of}_percent_{what}": float for of in ("cpu", "memory") for what in ("mean", "deviation")}}
+_LOAD = {f"{of}_percent_{what}": float for of in ("cpu", "memory") for what in ("mean", "deviation")}
+_SHARES = {"empty_nodes": int, **_LOAD}
 # What of a result is read here and in the table, the page and the playbooks
 _RESULT = {
     "pods": [{**dict.fromkeys(("namespace", "name", "current", "before", "node", "status", "reason"), str), "ties": [str], "scores": dict}],
@@ -61,6 +60,27 @@ _RESULT = {
     **{key: [str] for key in ("exceeded", "assumptions", "missing", "scheduler_names")},
     **dict.fromkeys(("kubernetes_version", "msg"), str),
 }
+_EXPLANATION = {
+    "pod": dict.fromkeys(("namespace", "name", "current"), str),
+    "nodes": [{"name": str, "fits": bool, "plugins": dict, "filters": [str], "reason": str}],
+    "attempts": [{"change": str, "fits": bool, "node": str, "reason": str}],
+    **{key: [str] for key in ("ties", "preempted", "assumptions", "missing")},
+    **dict.fromkeys(("node", "reason", "kubernetes_version", "msg"), str),
+}
+
+
+class Work(NamedTuple):
+    """What a Job does. runs: the largest number of runs of a scheduler. shape: of the result."""
+
+    name: str
+    check: Callable[[Any, Snapshot], None]
+    runs: int
+    shape: Mapping[str, Any]
+
+
+# Of the baseline, of the candidate, and for the scores; for the scores, the filters, and the attempts without and with new nodes
+PREVIEW = Work(in_pod.PREVIEW, check, 3, _RESULT)
+EXPLAIN = Work(in_pod.EXPLAIN, explanation.check, 4, _EXPLANATION)
 # Without a token and without an API server, kube-scheduler waits for its Lease.
 _WAITING = ("--master=http://127.0.0.1:9", "--leader-elect=true", "--secure-port=0", "--authentication-skip-lookup=true")
 
@@ -72,11 +92,20 @@ class Place(NamedTuple):
     image: str = ""
 
 
-def preview(
-    client: Client, options: Options, snapshot: Snapshot, place: Place, progress: Progress, warn: Callable[[str], None]
+def carry_out(
+    work: Work,
+    client: Client,
+    options: Options | explanation.Options,
+    snapshot: Snapshot,
+    place: Place,
+    progress: Progress,
+    warn: Callable[[str], None],
 ) -> dict[str, Any]:
-    """The result of `preview.preview`. What was created is deleted in every case. warn: is called if that fails. Raises ClusterError."""
-    check(options, snapshot)
+    """The result of `preview.preview` or `explain.explain`. What was created is deleted in every case. warn: is called if that fails.
+
+    Raises ClusterError.
+    """
+    work.check(options, snapshot)
     images, given = _for_the_pod(options)
     place = place._replace(image=place.image or _of_the_operator(client))
     name = f"osso-preview-{uuid.uuid4().hex[:10]}"
@@ -84,8 +113,8 @@ def preview(
     log = leftover = ""
     with uninterrupted():  # nothing interrupts the cleaning up
         try:
-            with ended_by_signals("The preview"):
-                log = _run(client, name, place, images, given, snapshot, progress)
+            with ended_by_signals(f"The {work.name}"):
+                log = _run(work, client, name, place, images, given, snapshot, progress)
         except ClusterError as error:
             failure = error
         finally:
@@ -95,15 +124,15 @@ def preview(
         raise ClusterError(" ".join(filter(None, [about, leftover])))
     if leftover:
         warn(leftover)
-    return _result(log, place.image)
+    return _result(log, place.image, work)
 
 
-def _for_the_pod(options: Options) -> tuple[dict[str, str], dict[str, Any]]:
+def _for_the_pod(options: Options | explanation.Options) -> tuple[dict[str, str], dict[str, Any]]:
     """The images whose programs are necessary, by side, and the options without what only this host has. Raises InputError."""
     sides: dict[str, Any] = {}
     images: dict[str, str] = {}
     for name in ("candidate", "baseline"):
-        given = getattr(options, name)
+        given = getattr(options, name, None)
         if not given:
             continue
         if given.get("binary"):
@@ -179,14 +208,21 @@ def manifest(
 
 
 def _run(
-    client: Client, name: str, place: Place, images: dict[str, str], given: dict[str, Any], snapshot: Snapshot, progress: Progress
+    work: Work,
+    client: Client,
+    name: str,
+    place: Place,
+    images: dict[str, str],
+    given: dict[str, Any],
+    snapshot: Snapshot,
+    progress: Progress,
 ) -> str:
     """The log of the Job."""
-    question = in_pod.question(given, snapshot.write())
+    question = in_pod.question(given, snapshot.write(), work.name)
     parts = [question[start : start + _PART] for start in range(0, len(question), _PART)]
     secrets = [f"{name}-{number}" for number in range(len(parts))]
-    seconds = _START_SECONDS + in_pod.PROGRAM_SECONDS * len(images) + _RUNS * given["timeout"]
-    memory = _MEMORY_MI + len(snapshot.objects) // _OBJECTS_PER_MI
+    seconds = _START_SECONDS + in_pod.PROGRAM_SECONDS * len(images) + work.runs * given["timeout"]
+    memory = _MEMORY_MI + (len(snapshot.objects) - len(snapshot.load)) // _OBJECTS_PER_MI
     wanted = manifest(name, place, images, secrets, seconds, memory, job_pods.pod_security(client))
     created = client.create(client.resource("batch/v1", "Job"), wanted)
     for secret, part in zip(secrets, parts):
@@ -259,7 +295,7 @@ class _Waiting:
         return ClusterError(f"job: the Job {self._place.namespace}/{self._name} gave no result within {seconds} s: {reason}.")
 
 
-def _result(log: str, image: str) -> dict[str, Any]:
+def _result(log: str, image: str, work: Work = PREVIEW) -> dict[str, Any]:
     """The result in a log of the image. Raises ClusterError."""
     try:
         answer = in_pod.read(log)
@@ -268,13 +304,19 @@ def _result(log: str, image: str) -> dict[str, Any]:
     if isinstance(answer.get("error"), str):
         raise ClusterError(answer["error"])
     found: Any = answer.get("result")
-    wrong = _difference(found, _RESULT, "result")
-    headroom = None if wrong else found.get("headroom")
-    if headroom is not None:
-        wrong = _difference(headroom, _HEADROOM, "result.headroom")
+    wrong = _difference(found, work.shape, "result") or (_difference_of_optional(found) if work is PREVIEW else "")
     if wrong:
         raise ClusterError(f"job.image: the container of {image} wrote a result of another version: {wrong}. {_SAME_VERSION}")
-    return {"changed": False, "headroom": headroom, **{key: found[key] for key in _RESULT}}
+    more = {"headroom": found["headroom"]} if work is PREVIEW else {}
+    return {"changed": False, **more, **{key: found[key] for key in work.shape}}
+
+
+def _difference_of_optional(found: dict[str, Any]) -> str:
+    """As `_difference`, for what can be null in the result of a preview, and is null here if it is missing."""
+    optional: list[tuple[dict[str, Any], str, dict[str, Any], str]] = [(found, "headroom", _HEADROOM, "result")]
+    optional += [(found["summary"][when], "load", _LOAD, f"result.summary.{when}") for when in ("before", "after")]
+    pairs = ((one.setdefault(key, None), shape, f"{path}.{key}") for one, key, shape, path in optional)
+    return next(filter(None, (_difference(*pair) for pair in pairs if pair[0] is not None)), "")
 
 
 def _difference(found: Any, shape: Any, path: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 _SAME = (
     *("config", "config_text", "config_file", "preset", "preset_parameters", "image", "binary", "plugins", "as_scheduler", "auth_file"),
-    "allow_extenders",
+    *("allow_extenders", "flags", "feature_gates"),
 )
 _SHARED = {
     "job": "preview_job_namespace",
@@ -39,8 +39,11 @@ PLAYBOOKS: Mapping[str, Mapping[str, str]] = {
         **{f"candidate.{name}": f"preview_{name}" for name in _SAME},
         "candidate.skopeo": "preview_image",
         "candidate.release": "preview_kubernetes_version",
-        **{f"baseline.{name}": f"preview_baseline.{name}" for name in (*_SAME, "release", "flags", "secondary_scheduler")},
-        **{name: f"preview_{name}" for name in ("snapshot", "namespaces", "labels", "scheduler_names", "nodes", "template", "limit")},
+        **{f"baseline.{name}": f"preview_baseline.{name}" for name in (*_SAME, "release", "secondary_scheduler", "scheduler_name")},
+        **{
+            name: f"preview_{name}"
+            for name in ("snapshot", "namespaces", "labels", "scheduler_names", "nodes", "template", "limit", "scores")
+        },
         **_SHARED,
     },
     # Their schedulers are those of secondary_schedulers.

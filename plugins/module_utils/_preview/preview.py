@@ -39,6 +39,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot i
 SOURCES = ("config", "config_text", "config_file", "preset")
 Side = Mapping[str, Any]
 """The options of a candidate or baseline, as the module has them."""
+CHANGED, ALL = "changed", "all"
+"""Whose scores are read."""
 _FOREVER = "9999"
 _MOST_PODS, _MOST_SECONDS = 100_000, 7 * 24 * 3600
 
@@ -55,6 +57,7 @@ class Options(NamedTuple):
     nodes: list[str] | tuple[str, ...] = ()
     template: dict[str, Any] | None = None
     limit: int = 1000
+    scores: str = CHANGED
     max_unschedulable: int | None = None
     max_moved_percent: float | None = None
     timeout: int = 600
@@ -102,7 +105,7 @@ def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
         if old and scene.offered:
             baseline = perform(old, scene, options.timeout, progress)
         found = perform(new, scene, options.timeout, progress) if scene.offered else Run()
-        different = effect.changed(scene, found, baseline)[: effect.MAX_SCORED]
+        different = effect.scored(scene, found, baseline, options.scores == ALL)
         ties: dict[Key, set[str]] = {}
         scores: dict[Key, dict[str, Scores]] = {}
         if different:
@@ -113,7 +116,9 @@ def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
             # A pod that the candidate does not place where the reference placed it has no ties.
             ties = {key: scored.ties.get(key, set()) for key in different}
             scores = scored.scores
-    outcome = effect.Outcome(scene, snapshot.of("Pod"), snapshot.of("Node"), found, baseline, ties, scores, selection.skipped)
+    outcome = effect.Outcome(
+        scene, snapshot.of("Pod"), snapshot.of("Node"), found, baseline, ties, scores, selection.skipped, snapshot.load
+    )
     result = effect.report(outcome)
     assumptions = _assumptions(options, snapshot, selection, new, [run for run in (baseline, found) if run], shared)
     if broken:
@@ -325,6 +330,10 @@ def _assumptions(options: Options, snapshot: Snapshot, selection: Selection, new
     if left_out:
         found.append(f"{left_out} other pending pods are not placed.")
     found += about_load(snapshot, new)
+    if snapshot.load:
+        found.append(
+            "In the load after, each pod that moves takes its measured use with it, and one without a measured use takes its requests."
+        )
     if new.config.get("extenders"):
         found.append(f"Extenders were called: {', '.join(one['urlPrefix'] for one in new.config['extenders'])}.")
     if not snapshot.kubernetes:

@@ -333,7 +333,7 @@ class Sandbox:
             if key not in nodes:
                 continue
             has = resource_accounting.allocatable({"status": {"allocatable": nodes[key]["status"].get("capacity")}})
-            uses = resource_accounting.allocatable({"status": {"allocatable": measured.get("usage")}})
+            uses = resource_accounting.used([measured.get("usage")])
             shares = (("CPU", uses.cpu_millis, has.cpu_millis), ("Memory", uses.memory, has.memory))
             load[key[1]] = {
                 "metrics": [

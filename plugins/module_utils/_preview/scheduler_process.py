@@ -77,7 +77,8 @@ ATTEMPTS, EVENTS, SCORES, REJECTIONS = (
 _VERSION = re.compile(r"Kubernetes v(?P<major>[01])\.(?P<minor>[1-9]\d)\.")
 _SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 _BATCHING = "OpportunisticBatching"
-_GATED_BY_FLAGS = ("feature-gates", "emulated-version")
+GATED_BY_FLAGS = ("feature-gates", "emulated-version")
+"""The flags that change where pods are placed."""
 # It gives all nodes the same score as long as no feature gate is set (VolumeBinding.Score). Exists in all releases.
 _NEUTRAL = "VolumeBinding"
 
@@ -160,7 +161,7 @@ def candidate(
         raise InputError(f"{name}.as_scheduler: no profile is named {as_scheduler}: set one of {', '.join(result.scheduler_names)}.")
     engine = make_target(str(target.kubernetes), target.plugins, arguments)
     values = flags.parse(engine).values
-    kept = [f"--{flag}={value}" for flag in _GATED_BY_FLAGS for value in values.get(flag, ())]
+    kept = [f"--{flag}={value}" for flag in GATED_BY_FLAGS for value in values.get(flag, ())]
     emulated, _problems = gates.emulated_minor(engine.minor, values.get("emulated-version", ()))
     if not gates.errors(engine.minor, emulated, {_BATCHING: False}):
         kept.append(f"--feature-gates={_BATCHING}=false")

@@ -14,7 +14,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import tim
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import resource_accounting
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.dump_parser import Resources
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import NEEDS
 
 if TYPE_CHECKING:
@@ -52,13 +53,15 @@ RESOURCES: tuple[Resource, ...] = (
     *_resources("resource.k8s.io/v1", False, DeviceTaintRule="devicetaintrules"),
     *_resources("resource.k8s.io/v1", True, ResourceClaim="resourceclaims"),
     *_resources("metrics.k8s.io/v1beta1", False, NodeMetrics="nodes"),
+    *_resources("metrics.k8s.io/v1beta1", True, PodMetrics="pods"),
     *(
         Resource(kind.api_version, kind.kind, kind.plural, kind.kind != "NodeResourceTopology")
         for kind in dict.fromkeys(kind for need in NEEDS.values() for kind in need.kinds)
     ),
 )
-"""What kube-scheduler and the plugins of scheduler-plugins list and watch."""
+"""What kube-scheduler and the plugins of scheduler-plugins list and watch, and the measured load."""
 
+LOAD = ("NodeMetrics", "PodMetrics")
 _BY_KIND = {(resource.api_version.partition("/")[0], resource.kind): resource for resource in RESOURCES}
 _METADATA = ("name", "namespace", "uid", "labels", "ownerReferences", "creationTimestamp", "deletionTimestamp")
 _ANNOTATIONS = (
@@ -124,6 +127,15 @@ _SHAPES: Mapping[str, Any] = {
 _LARGEST_AMOUNT = (1 << 63) - 1
 
 
+_AMOUNTS: Mapping[str, Callable[[Object], Resources]] = {
+    "Pod": lambda pod: resource_accounting.requested([pod]),
+    "Node": resource_accounting.allocatable,
+    "NodeMetrics": lambda node: resource_accounting.used([node.get("usage")]),
+    "PodMetrics": lambda pod: resource_accounting.used(container["usage"] for container in pod["containers"]),
+}
+"""The quantities that are read here, by kind."""
+
+
 class Malformed(ValueError):
     """Its message names the field."""
 
@@ -140,6 +152,11 @@ class Snapshot:
     def of(self, kind: str) -> list[Object]:
         """The objects of a kind of the API group ``v1``."""
         return [one for one in self.objects if one["kind"] == kind and one["apiVersion"] == "v1"]
+
+    @property
+    def load(self) -> list[Object]:
+        """What the metrics API measured of nodes and pods."""
+        return [one for one in self.objects if one["kind"] in LOAD]
 
     def write(self) -> bytes:
         """The content of the file, compressed."""
@@ -163,7 +180,7 @@ def take(client: Client) -> Snapshot:
             objects += client.list(resource)
         except ApiError as error:
             # The metrics API is another server, which can be unavailable.
-            if (resource.kind == "NodeMetrics" and error.status != 404) or (error.status == 403 and resource.kind not in ("Node", "Pod")):
+            if (resource.kind in LOAD and error.status != 404) or (error.status == 403 and resource.kind not in ("Node", "Pod")):
                 missing.append(f"{resource.plural} ({resource.api_version}): {error.in_words()}")
             elif error.status != 404:
                 raise
@@ -242,8 +259,8 @@ def redact(obj: Mapping[str, Any]) -> Object:
     wrong = _difference(redacted, _SHAPES.get(obj["kind"], {}), "")
     if wrong:
         raise Malformed(wrong)
-    if obj["kind"] in ("Pod", "Node"):
-        has = resource_accounting.requested([redacted]) if obj["kind"] == "Pod" else resource_accounting.allocatable(redacted)
+    if obj["kind"] in _AMOUNTS:
+        has = _AMOUNTS[obj["kind"]](redacted)
         if max(has.cpu_millis, has.memory, has.pods) > _LARGEST_AMOUNT:
             raise Malformed("a quantity is larger than any of Kubernetes")
     return redacted
@@ -280,6 +297,8 @@ def _redacted_object(obj: Mapping[str, Any]) -> Object:
     about = {"apiVersion": obj["apiVersion"], "kind": kind, "metadata": kept}
     if kind == "Pod":
         return {**about, "spec": _pod_spec(obj["spec"]), "status": _pod_status(obj.get("status") or {})}
+    if kind == "PodMetrics":
+        return {**about, "containers": [{"usage": _only(container["usage"], ("cpu", "memory"))} for container in obj["containers"]]}
     if kind in _FIELDS:
         return {**about, **{name: _only(obj.get(name) or {}, fields) for name, fields in zip(("spec", "status"), _FIELDS[kind])}}
     return {**about, **{key: _without(value) for key, value in obj.items() if key not in (*about, *_DROPPED)}}

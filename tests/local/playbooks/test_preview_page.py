@@ -34,7 +34,7 @@ def node(name, before, after, allocatable=4000):
 
 
 def page(**found):
-    when = {"empty_nodes": 0, "cpu_percent_deviation": 1.5}
+    when = {"empty_nodes": 0, "cpu_percent_deviation": 1.5, "load": None}
     result = {
         "pods": [],
         "nodes": [],
@@ -92,6 +92,24 @@ def test_pods_that_are_not_the_same_have_a_filter():
     ]
     assert {f"#{name}:checked ~ .wide > table > tbody > tr:not(.is-{name})" in everything() for name in chosen[1:]} == {True}
     assert [attributes["id"] for tag, attributes in Page(page(pods=[row("tie")])).tags if tag == "input"] == ["all", "tie"]
+
+
+def test_pods_that_are_the_same_are_shown_with_their_scores():
+    """If these were read."""
+    scored = {**row("same"), "name": "scored", "scores": {"a": {"total": 9, "plugins": {"Fit": 9}}}}
+    seen = Page(page(pods=[{**row("same"), "name": "unscored"}, scored, row("moved")]))
+    assert [attributes["id"] for tag, attributes in seen.tags if tag == "input"] == ["all", "moved", "same"]
+    assert ["n/scored" in seen.texts, "n/unscored" in seen.texts, "9: Fit 9" in seen.texts] == [True, False, True]
+    assert "#same:checked" in page()
+
+
+def test_the_measured_load():
+    seen = Page(page()).texts
+    assert "deviation of measured CPU load in percent" not in seen
+    when = {"empty_nodes": 0, "cpu_percent_deviation": 1.5, "load": {"cpu_percent_deviation": 7.5}}
+    seen = Page(page(summary={**SUMMARY, "before": when, "after": when})).texts
+    assert "deviation of measured CPU load in percent" in seen
+    assert "7.5 \u2192 7.5" in seen
 
 
 def test_headroom():

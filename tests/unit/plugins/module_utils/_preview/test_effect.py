@@ -58,7 +58,20 @@ def test_ties_of_a_pod_without_a_node(ties, reason):
     found = outcome([waiting], {"p": Placement("b")}, {("shop", "p"): ties})
     (row,) = effect.report(found)["pods"]
     assert (row["status"], row["reason"], row["ties"]) == ("moved", reason, sorted(ties))
-    assert effect.changed(found.scene, found.candidate, None) == [("shop", "p")]
+    assert effect.scored(found.scene, found.candidate, None) == [("shop", "p")]
+
+
+def test_pods_whose_scores_are_read(monkeypatch):
+    """First those that are on another node; of pods without a node and of those that preempt there are none."""
+    placements = {"same": Placement("a"), "none": Placement(), "moved": Placement("b"), "by": Placement("b", "", (("shop", "victim"),))}
+    found = outcome([pod(name, on="a") for name in placements], placements)
+
+    def names(every):
+        return [name for _namespace, name in effect.scored(found.scene, found.candidate, None, every)]
+
+    assert (names(False), names(True)) == (["moved"], ["moved", "same"])
+    monkeypatch.setattr(effect, "MAX_SCORED", 1)
+    assert names(True) == ["moved"]
 
 
 def test_the_baseline_goes_before_the_present_node():
@@ -83,6 +96,31 @@ def test_nodes_and_summary():
     shown = table({**report, "msg": "end", "assumptions": [], "missing": []})
     assert shown[2:5] == ["shop/two  unschedulable  a       -      no", "", "NODE  PODS    CPU %    MEMORY %"]
     assert table({**report, "msg": "end", "assumptions": [], "missing": []}, 1)[2] == "and 1 more"
+
+
+def measured(kind, name, cpu, memory="0"):
+    usage = {"cpu": cpu, "memory": memory}
+    about = {"apiVersion": "metrics.k8s.io/v1beta1", "kind": kind, "metadata": {"name": name}}
+    return (
+        {**about, "usage": usage}
+        if kind == "NodeMetrics"
+        else {**about, "metadata": {"name": name, "namespace": "shop"}, "containers": [{"usage": usage}]}
+    )
+
+
+def test_the_measured_load_moves_with_the_pods():
+    """A pod without a measured use, such as a new one, counts with its requests."""
+    pods = [pod("busy", on="a", cpu="1"), pod("new", cpu="400m"), pod("stays", on="b")]
+    load = [measured("NodeMetrics", "a", "3"), measured("NodeMetrics", "b", "1", "8Gi"), measured("PodMetrics", "busy", "2")]
+    found = outcome(pods, {"busy": Placement("b"), "new": Placement("a"), "stays": Placement("b")})._replace(load=load)
+    summary = effect.report(found)["summary"]
+    # Of nodes with 4 CPUs: 3 and 1, then 3 - 2 + 0.4 and 1 + 2.
+    assert (summary["before"]["load"]["cpu_percent_mean"], summary["before"]["load"]["cpu_percent_deviation"]) == (50.0, 25.0)
+    assert (summary["after"]["load"]["cpu_percent_mean"], summary["after"]["load"]["cpu_percent_deviation"]) == (55.0, 20.0)
+    assert summary["before"]["load"]["memory_percent_mean"] == 25.0
+    assert effect.report(found._replace(load=[]))["summary"]["before"]["load"] is None
+    # A node that was not measured is left out.
+    assert effect.report(found._replace(load=load[:1]))["summary"]["before"]["load"]["cpu_percent_mean"] == 75.0
 
 
 def test_limits_name_the_first_pods():

@@ -12,7 +12,7 @@ import re
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Resource
-from ansible_collections.osso.scheduler.plugins.module_utils._preview import in_pod, job
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import explanation, in_pod, job
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import parse
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import job_pods
@@ -120,8 +120,10 @@ def test_the_pod_has_no_rights():
 def answered(tmp_path):
     """The answer to a question in several files."""
 
-    def run(options, snapshot):
-        content = in_pod.question(options, snapshot)
+    def run(options, snapshot, work=in_pod.PREVIEW):
+        for path in tmp_path.iterdir():
+            path.rmdir() if path.is_dir() else path.unlink()
+        content = in_pod.question(options, snapshot, work)
         for number in range(0, len(content), 100):
             (tmp_path / f"{number // 100:04}").write_bytes(content[number : number + 100])
         (tmp_path / "..data").mkdir()
@@ -134,8 +136,11 @@ def test_bad_questions_have_an_error_as_their_answer(answered, monkeypatch):
     whole = parse(listed(node("a")), "list").write()
     monkeypatch.setattr(in_pod, "PROGRAM_SECONDS", 0)
     candidate = {"image": IMAGE, "binary": "kube-scheduler", "config_text": "x"}
-    error = answered({"candidate": candidate, "mode": "replace"}, whole)["error"]
-    assert error == "candidate.image: the program of the image was not found within 0 s: its container runs no process."
+    missing = "candidate.image: the program of the image was not found within 0 s: its container runs no process."
+    assert answered({"candidate": candidate, "mode": "replace"}, whole)["error"] == missing
+    assert answered({"candidate": candidate, "name": "p"}, whole, in_pod.EXPLAIN)["error"] == missing
+    other = answered({"candidate": candidate, "mode": "replace"}, whole, in_pod.EXPLAIN)["error"]
+    assert other.startswith("job.image: the image contains another version of the collection")
 
 
 @pytest.mark.parametrize(
@@ -239,7 +244,9 @@ class Cluster:
 
     def preview(self, timeout=20, warn=None):
         options = Options({"image": IMAGE, "config": CONFIG}, "replace", timeout=timeout)
-        return job.preview(self, options, parse(listed(node("a")), "list"), job.Place("ns", "operator:1"), self.seen.append, warn)
+        return job.carry_out(
+            job.PREVIEW, self, options, parse(listed(node("a")), "list"), job.Place("ns", "operator:1"), self.seen.append, warn
+        )
 
     @property
     def seen(self):
@@ -331,7 +338,12 @@ def a_result():
     row = {"namespace": "n", "name": "p", "current": "", "before": "", "node": "", "status": "same", "reason": "", "ties": [], "scores": {}}
     node_row = {"name": "a", "allocatable": AMOUNTS, "before": AMOUNTS, "after": AMOUNTS}
     counts = ("pods", "same", "tie", "moved", "unschedulable", "preempts", "not_compared", "newly_unschedulable", "newly_schedulable")
-    summary = {**dict.fromkeys(counts, 0), "moved_percent": 0.0, "preempted": [], "before": SHARES, "after": SHARES}
+    summary = {
+        **dict.fromkeys(counts, 0),
+        "moved_percent": 0.0,
+        "preempted": [],
+        **{when: {**SHARES, "load": None} for when in ("before", "after")},
+    }
     more = {key: [] for key in ("exceeded", "assumptions", "missing", "scheduler_names")}
     about = {"pods": [row], "nodes": [node_row], "summary": summary, "headroom": None}
     return {"changed": False, **about, **more, "kubernetes_version": "1.34", "msg": "replace"}
@@ -348,6 +360,7 @@ WHOLE = "\n".join(in_pod.written({"result": a_result()}))
         ({"summary": {"pods": "3"}}, "result.summary.pods is a str, not a int"),
         ({"nodes": [7]}, r"result.nodes\[0\] is a int, not a dict"),
         ({"headroom": {"pods": 1}}, "result.headroom.stopped_by is missing"),
+        ({"summary": {**a_result()["summary"], "after": {**SHARES, "load": 7}}}, "result.summary.after.load is a int, not a dict"),
     ],
 )
 def test_a_result_with_another_structure(change, why):
@@ -356,6 +369,28 @@ def test_a_result_with_another_structure(change, why):
         ClusterError, match=rf"job\.image: the container of operator:1 wrote a result of another version: {why}.*must contain this"
     ):
         job._result(log, "operator:1")
+
+
+AN_EXPLANATION = {
+    "changed": False,
+    "pod": {"namespace": "n", "name": "p", "current": ""},
+    "nodes": [{"name": "a", "fits": True, "score": None, "plugins": {}, "filters": [], "reason": ""}],
+    "attempts": [{"change": "10 % smaller requests", "fits": False, "node": "", "reason": "no"}],
+    **{key: [] for key in ("ties", "preempted", "assumptions", "missing")},
+    **dict.fromkeys(("node", "reason", "kubernetes_version", "msg"), ""),
+}
+
+
+def test_an_explanation():
+    """Has a structure of its own; its options are those of an explanation."""
+    assert job._result("\n".join(in_pod.written({"result": AN_EXPLANATION})), "operator:1", job.EXPLAIN) == AN_EXPLANATION
+    with pytest.raises(ClusterError, match=r"wrote a result of another version: result\.nodes\[0\]\.fits is missing, not a bool"):
+        job._result("\n".join(in_pod.written({"result": {**AN_EXPLANATION, "nodes": [{"name": "a"}]}})), "operator:1", job.EXPLAIN)
+    images, given = job._for_the_pod(explanation.Options({"image": IMAGE, "config": CONFIG}, "p"))
+    assert (images, given["name"]) == ({"candidate": IMAGE}, "p")
+    snapshot = parse(listed(node("a")), "list")
+    with pytest.raises(InputError, match="there is no pod default/p"):
+        job.carry_out(job.EXPLAIN, None, explanation.Options({"image": IMAGE}, "p"), snapshot, job.Place("ns"), print, print)
 
 
 @pytest.mark.parametrize("answer", [{}, {"result": 7}, {"error": 7}, {"answer": "x"}])

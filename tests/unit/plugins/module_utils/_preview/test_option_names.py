@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.arguments import COMMON, SIDE
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.option_names import COMMAND_LINE, PLAYBOOKS, renamed
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.arguments import COMMON, JOB, SIDE
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview_command import _parser, main
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.option_names import COMMAND_LINE, PLAYBOOKS, renamed
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import candidate
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.spelling import KNOWN
-from ansible_collections.osso.scheduler.plugins.modules.scheduler_preview import JOB, OPTIONS
+from ansible_collections.osso.scheduler.plugins.modules.scheduler_preview import OPTIONS
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_a_baseline_without_a_configuration(option, capsys):
 
 
 def test_all_names_exist():
-    sides = {f"{side}.{name}" for side in ("candidate", "baseline") for name in (*SIDE, "secondary_scheduler")}
-    options = {*sides, *OPTIONS, *COMMON, "job", *(f"job.{name}" for name in JOB)}
+    sides = {f"{side}.{name}" for side in ("candidate", "baseline") for name in (*SIDE, "secondary_scheduler", "scheduler_name")}
+    options = {*sides, *OPTIONS, *COMMON, "job", *(f"job.{name}" for name in JOB["options"])}
     flags = {flag for action in _parser()._actions for flag in action.option_strings}
     assert {*COMMAND_LINE} | {name for names in PLAYBOOKS.values() for name in names} <= options
     assert {*COMMAND_LINE.values()} <= flags

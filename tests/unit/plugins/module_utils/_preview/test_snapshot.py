@@ -55,6 +55,12 @@ def test_planted_secrets_are_dropped_and_what_schedules_stays():
     assert [obj["spec"] for obj in found.objects if obj["kind"] == "ReplicaSet"] == [{"selector": {"matchLabels": {"app": "shop"}}}]
 
 
+def test_of_the_use_of_a_pod_the_amounts_stay():
+    container = {"name": "main", "usage": {"cpu": "120m", "memory": "64Mi"}}
+    found = redact({**USE, "timestamp": "2026-11-25T10:00:00Z", "window": "15s", "containers": [container]})
+    assert found == {**USE, "containers": [{"usage": container["usage"]}]}
+
+
 def test_annotations_with_effect_stay():
     claim = {
         "apiVersion": "v1",
@@ -85,6 +91,7 @@ def test_the_list_of_an_api_server_names_no_kind_in_its_items():
     assert [one["metadata"]["name"] for one in found.of("Node")] == ["a"]
 
 
+USE = {"apiVersion": "metrics.k8s.io/v1beta1", "kind": "PodMetrics", "metadata": {"name": "p", "namespace": "shop"}}
 WHOLE = Snapshot((node("a"),)).write()
 OTHER = json.dumps({"format": "osso.scheduler/snapshot", "version": 9, "objects": []}).encode()
 
@@ -115,6 +122,9 @@ OTHER = json.dumps({"format": "osso.scheduler/snapshot", "version": 9, "objects"
         (listed(node("a"), pod("p", cpu="9" * 400)), "the Pod p is malformed: a quantity is larger than any"),
         (listed(node("a"), pod("p", on="a\x1b[31m")), "the Pod p is malformed"),
         (listed(node("a"), {**pod("p"), "metadata": {"name": "a/b"}}), "the Pod a/b is malformed"),
+        (listed(node("a"), {**USE, "containers": [{"usage": {"cpu": "much"}}]}), "the PodMetrics p is malformed"),
+        (listed(node("a"), {**USE, "containers": [{"usage": {"cpu": "9" * 400}}]}), "the PodMetrics p is malformed: a quantity is larger"),
+        (listed(node("a"), {**USE, "kind": "NodeMetrics", "usage": {"cpu": "much"}}), "the NodeMetrics p is malformed"),
     ],
 )
 def test_files_that_are_no_snapshot(content, why):
