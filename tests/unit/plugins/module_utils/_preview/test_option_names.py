@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.arguments import COMMON, JOB, SIDE
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview_command import _parser, main
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.option_names import COMMAND_LINE, PLAYBOOKS, renamed
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview_command import _parser, main
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import candidate
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.spelling import KNOWN
 from ansible_collections.osso.scheduler.plugins.modules.scheduler_preview import OPTIONS
