@@ -306,13 +306,13 @@ plan:
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.state import examine
+from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.state import read_state
 
 LEVELS = ["Normal", "Debug", "Trace", "TraceAll"]
 
 
 def run(module):
-    return examine(Client.connect(module.params, module.warn), module.params)
+    return read_state(Client.connect(module.params, module.warn), module.params)
 
 
 def main():

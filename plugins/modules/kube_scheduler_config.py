@@ -443,12 +443,12 @@ resource_version:
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PRESETS
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.configuration import SOURCES, Options, examine
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.configuration import SOURCES, Options, validate_configuration
 
 
 def run(module):
     options = Options(**{name: module.params[name] for name in Options._fields})
-    return examine(options, lambda: Client.connect(module.params, module.warn), module.warn, module.check_mode)
+    return validate_configuration(options, lambda: Client.connect(module.params, module.warn), module.warn, module.check_mode)
 
 
 def main():

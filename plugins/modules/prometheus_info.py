@@ -393,14 +393,14 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.discovery import SOURCES
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.preflight import TOKEN_SOURCES, Options, examine
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.preflight import TOKEN_SOURCES, Options, inspect_prometheus
 
 
 def run(module):
     options = Options(**{name: module.params[name] for name in Options._fields})
     if options.return_token and not module.no_log:
         raise InputError("return_token: Ansible would print the token; set no_log: true on the task.")
-    result = examine(options, lambda: Client.connect(module.params, module.warn), hide=module.no_log_values.add)
+    result = inspect_prometheus(options, lambda: Client.connect(module.params, module.warn), hide=module.no_log_values.add)
     # The task itself prints nothing where it is to be returned.
     module.no_log_values.discard(result.get("token"))
     return result

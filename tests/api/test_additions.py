@@ -191,7 +191,7 @@ def test_what_a_mutating_admission_policy_replaces_is_reported(policy, apply, li
 
 def test_after_a_while_a_field_is_removed_again(apply, patch, live, namespace):
     """so a person's edit of next week is no reason to give up"""
-    from ansible_collections.osso.scheduler.plugins.module_utils._cluster.additions import AT_ONCE, judge
+    from ansible_collections.osso.scheduler.plugins.module_utils._cluster.additions import AT_ONCE, evaluate
 
     wanted = workload(namespace)
     apply(wanted, revert_additions=True)
@@ -200,10 +200,10 @@ def test_after_a_while_a_field_is_removed_again(apply, patch, live, namespace):
         patch(template)
         apply(wanted, revert_additions=True)
     now = live()
-    assert judge(now, wanted, "osso.scheduler").disputed
+    assert evaluate(now, wanted, "osso.scheduler").disputed
     later = copy.deepcopy(now)
     (entry,) = [one for one in later["metadata"]["managedFields"] if one["manager"] == "somebody"]
     time = datetime.strptime(entry["time"], "%Y-%m-%dT%H:%M:%SZ") + timedelta(seconds=AT_ONCE + 60)
     entry["time"] = time.strftime("%Y-%m-%dT%H:%M:%SZ")
-    assert judge(later, wanted, "osso.scheduler").disputed == []
-    assert judge(later, wanted, "osso.scheduler").fresh
+    assert evaluate(later, wanted, "osso.scheduler").disputed == []
+    assert evaluate(later, wanted, "osso.scheduler").fresh

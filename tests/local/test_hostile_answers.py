@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import prometheus as client
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.node_metrics import load_aware
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.preflight import Options, examine
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.preflight import Options, inspect_prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import Prometheus, PrometheusError
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -94,7 +94,7 @@ def examined(url, **options):
     params = {"token": TOKEN, "insecure_skip_verify": False, "prometheus_ca": None, "plugins": load_aware(), "timeout": TIMEOUT}
     cluster = SimpleNamespace(resource=lambda *_kind: None, list=lambda _resource: [NODE])
     start = time.monotonic()
-    result = examine(Options(url=url, **{**params, **options}), lambda: cluster)
+    result = inspect_prometheus(Options(url=url, **{**params, **options}), lambda: cluster)
     assert TOKEN not in json.dumps(result, allow_nan=False, ensure_ascii=False).encode().decode()
     return result, time.monotonic() - start
 

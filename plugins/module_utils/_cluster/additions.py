@@ -4,7 +4,7 @@
 
 """What others added to the pod template of a workload that we apply: fields that are neither ours nor a default of the server.
 
-Server-side apply does not change such fields, whoever added them. `judge` returns the fields to remove. `claim` assigns them to our field manager,
+Server-side apply does not change such fields, whoever added them. `evaluate` returns the fields to remove. `claim` assigns them to our field manager,
 and the next apply removes them. Each is removed once for each template that we apply. A field that returns at once stays and is reported: a mutating
 admission policy, for example, adds it to every write, and no write would end that.
 
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import ABSENT, equal, is_item, owned_fields
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.ownership import TakeOver, united
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.ownership import TakeOver, union
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 RECORD = "osso.scheduler/reverted"
@@ -122,7 +122,7 @@ class Verdict(NamedTuple):
     record: str
 
 
-def judge(live: dict[str, Any], wanted: dict[str, Any], manager: str) -> Verdict:
+def evaluate(live: dict[str, Any], wanted: dict[str, Any], manager: str) -> Verdict:
     """The `Verdict` on a live workload to which ``manager`` applies ``wanted``."""
     found = _found(live, wanted, manager)
     template = _hash(wanted["spec"]["template"])
@@ -141,7 +141,7 @@ def claim(live: dict[str, Any], fresh: list[Addition], manager: str) -> TakeOver
         return None
     entries = _entries(live)
     own = next(entry for entry in entries if _is_own(entry, manager))
-    fields = united([own["fieldsV1"], *(_nested(one.path) for one in fresh)])
+    fields = union([own["fieldsV1"], *(_nested(one.path) for one in fresh)])
     left = []
     for entry in entries:
         if entry is own:
@@ -172,17 +172,17 @@ def replaced(live: Object, wanted: Object, manager: str) -> list[Replacement]:
     return list(_replaced(wanted["spec"]["template"], live["spec"]["template"], ours, _TEMPLATE)) if ours else []
 
 
-def listed(additions: list[Addition]) -> str:
+def listing(additions: list[Addition]) -> str:
     """The fields with their managers, for people."""
     return "; ".join(f"{one.field} ({'field manager ' + one.manager if one.manager else 'mutating admission'})" for one in additions)
 
 
-def told(identity: Identity, additions: list[Addition]) -> str:
+def describe(identity: Identity, additions: list[Addition]) -> str:
     """What is in the way of a pod template as it was declared, for people."""
-    return f"{identity}: others add to its pod template, and again after the fields were removed: {listed(additions)}"
+    return f"{identity}: others add to its pod template, and again after the fields were removed: {listing(additions)}"
 
 
-def told_replaced(identity: Identity, replacements: list[Replacement]) -> str:
+def describe_replaced(identity: Identity, replacements: list[Replacement]) -> str:
     """The same for what admission replaces."""
     fields = "; ".join(f"{one.field} (declared {one.declared}, {'live ' + one.live if one.live else 'removed'})" for one in replacements)
     return f"{identity}: mutating admission changes its pod template in each write: {fields}"

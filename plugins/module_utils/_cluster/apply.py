@@ -490,7 +490,7 @@ class Run:
             self._defined.update(dict.fromkeys(live_objects.defined_kinds(wanted), time.monotonic()))
         self._report.add(identity, done, live, after, with_status="status" in wanted)
         if fresh:
-            self._warn(f"{identity}: others added to its pod template: {additions.listed(fresh)}. {self._would} removed.")
+            self._warn(f"{identity}: others added to its pod template: {additions.listing(fresh)}. {self._would} removed.")
         if identity in self._cut_off:
             replaced = "Would be" if options.check else "Are being"
             self._warn(
@@ -532,18 +532,18 @@ class Run:
         """The `additions.Verdict` on a workload; None where additions stay."""
         if not self._options.revert_additions or wanted["kind"] not in additions.KINDS:
             return None
-        return additions.judge(live, wanted, self._options.field_manager)
+        return additions.evaluate(live, wanted, self._options.field_manager)
 
     def _report_additions(self, identity: Identity, after: Object, wanted: Object) -> None:
         """Report what others added and what cannot be reverted, and what admission replaces."""
         judged = self._judge_additions(after, wanted)
         if judged and judged.disputed:
             self._report.add_additions(identity, judged.disputed)
-            self._warn(additions.told(identity, judged.disputed) + ".")
+            self._warn(additions.describe(identity, judged.disputed) + ".")
         replaced = additions.replaced(after, wanted, self._options.field_manager) if judged else []
         if replaced:
             self._report.add_replacements(identity, replaced)
-            self._warn(additions.told_replaced(identity, replaced) + ".")
+            self._warn(additions.describe_replaced(identity, replaced) + ".")
 
     def _differs(self, wanted: Object, before: Object, after: Object) -> bool:
         """Did an apply change something: the content, or which fields of it are ours?
@@ -698,7 +698,7 @@ class Run:
         adopted = [one for one in mine if membership.former_manager(one.present) is not None]
         orphaned = self._orphaned(one for one in mine if one not in adopted)
         doomed = [one for one in mine if one not in adopted + orphaned]
-        kept = prune.kept(self._client, doomed, self._options.set_name, self._warn)
+        kept = prune.must_stay(self._client, doomed, self._options.set_name, self._warn)
         self._remember([one for one in mine if one not in kept])
         self._release(adopted)
         for one in orphaned:

@@ -16,7 +16,7 @@ def of_status(status: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     return [one for one in found if isinstance(one, dict) and "type" in one and "status" in one] if isinstance(found, list) else []
 
 
-def of(live: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def conditions_of(live: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """The conditions of an object as the API server returns it, [] for None."""
     return of_status((live or {}).get("status"))
 

@@ -17,7 +17,7 @@ from enum import Enum
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.accounts import SERVICE_ACCOUNT
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.additions import RECORD
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import SET_LABEL, SET_NAMESPACE_LABEL
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.ownership import leaf_count, united
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.ownership import leaf_count, union
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 ADOPTED_FROM = "osso.scheduler/adopted-from"
@@ -124,7 +124,7 @@ def _returned(entries: list[Object], manager: str, operation: str, former: str) 
         # An empty list would be ignored: this is how the list is emptied.
         return others or [{}]
     theirs = [entry for entry in others if _is(entry, former, operation) and entry.get("apiVersion") == ours[0].get("apiVersion")]
-    fields = united(entry.get("fieldsV1") or {} for entry in theirs + ours)
+    fields = union(entry.get("fieldsV1") or {} for entry in theirs + ours)
     merged = {**(theirs + ours)[0], "manager": former, "operation": operation, "fieldsV1": fields}
     return [entry for entry in others if entry not in theirs] + [merged]
 

@@ -39,7 +39,7 @@ _COPY_LABEL = "olm.copiedFrom"
 _OLM = "operators.coreos.com"
 
 
-def of(client: Client, namespace: str, gone: Collection[Key]) -> list[Identity]:
+def list_contents(client: Client, namespace: str, gone: Collection[Key]) -> list[Identity]:
     """Identities of what is in the namespace, without those whose keys are in ``gone``. Asks for every kind that is served."""
     kinds = list(_kinds(client))
     outside = {(one.api_version.rpartition("/")[0], one.kind) for one in kinds if not one.namespaced}

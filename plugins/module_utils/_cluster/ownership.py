@@ -44,7 +44,7 @@ def take_over(live: Object, managers: Collection[str], manager: str, api_version
     ]
     if not given or any(entry.get("apiVersion") != api_version for entry in own):
         return None
-    fields = united(entry.get("fieldsV1") or {} for entry in own + given)
+    fields = union(entry.get("fieldsV1") or {} for entry in own + given)
     merged = dict((own + given)[0], manager=manager, operation="Apply", fieldsV1=fields)
     return TakeOver([entry for entry in entries if entry not in own + given] + [merged], fields)
 
@@ -64,7 +64,7 @@ def outcome(answer: Object, taken: TakeOver, manager: str, subresource: str | No
     """
     own = [entry for entry in answer["metadata"].get("managedFields") or [] if _is_own(entry, manager, subresource)]
     others = [entry for entry in taken.entries if not _is_own(entry, manager, subresource)]
-    kept = united(entry.get("fieldsV1") or {} for entry in own + others)
+    kept = union(entry.get("fieldsV1") or {} for entry in own + others)
     return _less_mapping(answer, taken.fields, kept)
 
 
@@ -87,7 +87,7 @@ def _manager(cause: Object) -> str | None:
     return found.group(1) if found else None
 
 
-def united(sets: Iterable[Object]) -> Object:
+def union(sets: Iterable[Object]) -> Object:
     """The union of sets of fields."""
     total: Object = {}
     for one in sets:

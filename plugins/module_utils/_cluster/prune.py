@@ -44,7 +44,7 @@ class Deleted:
         return identity.key in self._keys or identity.namespace in self._namespaces or not self._uids.isdisjoint(owners)
 
 
-def kept(client: Client, doomed: list[Doomed], set_name: str | None, warn: Callable[[str], None]) -> list[Doomed]:
+def must_stay(client: Client, doomed: list[Doomed], set_name: str | None, warn: Callable[[str], None]) -> list[Doomed]:
     """Those that must stay, because objects of others would be deleted with them; ``warn`` is called with the reason."""
     used = [one.identity for one in in_use(client, doomed)]
     staying = []
@@ -66,7 +66,7 @@ def without_nonempty(client: Client, doomed: list[Doomed], going: Collection[Key
     left = []
     for one in doomed:
         namespace = one.live and one.identity.key[:2] == ("", "Namespace")
-        staying = namespace_contents.of(client, one.identity.name, going) if namespace else []
+        staying = namespace_contents.list_contents(client, one.identity.name, going) if namespace else []
         if staying:
             warn(f"{one.identity} is not deleted: it still contains {namespace_contents.described(staying)}.")
         else:

@@ -41,7 +41,7 @@ def condition(live: Object, type: str, status: str = "True", reason: str | None 
     if ignored and (found.get("status") != status or not _is_current(live, found)):
         return Verdict(FAILED, ignored)
     if not found:
-        seen = ", ".join("{type}={status}".format(**one) for one in conditions.of(live))
+        seen = ", ".join("{type}={status}".format(**one) for one in conditions.conditions_of(live))
         return Verdict(PENDING, "condition {0} is not reported{1}".format(type, " (only " + seen + ")" if seen else ""))
     if not _is_current(live, found):
         return Verdict(PENDING, "its controller has not looked at the present generation yet: " + _told(found))
@@ -242,7 +242,7 @@ def held_by(live: Object) -> str:
     if finalizers:
         reasons.append("finalizers {0}, which the controllers that put them there have to remove".format(", ".join(finalizers)))
     if live["kind"] == "Namespace":
-        reasons += [_told(one) for one in conditions.of(live) if one.get("status") == "True"]
+        reasons += [_told(one) for one in conditions.conditions_of(live) if one.get("status") == "True"]
         if not reasons and live.get("spec", {}).get("finalizers"):
             reasons.append("its content is still being deleted")
     if not live["metadata"].get("deletionTimestamp"):

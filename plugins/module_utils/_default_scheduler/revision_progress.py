@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import find, of
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import conditions_of, find
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 
-def judge(cluster_operator: dict[str, Any] | None, kube_scheduler: dict[str, Any], after_revision: int = 0) -> dict[str, Any]:
+def evaluate(cluster_operator: dict[str, Any] | None, kube_scheduler: dict[str, Any], after_revision: int = 0) -> dict[str, Any]:
     """``complete`` (bool), ``failing`` (text, empty if nothing is), ``message`` (one line), ``revision`` and ``nodes``.
 
     Complete is: the ClusterOperator is available, neither progressing nor degraded, every node runs the latest revision, and that is later
@@ -53,14 +53,14 @@ def degraded_reasons(resource: dict[str, Any] | None) -> list[str]:
     """What the conditions of a ClusterOperator or KubeScheduler complain about."""
     return [
         "{0} ({1}): {2}".format(one["type"], one.get("reason", ""), (one.get("message") or "").strip())
-        for one in of(resource)
+        for one in conditions_of(resource)
         if one["type"].endswith("Degraded") and one["status"] == "True"
     ]
 
 
 def conditions(resource: dict[str, Any] | None) -> dict[str, str]:
     """By type the status of each condition."""
-    return {one["type"]: one["status"] for one in of(resource)}
+    return {one["type"]: one["status"] for one in conditions_of(resource)}
 
 
 def _failing(cluster_operator: Object | None, kube_scheduler: Object, behind: list[dict[str, Any]], latest: int) -> str:

@@ -31,7 +31,7 @@ DEBUG_LOGGING = "osso-scheduler-debug-logging"
 """The ClusterRole that owns what ends a debug logging (roles/default_scheduler/templates)."""
 
 
-def examine(client: Client, params: dict[str, Any]) -> dict[str, Any]:
+def read_state(client: Client, params: dict[str, Any]) -> dict[str, Any]:
     """The result of the module for its parameters."""
     _reject_hosted(client)
     scheduler = _required(client, *planning.SCHEDULER)
@@ -182,7 +182,7 @@ def _wait(client: Client, params: Mapping[str, Any]) -> tuple[Object | None, Obj
     while True:
         cluster_operator = _optional(client, "config.openshift.io/v1", "ClusterOperator", CLUSTER_OPERATOR)
         kube_scheduler = _required(client, *planning.KUBE_SCHEDULER)
-        judged = revision_progress.judge(cluster_operator, kube_scheduler, params["after_revision"])
+        judged = revision_progress.evaluate(cluster_operator, kube_scheduler, params["after_revision"])
         is_news = params["known_progress"] is not None and judged["message"] != params["known_progress"]
         if judged["complete"] or is_news or time.monotonic() >= deadline:
             return cluster_operator, kube_scheduler, judged

@@ -15,7 +15,7 @@ INACTIVE, PENDING, FIRING = "inactive", "pending", "firing"
 _STATES = (INACTIVE, PENDING, FIRING)
 
 
-def judge(names: Iterable[str], rules: Iterable[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Finding]]:
+def evaluate(names: Iterable[str], rules: Iterable[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Finding]]:
     """The state of each alert by name, as the module returns it, and its findings.
 
     rules: of Prometheus' ``/api/v1/rules``, all groups in one. Several rules of a name are one alert, in the state of the worst.

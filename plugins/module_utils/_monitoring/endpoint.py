@@ -40,7 +40,7 @@ class Endpoint(NamedTuple):
         return f"{self.kind} {self.namespace}/{self.name}" if self.name else self.url
 
 
-def given(url: str) -> Endpoint:
+def endpoint_from(url: str) -> Endpoint:
     return Endpoint(url.rstrip("/"), "url")
 
 

@@ -117,7 +117,7 @@ def raw(metric: str) -> str:
     return f"count({RAW[metric]})"
 
 
-def judge(
+def evaluate(
     metric: str,
     averages: Sequence[Sample],
     ages: Sequence[Sample],

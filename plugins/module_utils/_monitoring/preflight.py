@@ -77,7 +77,7 @@ def _hide_nothing(value: str) -> None:
     """For callers that print nothing."""
 
 
-def examine(
+def inspect_prometheus(
     options: Options,
     connect: Callable[[], Client],
     now: datetime | None = None,
@@ -116,7 +116,7 @@ class _Preflight:
 
     def run(self, readers: Readers) -> dict[str, Any]:
         """Everything that the module returns, but the token."""
-        endpoint = endpoints.given(self._options.url) if self._options.url else self._discovery.find(self._options.sources)
+        endpoint = endpoints.endpoint_from(self._options.url) if self._options.url else self._discovery.find(self._options.sources)
         for secret in prometheus.user_in(endpoint.url) if endpoint else ():
             self._hide(secret)
         self._take_token()
@@ -145,7 +145,7 @@ class _Preflight:
     def _take_token(self) -> None:
         options, finding = self._options, None
         if options.token:
-            self.token = tokens.given(options.token)
+            self.token = tokens.token_from(options.token)
         elif options.service_account:
             self.token, finding = tokens.request(self._client, options.service_account)
         elif options.token_secret:
@@ -239,10 +239,10 @@ class _Preflight:
             ages = connection.query(node_metrics.age(metric)) if found else []
             others = bool(found) and node_metrics.by_others(connection.query(node_metrics.recorders(metric)))
             raw = None if found else int(any(sample.value for sample in connection.query(node_metrics.raw(metric))))
-            report, wrong = node_metrics.judge(metric, found, ages, known, self._options.max_age, raw, readers)
+            report, wrong = node_metrics.evaluate(metric, found, ages, known, self._options.max_age, raw, readers)
             reports.append(dict(report, recorded_by_others=others))
             self.findings += wrong
-        told, wrong = alerts.judge(self._options.alerts, rules)
+        told, wrong = alerts.evaluate(self._options.alerts, rules)
         self.findings += wrong
         return {"authorized": True, "metrics": reports, "alerts": told}
 

@@ -33,7 +33,7 @@ class Asked(NamedTuple):
         return f"<Prometheus at {without_user(self.address)}, asked by {', '.join(self.plugins)}>"
 
 
-def asked(config: Mapping[str, Any]) -> Asked | None:
+def queried_prometheus(config: Mapping[str, Any]) -> Asked | None:
     """Whom the plugins of a configuration ask, None where none asks Prometheus. One process has one load-watcher, so there is one answer."""
     found = next((args["metricProvider"] for _profile, _name, args in _instances(config) if _asks_prometheus(args)), None)
     if found is None:

@@ -37,7 +37,7 @@ class Token(NamedTuple):
         return self.expires is not None and self.expires <= now
 
 
-def given(value: str, source: str = "token") -> Token:
+def token_from(value: str, source: str = "token") -> Token:
     """The token for a value, with its claims if it is a JSON web token. Only the server verifies the signature."""
     claims = _claims(value)
     expires = claims.get("exp")
@@ -68,7 +68,7 @@ def request(client: Client, account: Mapping[str, Any]) -> tuple[Token | None, F
             return None, error("token-request-refused", message, "correct service_account; a token lives for 600 seconds at least")
         raise
     status = answer["status"]
-    return given(status["token"], f"TokenRequest for {who}")._replace(expires=timestamps.parse(status["expirationTimestamp"])), None
+    return token_from(status["token"], f"TokenRequest for {who}")._replace(expires=timestamps.parse(status["expirationTimestamp"])), None
 
 
 def of_secret(client: Client, secret: Mapping[str, str]) -> tuple[Token | None, Finding | None]:
@@ -106,7 +106,7 @@ def _in_secret(secret: Mapping[str, Any]) -> tuple[Token | None, Finding | None]
     if not value:
         hint = f"a Secret of the type {_SERVICE_ACCOUNT_TOKEN} gets one when the ServiceAccount that its annotation names exists"
         return None, error("no-token-secret", f"The Secret {name} holds no text under the key token", hint)
-    return given(value, f"Secret {name}"), None
+    return token_from(value, f"Secret {name}"), None
 
 
 def _unreadable(failure: ApiError, what: str, namespace: str) -> Finding:

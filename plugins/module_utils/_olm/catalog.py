@@ -84,7 +84,7 @@ def state(live: Object | None) -> str | None:
     return (status(live, "connectionState") or {}).get("lastObservedState")
 
 
-def judge(live: Object | None) -> readiness.Verdict:
+def evaluate(live: Object | None) -> readiness.Verdict:
     """Does the catalog serve? A `readiness.Verdict`."""
     if state(live) == "READY":
         return readiness.Verdict(readiness.READY)
@@ -233,10 +233,10 @@ def absent(options: Options, sources: Iterable[Object]) -> ClusterError:
     """The error for a CatalogSource that does not exist; ``sources`` are all that there are."""
     return ClusterError(
         f"source is {options.source}, but there is no CatalogSource {options.source} in namespace {options.source_namespace}. There are: "
-        f"{listed(sources)}. Name one of them by source and source_namespace, or give catalog.image to make it."
+        f"{listing(sources)}. Name one of them by source and source_namespace, or give catalog.image to make it."
     )
 
 
-def listed(sources: Iterable[Object]) -> str:
+def listing(sources: Iterable[Object]) -> str:
     """CatalogSources with their namespaces, for a message."""
     return ", ".join(sorted("{0}/{1}".format(one["metadata"]["namespace"], name_of(one)) for one in sources)) or "none"

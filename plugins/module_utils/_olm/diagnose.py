@@ -97,7 +97,7 @@ def _told_phase(csv: Object) -> str:
     return (phase or "new") + (f" ({reason}): {one_line(message)}" if reason or message else "")
 
 
-def judge(seen: Seen, goal: Goal) -> Verdict:
+def evaluate(seen: Seen, goal: Goal) -> Verdict:
     """The `Verdict` on a Subscription."""
     subscription = seen.subscription
     if subscription is None:
@@ -144,8 +144,8 @@ def _stuck(seen: Seen, goal: Goal) -> Verdict:
         return Verdict(PENDING, f"{_subscription(seen)}: its bundle is being unpacked: {_told(found['BundleUnpacking'])}")
     if _true(found, "CatalogSourcesUnhealthy"):
         return Verdict(PENDING, f"{_subscription(seen)}: {_told(found['CatalogSourcesUnhealthy'])}")
-    if seen.catalog is not None and catalogs.judge(seen.catalog).state != readiness.READY:
-        return Verdict(PENDING, f"CatalogSource {name_of(seen.catalog)}: {catalogs.judge(seen.catalog).why}")
+    if seen.catalog is not None and catalogs.evaluate(seen.catalog).state != readiness.READY:
+        return Verdict(PENDING, f"CatalogSource {name_of(seen.catalog)}: {catalogs.evaluate(seen.catalog).why}")
     if plan is not None and status(plan, "phase") != "Complete":
         return Verdict(PENDING, f"InstallPlan {name_of(plan)} is {status(plan, 'phase') or 'new'}: {_plan_failure(plan)}")
     if csv is not None:

@@ -22,7 +22,7 @@ def targets(group: Object) -> list[str]:
     return sorted(name for name in found if name)
 
 
-def told(names: Sequence[str]) -> str:
+def namespaces_text(names: Sequence[str]) -> str:
     return "all namespaces" if not names else ", ".join(names)
 
 
@@ -41,7 +41,7 @@ def wanted(groups: Sequence[Object], options: Options, tenants: Sequence[str]) -
         raise InputError(
             "namespace {0} has {1} OperatorGroups: {2}. OLM installs nothing where there is more than one. "
             "Delete all but one: kubectl delete operatorgroup NAME -n {0}".format(
-                options.namespace, len(groups), ", ".join(sorted(f"{name_of(one)} (for {told(targets(one))})" for one in groups))
+                options.namespace, len(groups), ", ".join(sorted(f"{name_of(one)} (for {namespaces_text(targets(one))})" for one in groups))
             )
         )
     group = groups[0] if groups else None
@@ -59,6 +59,6 @@ def wanted(groups: Sequence[Object], options: Options, tenants: Sequence[str]) -
 def _conflict(group: Object, options: Options) -> str:
     there = targets(group)
     return (
-        f"watch_namespaces is for {told(options.targets)}, but OperatorGroup {name_of(group)} in namespace {options.namespace} is for "
-        f"{told(there)}, and a namespace has one OperatorGroup only. Set watch_namespaces to {there}, or install into another namespace."
+        f"watch_namespaces is for {namespaces_text(options.targets)}, but OperatorGroup {name_of(group)} in namespace {options.namespace} is for "
+        f"{namespaces_text(there)}, and a namespace has one OperatorGroup only. Set watch_namespaces to {there}, or install into another namespace."
     )

@@ -29,7 +29,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.wait impor
 from ansible_collections.osso.scheduler.plugins.module_utils._olm import catalog as catalogs
 from ansible_collections.osso.scheduler.plugins.module_utils._olm import crd_compatibility, diagnose, group, install_plans, outcome
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.catalog import Offer
-from ansible_collections.osso.scheduler.plugins.module_utils._olm.diagnose import Goal, Seen, Verdict, judge
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.diagnose import Goal, Seen, Verdict, evaluate
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import (
     CATALOG,
     CSV,
@@ -121,7 +121,7 @@ class Install:
         return outcome.result(self._seen, self._options, self._offer, channel, self._versions, self._message(), self._approved)
 
     def _no_source(self) -> str:
-        names = catalogs.listed(self._sources())
+        names = catalogs.listing(self._sources())
         return f"source is missing; name the CatalogSource that contains package {self._options.package}. There are: {names}."
 
     def _sources(self) -> list[Object]:
@@ -268,7 +268,7 @@ class Install:
     def _remove(self, one: Identity, deadline: Deadline) -> None:
         resource = self._client.resource(one.api_version, one.kind)
         live = self._client.get(resource, one.name, one.namespace)
-        if live and not (one.kind == "Namespace" and namespace_contents.of(self._client, one.name, set())):
+        if live and not (one.kind == "Namespace" and namespace_contents.list_contents(self._client, one.name, set())):
             delete(self._client, [Doomed(one, resource, live)], self._scratch(), deadline)
 
     def _scratch(self) -> Report:
@@ -278,12 +278,12 @@ class Install:
         """Check mode: nothing is waited for, and a catalog that this run would make or change cannot be asked."""
         options = self._options
         if diagnose.is_deleted(self._seen):
-            raise ClusterError(judge(self._seen, self._goal()).why + ".")
+            raise ClusterError(evaluate(self._seen, self._goal()).why + ".")
         same = not options.catalog or (found.catalog and spec(found.catalog, "image") == options.catalog["image"])
         if not same:
             why = "would be changed" if found.catalog else "does not exist yet"
         elif catalogs.state(found.catalog) != "READY":
-            why = f"is not ready ({catalogs.judge(found.catalog).why})"
+            why = f"is not ready ({catalogs.evaluate(found.catalog).why})"
         else:
             offer = catalogs.Reader(self._client, options.catalog_identity).offer(options.package)
             why = "" if offer.packages else "lists no packages now"
@@ -303,7 +303,7 @@ class Install:
         if found.subscription is not None and options.state != PREPARED:
             self._approve()
             if self._earlier() and not self._approved and not self._goal().reached(self._installed(found.subscription) or ""):
-                raise ClusterError(self._failure(judge(self._seen, self._goal())))
+                raise ClusterError(self._failure(evaluate(self._seen, self._goal())))
             self._note_waiting()
             if self._uninstalled() and not (self._pending and self._asks()):
                 self._warn(self._message())
@@ -340,7 +340,7 @@ class Install:
         """The CatalogSource, once it is READY, and with ``image`` once a pod of that image serves it."""
         options, where = self._options, self._options.catalog_identity
         selections = {CATALOG: Selection(self._resources[CATALOG], where.namespace, where.name)}
-        if image or catalogs.judge(self._seen.catalog).state != readiness.READY:
+        if image or catalogs.evaluate(self._seen.catalog).state != readiness.READY:
             of_pods = Selection(self._client.resource("v1", "Pod"), where.namespace, label_selector="olm.catalogSource=" + where.name)
             if self._may_list(of_pods):
                 selections["Pod"] = of_pods
@@ -350,7 +350,7 @@ class Install:
             while True:
                 live = watcher.objects(CATALOG).get(where.name)
                 pods = list(watcher.objects("Pod").values()) if "Pod" in selections else []
-                if live and catalogs.judge(live).state == readiness.READY and (not image or catalogs.serves(pods, image)):
+                if live and catalogs.evaluate(live).state == readiness.READY and (not image or catalogs.serves(pods, image)):
                     return live
                 self._seen = self._seen._replace(catalog=live)
                 given = (options.catalog or {}).get("image")
@@ -362,7 +362,7 @@ class Install:
 
     def _unserved(self, live: Object | None, image: str | None, pods: list[Object]) -> str:
         options = self._options
-        why = [catalogs.judge(live).why or f"no pod runs image {image} yet" if live else "it does not exist"]
+        why = [catalogs.evaluate(live).why or f"no pod runs image {image} yet" if live else "it does not exist"]
         text = "{0}. CatalogSource {1}/{2}: {3}".format(
             self._given_up(), options.source_namespace, options.source, "; ".join(why + readiness.pod_problems(pods))
         )
@@ -416,7 +416,7 @@ class Install:
                     return
                 if options.state != PREPARED:
                     self._approve()
-                verdict = judge(self._seen, goal)
+                verdict = evaluate(self._seen, goal)
                 unsteady = self._unsteady() if verdict.state in (diagnose.READY, diagnose.SHORT) and options.wait else ""
                 if unsteady:
                     verdict = Verdict(diagnose.PENDING, unsteady)

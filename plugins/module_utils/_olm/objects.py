@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import client as cluster
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import of
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import conditions_of
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import owned_fields
@@ -154,7 +154,7 @@ def name_of(obj: Object) -> str:
 
 def conditions(obj: Object | None) -> dict[str, Object]:
     """The conditions of a status by type."""
-    return {one["type"]: one for one in of(obj)}
+    return {one["type"]: one for one in conditions_of(obj)}
 
 
 def status(obj: Object | None, field: str, default: Any = None) -> Any:

@@ -143,7 +143,7 @@ def refuse_rivals(client: Client, resources: Mapping[str, Resource], found: Exis
             continue
         for one in groups:
             if group.intersect(group.targets(one), options.targets):
-                theirs, ours = group.told(group.targets(one)), group.told(options.targets)
+                theirs, ours = group.namespaces_text(group.targets(one)), group.namespaces_text(options.targets)
                 raise InputError(
                     f"package {options.package} is subscribed to in namespace {there} already (Subscription {name_of(other)}, OperatorGroup "
                     f"{name_of(one)} for {theirs}), and here it would be for {ours}: two installations must not watch the same namespace. "

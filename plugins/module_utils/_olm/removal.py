@@ -267,7 +267,7 @@ class Removal:
         if live is None or not is_ours(live):
             return []
         name = self._options.namespace
-        staying = namespace_contents.of(self._client, name, self._gone)
+        staying = namespace_contents.list_contents(self._client, name, self._gone)
         if staying:
             self._warn(f"Namespace {name} is not deleted: it still contains {namespace_contents.described(staying)}.")
             return []

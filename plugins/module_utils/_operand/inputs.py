@@ -305,7 +305,7 @@ class Reader:
         text, ca = data[prometheus_access.CONFIG_KEY], data.get(prometheus_access.CA_KEY)
         # What is filled in is another text than the one that was validated.
         config = facts.config.tree if facts.config and text == facts.config.text else tree(text)
-        asked = prometheus_clients.asked(config)
+        asked = prometheus_clients.queried_prometheus(config)
         more: list[FindingData] = []
         through_service = asked is None and source is not None and bool(source.watcher_url)
         if through_service and source is not None:
@@ -323,7 +323,7 @@ class Reader:
             timeout=METRICS_TIMEOUT,
         )
         readers = Readers(asked.plugins, through_service, prometheus_clients.target_utilization(config))
-        found: list[FindingData] = preflight.examine(options, lambda: self._client, readers=readers)["findings"]
+        found: list[FindingData] = preflight.inspect_prometheus(options, lambda: self._client, readers=readers)["findings"]
         return found + more
 
     def _without_watcher(self) -> list[FindingData]:

@@ -284,7 +284,7 @@ def _kept(secrets: Iterable[Object], owner: str, seconds: int) -> tuple[tokens.T
             if not value or said.get(TOKEN_OF) != owner or int(requested) > seconds:
                 continue
             if timestamps.seconds_between(said.get(ISSUED), said.get(EXPIRES)) > 0:
-                found.append((tokens.given(value, owner), said[ISSUED], said[EXPIRES], requested))
+                found.append((tokens.token_from(value, owner), said[ISSUED], said[EXPIRES], requested))
         except ValueError:
             continue  # someone changed it
     return max(found, key=lambda entry: entry[2], default=None)

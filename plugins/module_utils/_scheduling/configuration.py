@@ -92,7 +92,9 @@ class Found(NamedTuple):
     is_unreadable: bool = False
 
 
-def examine(options: Options, connect: Callable[[], Client], warn: Callable[[str], None], check_mode: bool = False) -> dict[str, Any]:
+def validate_configuration(
+    options: Options, connect: Callable[[], Client], warn: Callable[[str], None], check_mode: bool = False
+) -> dict[str, Any]:
     """The result of the module. Raises `ClusterError`, with the result, where the task is to fail."""
     if options.ask_image and options.convert_to:
         raise InputError("ask_image and convert_to exclude each other: validate the converted text with the image of the new release.")

@@ -357,7 +357,7 @@ class SchedulerDiscovery:
             "kind": "SecondaryScheduler",
             "namespace": resource["metadata"]["namespace"],
             "name": resource["metadata"]["name"],
-            "conditions": conditions.of(resource),
+            "conditions": conditions.conditions_of(resource),
         }
         command = find_command(deployment["spec"]["template"]["spec"]) if deployment else None
         if deployment is None or command is None:
@@ -618,7 +618,7 @@ def _about(deployment: Mapping[str, Any]) -> dict[str, Any]:
         "kind": "Deployment",
         "namespace": deployment["metadata"]["namespace"],
         "name": deployment["metadata"]["name"],
-        "conditions": conditions.of(deployment),
+        "conditions": conditions.conditions_of(deployment),
     }
 
 

@@ -16,14 +16,14 @@ READY = {"type": "Ready", "status": "True"}
 @pytest.mark.parametrize("odd", [None, "text", {}, {"type": "Ready"}, {"status": "True"}, 1])
 def test_what_is_no_condition_counts_as_absent(odd):
     live = {"status": {"conditions": [odd, READY]}}
-    assert conditions.of(live) == [READY]
+    assert conditions.conditions_of(live) == [READY]
     assert conditions.find(live, "Ready") == READY
     assert conditions.is_true(live, "Ready")
 
 
 @pytest.mark.parametrize("live", [None, {}, {"status": None}, {"status": {"conditions": None}}, {"status": {"conditions": "text"}}])
 def test_without_conditions(live):
-    assert conditions.of(live) == []
+    assert conditions.conditions_of(live) == []
     assert conditions.find(live, "Ready") == {}
     assert not conditions.is_true(live, "Ready")
 

@@ -76,7 +76,7 @@ def test_a_kind_that_the_preferred_version_of_its_group_does_not_have():
             (200, {"resources": old}),
             (200, {"items": [csv]}),
         ]
-        found = namespace_contents.of(connect(server.url), "n", set())
+        found = namespace_contents.list_contents(connect(server.url), "n", set())
     assert described(found) == "ClusterServiceVersion another.v1.0.0"
 
 
@@ -102,7 +102,7 @@ def test_every_kind_is_asked_for_and_what_goes_is_not_counted():
     maps = [obj("ConfigMap", name) for name in ("going", "kube-root-ca.crt", "staying")]
     with ApiServer.running() as server:
         server.answers = [(200, {"groups": groups}), (200, {"resources": kinds}), (404, b"404 page not found"), (200, {"items": maps})]
-        found = namespace_contents.of(connect(server.url), "n", {("", "ConfigMap", "n", "going")})
+        found = namespace_contents.list_contents(connect(server.url), "n", {("", "ConfigMap", "n", "going")})
         assert [request.path for request in server.seen] == [
             "/apis",
             "/api/v1",

@@ -16,7 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.ownership 
     replacement,
     rewrite,
     take_over,
-    united,
+    union,
 )
 
 OURS, THEIRS = "osso.scheduler", "other-operator"
@@ -80,7 +80,7 @@ def test_entries_of_a_subresource_are_taken_over_for_it_alone():
 
 
 @pytest.mark.parametrize(
-    ("sets", "union"),
+    ("sets", "expected"),
     [
         ([], {}),
         ([{}, {"f:a": {}}], {"f:a": {}}),
@@ -91,9 +91,9 @@ def test_entries_of_a_subresource_are_taken_over_for_it_alone():
         ([{"f:a": {}}, {"f:a": {}}], {"f:a": {}}),
     ],
 )
-def test_union(sets, union):
-    assert united(sets) == union
-    assert united(reversed(sets)) == union
+def test_union(sets, expected):
+    assert union(sets) == expected
+    assert union(reversed(sets)) == expected
 
 
 POD = {

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.revision_progress import degraded_reasons, judge
+from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.revision_progress import degraded_reasons, evaluate
 
 WELL = {"Available": "True", "Progressing": "False", "Degraded": "False"}
 
@@ -30,9 +30,9 @@ def scheduler(*revisions, latest=7, conditions=(), **failure):
 
 
 def test_complete():
-    judged = judge(operator(), scheduler(7, 7, 7))
+    judged = evaluate(operator(), scheduler(7, 7, 7))
     assert (judged["complete"], judged["failing"], judged["message"]) == (True, "", "revision 7 is on all 3 nodes")
-    assert judge(operator(), scheduler(7, 7, 7), after_revision=6)["complete"]
+    assert evaluate(operator(), scheduler(7, 7, 7), after_revision=6)["complete"]
 
 
 @pytest.mark.parametrize(
@@ -51,24 +51,24 @@ def test_complete():
     ],
 )
 def test_not_complete(cluster_operator, kube_scheduler, after, says):
-    judged = judge(cluster_operator, kube_scheduler, after)
+    judged = evaluate(cluster_operator, kube_scheduler, after)
     assert not judged["complete"]
     assert says in judged["message"]
 
 
 def test_failing_says_why():
-    judged = judge(operator(), scheduler(7, 7, 6, lastFailedRevision=7, lastFailedRevisionErrors=["no space left"]))
+    judged = evaluate(operator(), scheduler(7, 7, 6, lastFailedRevision=7, lastFailedRevisionErrors=["no space left"]))
     assert judged["failing"] == "node-3 could not be updated to revision 7: no space left"
     # What failed before is no news once it worked, nor is an older revision's failure.
-    assert judge(operator(), scheduler(7, 7, 7, lastFailedRevision=7))["failing"] == ""
-    assert judge(operator(), scheduler(7, 7, 6, lastFailedRevision=5))["failing"] == ""
+    assert evaluate(operator(), scheduler(7, 7, 7, lastFailedRevision=7))["failing"] == ""
+    assert evaluate(operator(), scheduler(7, 7, 6, lastFailedRevision=5))["failing"] == ""
     broken = {
         "type": "TargetConfigControllerDegraded",
         "status": "True",
         "reason": "SynchronizationError",
         "message": 'profile "X" not recognized',
     }
-    assert 'profile "X" not recognized' in judge(operator(), scheduler(7, 7, 7, conditions=[broken]))["failing"]
+    assert 'profile "X" not recognized' in evaluate(operator(), scheduler(7, 7, 7, conditions=[broken]))["failing"]
     assert degraded_reasons(scheduler(conditions=[broken])) == [
         'TargetConfigControllerDegraded (SynchronizationError): profile "X" not recognized'
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
-from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.state import examine
+from ansible_collections.osso.scheduler.plugins.module_utils._default_scheduler.state import read_state
 
 
 class Cluster:
@@ -30,10 +30,10 @@ class Cluster:
 
 def test_a_hosted_control_plane_is_configured_elsewhere():
     with pytest.raises(ClusterError, match=r"spec\.configuration\.scheduler of the HostedCluster"):
-        examine(Cluster("External"), {})
+        read_state(Cluster("External"), {})
 
 
 @pytest.mark.parametrize("cluster", [Cluster("HighlyAvailable"), Cluster(), Cluster(error=ApiError(403, "Forbidden", "no"))])
 def test_others_are_not(cluster):
     with pytest.raises(ClusterError, match="this is no OpenShift with a kube-scheduler operator"):
-        examine(cluster, {})
+        read_state(cluster, {})

@@ -73,7 +73,7 @@ def consume(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):
     assert config.valid
     tree = config.tree
     decide(facts(config=config))
-    prometheus_clients.asked(tree)
+    prometheus_clients.queried_prometheus(tree)
     prometheus_clients.watched_by(tree, "http://watcher:2020")
     prometheus_clients.holds_token(tree)
     prometheus_clients.too_many(tree)
@@ -94,7 +94,7 @@ def consume(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):
 def test_every_dialect_of_a_load_aware_configuration(text):
     consume(text)
     config = validated(text)
-    asked = prometheus_clients.asked(config.tree)
+    asked = prometheus_clients.queried_prometheus(config.tree)
     assert (asked.address, asked.token, asked.plugins) == ("https://prometheus:9091", "planted-credential", ["TargetLoadPacking"])
     decision = decide(facts(config=config))
     assert decision.action == APPLY

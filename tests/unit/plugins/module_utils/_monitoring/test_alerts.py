@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.alerts import judge
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.alerts import evaluate
 
 
 def alert(state, since, **labels):
@@ -19,7 +19,7 @@ def test_several_rules_of_a_name_are_one_alert_in_the_worst_state():
         {"name": "Down", "state": "firing", "alerts": [alert("firing", "2026-01-03", pod="a"), alert("firing", "2026-01-01", pod="c")]},
         {"name": "Other", "state": "firing", "alerts": [alert("firing", "2026-01-01")]},
     ]
-    (told,), (finding,) = judge(["Down", "Down"], rules)
+    (told,), (finding,) = evaluate(["Down", "Down"], rules)
     assert (told["name"], told["state"], [one["labels"]["pod"] for one in told["active"]]) == ("Down", "firing", ["c", "b", "a"])
     assert told["active"][0] == {"state": "firing", "since": "2026-01-01", "labels": {"pod": "c"}, "message": "It is down."}
     assert (finding.severity, finding.code) == ("warning", "alert-firing")
@@ -27,6 +27,6 @@ def test_several_rules_of_a_name_are_one_alert_in_the_worst_state():
 
 
 def test_a_quiet_alert_is_no_finding_and_an_unknown_one_is():
-    told, (finding,) = judge(["Quiet", "Unknown"], [{"name": "Quiet", "state": "inactive", "alerts": []}])
+    told, (finding,) = evaluate(["Quiet", "Unknown"], [{"name": "Quiet", "state": "inactive", "alerts": []}])
     assert [(one["name"], one["state"], one["active"]) for one in told] == [("Quiet", "inactive", []), ("Unknown", None, [])]
     assert (finding.code, finding.message) == ("alert-unknown", "Prometheus has no rule for the alert Unknown")

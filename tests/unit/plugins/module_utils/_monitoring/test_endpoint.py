@@ -12,7 +12,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.endpoin
     SERVICE,
     Endpoint,
     choose,
-    given,
+    endpoint_from,
     of_prometheus,
     of_route,
     of_service,
@@ -113,4 +113,7 @@ def test_prometheus_object_of_the_namespace_comes_first():
 
 
 def test_given_url():
-    assert (given("https://p.example.com/").url, str(given("https://p.example.com"))) == ("https://p.example.com", "https://p.example.com")
+    assert (endpoint_from("https://p.example.com/").url, str(endpoint_from("https://p.example.com"))) == (
+        "https://p.example.com",
+        "https://p.example.com",
+    )

@@ -16,7 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.node_me
     Node,
     Readers,
     by_others,
-    judge,
+    evaluate,
     load_aware,
     needed,
     nodes,
@@ -33,7 +33,7 @@ def vector(values):
 
 def judged(values, ages=None, raw=None, known=NODES, readers=PACKING, metric=CPU):
     ages = dict.fromkeys(values, 10) if ages is None else ages
-    return judge(metric, vector(values), vector(ages), known, MAX_AGE, raw, readers)
+    return evaluate(metric, vector(values), vector(ages), known, MAX_AGE, raw, readers)
 
 
 def codes(findings):
@@ -106,7 +106,7 @@ def test_old_samples():
 
 def test_several_series_for_a_node():
     samples = [*vector({"node-1": 0.1, "node-2": 0.2}), Sample({"instance": "node-1", "job": "y"}, 0.9)]
-    _report, (finding,) = judge(CPU, samples, vector({"node-1": 5, "node-2": 5}), NODES, MAX_AGE, None, Readers([]))
+    _report, (finding,) = evaluate(CPU, samples, vector({"node-1": 5, "node-2": 5}), NODES, MAX_AGE, None, Readers([]))
     assert (finding.severity, finding.code, finding.nodes) == ("warning", "metric-duplicate", ("node-1",))
 
 

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.preflight import Options, examine
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.preflight import Options, inspect_prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import (
     CertificateError,
     Prometheus,
@@ -271,7 +271,7 @@ def test_without_a_token_load_watcher_verifies_whatever_is_said(authority, token
     with serving(authority.context("127.0.0.1")) as server:
         server.answers += [(200, VECTOR)] * 9
         options = {"url": server.url, "token": token, "insecure_skip_verify": True, "prometheus_ca": None, "plugins": [], "timeout": 5}
-        result = examine(
+        result = inspect_prometheus(
             Options(**options),
             lambda: SimpleNamespace(resource=lambda *_kind: None, list=lambda *_args, **_options: [], get=lambda *_args: None),
         )

@@ -38,7 +38,7 @@ def server():
 
 
 def test_a_web_token_tells_who_and_until_when():
-    token = tokens.given(web_token(sub="system:serviceaccount:ns:reader", exp=1763740800))
+    token = tokens.token_from(web_token(sub="system:serviceaccount:ns:reader", exp=1763740800))
     assert (token.subject, token.expires) == ("system:serviceaccount:ns:reader", datetime(2025, 11, 21, 16, 0, tzinfo=UTC))
     assert token.is_expired(datetime(2025, 11, 21, 16, 0, tzinfo=UTC))
     assert not token.is_expired(datetime(2025, 11, 21, 15, 59, tzinfo=UTC))
@@ -46,13 +46,13 @@ def test_a_web_token_tells_who_and_until_when():
 
 @pytest.mark.parametrize("value", ["opaque", "a.b.c", f"a.{encoded([1])}.c", f"a.{encoded({'exp': 'never'})}.c", "sha256~x.y"])
 def test_any_other_token_tells_nothing(value):
-    token = tokens.given(value)
+    token = tokens.token_from(value)
     assert (token.expires, token.subject) == (None, "")
     assert not token.is_expired(datetime.now(UTC))
 
 
 def test_nobody_sees_a_token_by_mistake():
-    assert "s3cret" not in repr(tokens.given("s3cret")) + f"{tokens.given('s3cret')}"
+    assert "s3cret" not in repr(tokens.token_from("s3cret")) + f"{tokens.token_from('s3cret')}"
 
 
 def test_request(server):

@@ -15,7 +15,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._olm.diagnose impor
     Seen,
     bundle_cannot_be_pulled,
     carries,
-    judge,
+    evaluate,
     uninstalled,
 )
 
@@ -63,7 +63,7 @@ def verdict(sub, *plans, csv=None, deployments=None, catalog=None, wanted=NAME, 
     found = {csv["metadata"]["name"]: csv} if csv else {}
     there = {"demo": deployment()} if deployments is None else deployments
     goal = Goal(lambda name: name == wanted, lambda name: short, config or {}, lambda plan: approves)
-    return judge(Seen(sub, list(plans), found, there, catalog), goal)
+    return evaluate(Seen(sub, list(plans), found, there, catalog), goal)
 
 
 INSTALLED = {"state": "AtLatestKnown", "installedCSV": NAME, "currentCSV": NAME, "installPlanRef": {"name": "install-1"}}
@@ -227,7 +227,7 @@ def upgrade(*plans, new=None):
     old = {"metadata": {"name": OLD}, "spec": {"version": "0.9.0"}, "status": {"phase": "Replacing" if new else "Succeeded"}}
     csvs = {OLD: old, **({NEW: new} if new else {})}
     goal = Goal(lambda name: name == NEW, lambda name: False, {}, lambda plan: True)
-    return judge(Seen(subscription([ORPHANED], **UPGRADING), list(plans), csvs, {"demo": deployment(available=0)}, catalog()), goal)
+    return evaluate(Seen(subscription([ORPHANED], **UPGRADING), list(plans), csvs, {"demo": deployment(available=0)}, catalog()), goal)
 
 
 @pytest.mark.parametrize(
