@@ -21,13 +21,12 @@ from typing import Any, NamedTuple
 from .document import Node, NotYaml, parse
 from .document_nodes import IGNORED, MAX_DEPTH, Place
 from .result import ERROR, Finding
+from .target import PLUGINS_ANNOTATION, VERSION_ANNOTATION
 from .version_independent import API_GROUP
 from .version_independent import KIND as CONFIGURATION
 
 CONFIG_KEY = "config.yaml"
 """The key of the ConfigMap that the operator of a SecondaryScheduler reads."""
-KUBERNETES_VERSION, PLUGINS = "osso.scheduler/kubernetes-version", "osso.scheduler/plugins"
-"""Annotations of a SecondaryScheduler: what its image holds, where the name does not tell."""
 
 _HOLDERS = {"ConfigMap": ("data", "binaryData"), "Secret": ("stringData", "data")}
 _ENCODED = (("ConfigMap", "binaryData"), ("Secret", "data"))
@@ -230,7 +229,7 @@ def _resolved(found: list[_Object]) -> Iterator[Configuration]:
             problems = tuple(_scheduler_problems(one, found))
             if problems:
                 yield Configuration(str(one), findings=problems)
-            kubernetes, plugins = (one.text("metadata", "annotations", name) for name in (KUBERNETES_VERSION, PLUGINS))
+            kubernetes, plugins = (one.text("metadata", "annotations", name) for name in (VERSION_ANNOTATION, PLUGINS_ANNOTATION))
             key = (one.namespace, one.text("spec", "schedulerConfig"))
             before = schedulers.get(key)
             others = (*before.others, before.object) if before else ()

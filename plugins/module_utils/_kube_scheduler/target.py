@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 
 from .tables.releases import API_VERSIONS, NEWEST, OLDEST, OPENSHIFT, OpenShift
 
+VERSION_ANNOTATION, PLUGINS_ANNOTATION = "osso.scheduler/kubernetes-version", "osso.scheduler/plugins"
+"""Of a SecondaryScheduler: what its image contains, where the name does not identify it."""
+
 IN_TREE = "in-tree"
 SCHEDULER_PLUGINS = "scheduler-plugins"
 

@@ -21,6 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failur
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import Finding
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PROM_URL
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PLUGINS_ANNOTATION, VERSION_ANNOTATION
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import user_in
@@ -222,8 +223,8 @@ def _of_unknown_image(facts: Facts, target: Target, warnings: str) -> Condition:
         return condition("ConfigValid", "True", IMAGE_ACCEPTS, before.get("message", ""))
     answer = f" The image itself gave no answer: {facts.image_error.rstrip('.')}." if facts.image_error else ""
     message = (
-        f"Only release-independent checks are made, because {target.unknown}.{answer} The annotations {resource_names.KUBERNETES_VERSION} "
-        f"(such as 1.31 or openshift-4.18) and {resource_names.PLUGINS} (in-tree, scheduler-plugins, or the plugins of a custom image) of this resource "
+        f"Only release-independent checks are made, because {target.unknown}.{answer} The annotations {VERSION_ANNOTATION} "
+        f"(such as 1.31 or openshift-4.18) and {PLUGINS_ANNOTATION} (in-tree, scheduler-plugins, or the plugins of a custom image) of this resource "
         "identify both."
     )
     return condition("ConfigValid", "Unknown", "ImageUnknown", message + warnings)

@@ -21,6 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PLACEHOLDERS
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PLUGINS_ANNOTATION, VERSION_ANNOTATION
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import named_plugins
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import findings, preflight, prometheus_clients
@@ -228,7 +229,7 @@ class Reader:
 
     def _validate(self, text: str, image: str | None, flags: Sequence[str]) -> ValidationResult:
         annotations = resource_names.annotations_of(self._resource)
-        kubernetes, plugins = annotations.get(resource_names.KUBERNETES_VERSION), annotations.get(resource_names.PLUGINS)
+        kubernetes, plugins = annotations.get(VERSION_ANNOTATION), annotations.get(PLUGINS_ANNOTATION)
         version = self._cluster_version()
         target = config_validation.resolve_target(image, kubernetes, plugins, flags, lambda: version, strict=False)
         return config_validation.validate(text, target, flags, PLACEHOLDERS, image, version or None, self._groups or None)

@@ -25,11 +25,12 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tab
     Kind,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import (
+    VERSION_ANNOTATION,
     UnknownTarget,
     is_later_openshift,
     parse_release,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import CONTROLLER_IMAGE, KUBERNETES_VERSION
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import CONTROLLER_IMAGE
 
 API_NOT_SERVED = "APINotServed"
 CRD_MISSING, CLUSTER_ROLE_MISSING, CONTROLLER_MISSING = "CRDMissing", "ClusterRoleMissing", "ControllerMissing"
@@ -158,7 +159,7 @@ def _is_served(kind: Kind, facts: Facts) -> bool:
 
 def _release(facts: Facts) -> int | None:
     """The minor of the scheduler's Kubernetes, None if it is unknown."""
-    given = facts["annotations"].get(KUBERNETES_VERSION)
+    given = facts["annotations"].get(VERSION_ANNOTATION)
     release = given if given and not is_later_openshift(given) else identify(facts["image"]).kubernetes
     try:
         return parse_release(release) if release else None

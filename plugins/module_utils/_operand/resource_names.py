@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Names of the objects of a SecondaryScheduler, and the annotations for settings that its spec has no field for."""
+"""Names of the objects of a SecondaryScheduler, and the annotations for settings that its spec has no field for.
+
+The annotations that identify the contents of its image are in kube_scheduler/target.py.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,6 @@ FIELD_MANAGER = "osso.scheduler.operator"
 FINALIZER = "osso.scheduler/clean-up"
 """Also in operator/watches.yaml, which is read by the runner."""
 
-KUBERNETES_VERSION = "osso.scheduler/kubernetes-version"
-PLUGINS = "osso.scheduler/plugins"
-"""What the image holds, where its name does not say it."""
 ROLLBACK = "osso.scheduler/rollback"
 AUTOMATIC, NEVER = "Automatic", "Never"
 RETRY = "osso.scheduler/retry"

@@ -13,6 +13,7 @@ Manifests here are dicts with apiVersion, kind and metadata.name, for namespaced
 
 from __future__ import annotations
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import SET_LABEL
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 # The field manager of its writes: what a Go program is called that names none.
@@ -22,7 +23,6 @@ UPSTREAM_STATUS_MANAGERS = ("secondary-scheduler-ConfigObserver", "SecondarySche
 UPSTREAM_NAMESPACE = "openshift-secondary-scheduler-operator"
 UPSTREAM_RESOURCE = "cluster"
 
-_SET_LABEL = "osso.scheduler/set"
 _RBAC = "rbac.authorization.k8s.io/v1"
 _WORKLOAD = "secondary-scheduler"
 
@@ -54,7 +54,7 @@ def _is_upstreams(obj: Object, resource: Object) -> bool:
     return (
         bool(owners)
         and all(_owns(owner, obj, resource) for owner in owners)
-        and _SET_LABEL not in (obj["metadata"].get("labels") or {})
+        and SET_LABEL not in (obj["metadata"].get("labels") or {})
         and ("roleRef" not in obj or _is_for_the_scheduler(obj))
     )
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.embedded_configurations import KUBERNETES_VERSION, PLUGINS
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PLACEHOLDERS, PROM_TOKEN
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PLUGINS_ANNOTATION, VERSION_ANNOTATION
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.configuration import read_config_map
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def read(client: Client, given: Mapping[str, Any]) -> dict[str, Any] | None:
     if isinstance(found.text, bytes):
         raise InputError(f"baseline.secondary_scheduler: {namespace}/{name}: {found.source} is no UTF-8.")
     own = {name: value for name, value in given.items() if value is not None and name != "secondary_scheduler"}
-    about = {"release": annotations.get(KUBERNETES_VERSION), "plugins": annotations.get(PLUGINS)}
+    about = {"release": annotations.get(VERSION_ANNOTATION), "plugins": annotations.get(PLUGINS_ANNOTATION)}
     about["source"] = f"baseline.secondary_scheduler: {namespace}/{name}"
     return {**about, "image": spec.get("schedulerImage"), "config_text": found.text, "may_be_broken": True, **own}
 

@@ -16,7 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tab
     PROM_URL,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import is_usable
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import is_usable, names_of
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import flags
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, duplicates, shared_names
 
@@ -55,18 +55,23 @@ def complete(
     """``items``: the schedulers with all that was left out; ``errors``: what of ``given`` cannot be used, with place, value and remedy; ``warnings``.
 
     ``flags`` of an item are those that the operator starts its pods with: they override the configuration, so they belong to its check.
-    ``placeholders``: those that the operator fills.
+    ``placeholders``: those that the operator fills. ``workload``: the name of the Deployment, with which other names begin.
     ``variant``: of the operator that is to reconcile the resources; ``names``: for each item with state present, the scheduler names of its
     configuration, where these are known already; ``upstream``: see `_unfilled`, where that is known.
     """
-    more = {"placeholders": list(PLACEHOLDERS)}
-    items = [{**item, "flags": flags(item["name"], item["namespace"]), **more} for item in completed(VARIABLE, given, DEFAULTS)]
+    items = [{**item, **_derived(item["name"], item["namespace"])} for item in completed(VARIABLE, given, DEFAULTS)]
     found = [error for item in items for error in _errors(item)] + duplicates(items)
     if variant == "upstream":
         found += [f"{item['where']}: {error}" for item in items for error in _beyond_upstream(item)]
     found += shared_names([item for item in items if item["state"] == "present"], names)
     found += _unfilled(upstream) if upstream else []
     return {"items": items, "errors": found, "warnings": [] if items else [f"{VARIABLE} is empty: no scheduler is configured."]}
+
+
+def _derived(name: str, namespace: str) -> dict[str, Any]:
+    """What follows from the name of an item."""
+    workload = names_of({"metadata": {"name": name, "namespace": namespace}})["workload"]
+    return {"flags": flags(name, namespace), "placeholders": list(PLACEHOLDERS), "workload": workload}
 
 
 def _unfilled(upstream: Mapping[str, Any]) -> list[str]:

@@ -18,10 +18,8 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import embedded_configurations
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.command_line import main
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.releases import NEWEST
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
 
 PROFILE = "profiles:\n- schedulerName: a\n  plugins:\n    score:\n      enabled:\n      - name: {0}\n"
 V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n"
@@ -415,13 +413,6 @@ def test_precommit_installs_this_package(root):
     folders = {path.parent.relative_to(root / "plugins/module_utils") for path in root.glob("plugins/module_utils/_kube_scheduler/**/*.py")}
     packages = {f'"osso{str(folder).replace("/", ".")}"' for folder in folders}
     assert packages == set(project.partition("packages = [")[2].partition("]")[0].split(", "))
-
-
-def test_annotations_have_the_names_that_the_operator_reads():
-    assert (embedded_configurations.KUBERNETES_VERSION, embedded_configurations.PLUGINS) == (
-        resource_names.KUBERNETES_VERSION,
-        resource_names.PLUGINS,
-    )
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_gangs_of_kubernetes_need_an_api_that_is_off_by_default():
     assert (missing["what"], missing["reason"]) == ("API scheduling.k8s.io/v1beta1", "APINotServed")
     assert "--feature-gates=GenericWorkload=true and --runtime-config=scheduling.k8s.io/v1beta1=true" in missing["message"]
     # An annotation with a release that nobody knows yet leaves the decision to the image.
-    later = {**facts(effective, image, without=["PodGroup"]), "annotations": {plugin_requirements.KUBERNETES_VERSION: "openshift-5.99"}}
+    later = {**facts(effective, image, without=["PodGroup"]), "annotations": {plugin_requirements.VERSION_ANNOTATION: "openshift-5.99"}}
     assert plugin_requirements.requirements_of(effective, later)["missing"] == [missing]
     old = {**later, "image": "registry.k8s.io/kube-scheduler:v1.36.0"}
     assert plugin_requirements.requirements_of(effective, old)["missing"] == []

@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import target
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
 from support.operand import resource
 
@@ -33,3 +35,11 @@ def test_one_finalizer():
     (watch,) = yaml.safe_load((ROOT / "operator/watches.yaml").read_text())
     assert watch["finalizer"]["name"] == resource_names.FINALIZER
     assert f"'{resource_names.FINALIZER}'" in (ROOT / "roles/operator/tasks/absent.yml").read_text()
+
+
+def test_annotations_that_the_role_writes_are_read():
+    template = (ROOT / "roles/secondary_scheduler/templates/schedulers.yaml.j2").read_text()
+    written = set(re.findall(r"osso\.scheduler/[a-z-]+", template))
+    assert len(written) >= 6
+    known = [*vars(resource_names).values(), target.VERSION_ANNOTATION, target.PLUGINS_ANNOTATION]
+    assert [name for name in written if name not in known] == []
