@@ -328,19 +328,19 @@ options:
     elements: dict
     default: []
     suboptions:
-      apiVersion:
+      apiVersion: &assumed_apiversion
         description: API version of the object.
         type: str
         required: true
         aliases: [api_version]
-      kind:
+      kind: &assumed_kind
         description: Kind of the object.
         type: str
         required: true
-      namespace:
+      namespace: &assumed_namespace
         description: Namespace of the object.
         type: str
-      name:
+      name: &assumed_name
         description: Name of the object.
         type: str
         required: true
@@ -359,22 +359,10 @@ options:
     elements: dict
     default: []
     suboptions:
-      apiVersion:
-        description: API version of the object.
-        type: str
-        required: true
-        aliases: [api_version]
-      kind:
-        description: Kind of the object.
-        type: str
-        required: true
-      namespace:
-        description: Namespace of the object.
-        type: str
-      name:
-        description: Name of the object.
-        type: str
-        required: true
+      apiVersion: *assumed_apiversion
+      kind: *assumed_kind
+      namespace: *assumed_namespace
+      name: *assumed_name
       uid:
         description: UID of the object; not used.
         type: str
