@@ -44,9 +44,9 @@ def condition(live: Object, type: str, status: str = "True", reason: str | None 
         seen = ", ".join("{type}={status}".format(**one) for one in conditions.conditions_of(live))
         return Verdict(PENDING, "condition {0} is not reported{1}".format(type, " (only " + seen + ")" if seen else ""))
     if not _is_current(live, found):
-        return Verdict(PENDING, "its controller has not looked at the present generation yet: " + _told(found))
+        return Verdict(PENDING, "its controller has not looked at the present generation yet: " + _message_of(found))
     if found.get("status") != status or (reason and found.get("reason") != reason):
-        return Verdict(PENDING, _told(found))
+        return Verdict(PENDING, _message_of(found))
     return Verdict(READY)
 
 
@@ -69,7 +69,7 @@ def established(live: Object) -> Verdict:
     """Is a CustomResourceDefinition served?"""
     rejected = conditions.find(live, "NamesAccepted")
     if rejected.get("status") == "False":
-        return Verdict(FAILED, _told(rejected))
+        return Verdict(FAILED, _message_of(rejected))
     return condition(live, "Established")
 
 
@@ -90,10 +90,10 @@ def _deployment(spec: Object, status: Object, live: Object) -> Verdict:
     stuck = conditions.find(live, "Progressing")
     # Right after a change the condition is still that of the rollout before.
     if stuck.get("reason") == "ProgressDeadlineExceeded" and (found.updated or not found.total):
-        return Verdict(FAILED, counts + "; " + _told(stuck))
+        return Verdict(FAILED, counts + "; " + _message_of(stuck))
     failure = conditions.find(live, "ReplicaFailure")
     if failure.get("status") == "True":
-        counts += "; " + _told(failure)
+        counts += "; " + _message_of(failure)
     return Verdict(PENDING, counts)
 
 
@@ -118,7 +118,7 @@ def _stateful_set(spec: Object, status: Object, live: Object) -> Verdict:
 def _job(spec: Object, status: Object, live: Object) -> Verdict:
     failed = conditions.find(live, "Failed")
     if failed.get("status") == "True":
-        return Verdict(FAILED, _told(failed))
+        return Verdict(FAILED, _message_of(failed))
     if conditions.is_true(live, "Complete"):
         return Verdict(READY)
     return Verdict(PENDING, "{0} of {1} completions".format(status.get("succeeded", 0), spec.get("completions", 1)))
@@ -242,7 +242,7 @@ def held_by(live: Object) -> str:
     if finalizers:
         reasons.append("finalizers {0}, which the controllers that put them there have to remove".format(", ".join(finalizers)))
     if live["kind"] == "Namespace":
-        reasons += [_told(one) for one in conditions.conditions_of(live) if one.get("status") == "True"]
+        reasons += [_message_of(one) for one in conditions.conditions_of(live) if one.get("status") == "True"]
         if not reasons and live.get("spec", {}).get("finalizers"):
             reasons.append("its content is still being deleted")
     if not live["metadata"].get("deletionTimestamp"):
@@ -263,7 +263,7 @@ def _at(live: Any, path: str) -> Any:
     return live
 
 
-def _told(found: Object) -> str:
+def _message_of(found: Object) -> str:
     text = "{0} is {1}".format(found["type"], found["status"])
     if found.get("reason"):
         text += " ({0})".format(found["reason"])

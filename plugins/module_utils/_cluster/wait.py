@@ -81,10 +81,10 @@ def until_ready(
 
 def _until_ready(client: Client, target: Target, deadline: Deadline, obj: Object | None) -> tuple[readiness.Verdict, Object | None]:
     """``(verdict, object)``; the verdict is READY unless the time is over, the object failed, or its pods cannot start."""
-    verdict, patience, looked = _judge(target, obj), Patience(), time.monotonic()
+    verdict, patience, looked = _evaluate(target, obj), Patience(), time.monotonic()
     # A failure that was there before may be an old one: the object gets the chance to recover.
     for obj in _versions(client, target, deadline) if verdict.state != readiness.READY else ():
-        verdict, before = _judge(target, obj), verdict
+        verdict, before = _evaluate(target, obj), verdict
         if verdict.state == readiness.READY or (verdict.state == readiness.FAILED and before.state == readiness.PENDING):
             break
         if time.monotonic() - looked >= _PODS_SECONDS and target.identity.kind in readiness.ROLLOUTS:
@@ -94,7 +94,7 @@ def _until_ready(client: Client, target: Target, deadline: Deadline, obj: Object
     return verdict, obj
 
 
-def _judge(target: Target, obj: Object | None) -> readiness.Verdict:
+def _evaluate(target: Target, obj: Object | None) -> readiness.Verdict:
     return target.judge(obj) if obj else readiness.Verdict(readiness.PENDING, "it does not exist")
 
 
@@ -134,7 +134,7 @@ def _not_ready(
     for position, target in enumerate(targets):
         if position:
             obj = client.get(target.resource, target.identity.name, target.identity.namespace)
-            verdict = _judge(target, obj)
+            verdict = _evaluate(target, obj)
             seen[target.identity] = obj
         if verdict.state != readiness.READY:
             texts.append("{0}: {1}".format(target.identity, "; ".join([verdict.why] + _pod_problems(client, seen[target.identity]))))

@@ -35,7 +35,7 @@ def evaluate(cluster_operator: dict[str, Any] | None, kube_scheduler: dict[str, 
         waiting.append("there is no ClusterOperator kube-scheduler")
     else:
         waiting += [
-            _told(cluster_operator, kind, is_now)
+            _message_of(cluster_operator, kind, is_now)
             for kind, wanted in (("Available", "True"), ("Progressing", "False"), ("Degraded", "False"))
             if (is_now := find(cluster_operator, kind).get("status", "Unknown")) != wanted
         ]
@@ -69,9 +69,9 @@ def _failing(cluster_operator: Object | None, kube_scheduler: Object, behind: li
             return f"{node['name']} could not be updated to revision {latest}: {node['failure'] or 'no reason given'}"
     if find(kube_scheduler, "TargetConfigControllerDegraded").get("status") == "True":
         # Its configuration cannot be made: no waiting helps.
-        return _told(kube_scheduler, "TargetConfigControllerDegraded", "True")
+        return _message_of(kube_scheduler, "TargetConfigControllerDegraded", "True")
     if find(cluster_operator, "Degraded").get("status") == "True":
-        return _told(cluster_operator, "Degraded", "True")
+        return _message_of(cluster_operator, "Degraded", "True")
     return ""
 
 
@@ -90,7 +90,7 @@ def _under_way(nodes: list[dict[str, Any]]) -> str:
     return ", " + ", ".join(changing) if changing else ""
 
 
-def _told(resource: Object | None, kind: str, is_now: str) -> str:
+def _message_of(resource: Object | None, kind: str, is_now: str) -> str:
     found = find(resource, kind)
     text = f"{kind} is {is_now}"
     if found.get("reason") not in (None, "", "AsExpected"):

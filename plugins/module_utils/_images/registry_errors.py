@@ -61,19 +61,19 @@ def explain(output: str, reference: str, prefix: str) -> str:
     prefix: what the names of the playbook's variables begin with.
     """
     detail = _last(output)
-    subject, remedy = about(output, reference), _judge(output)[1]
+    subject, remedy = about(output, reference), _cause_and_remedy(output)[1]
     return f"{subject}: {remedy.format(v=prefix)}. Original message: {detail}" if remedy else f"{subject}: {detail or 'no error message'}"
 
 
 def about(output: str, reference: str) -> str:
     """The common part of all messages, to report it only once."""
-    return reference.partition("/")[0] if _judge(output)[0] in _REGISTRY_WIDE else reference
+    return reference.partition("/")[0] if _cause_and_remedy(output)[0] in _REGISTRY_WIDE else reference
 
 
 def may_be_missing(output: str) -> bool:
     """Whether the error means that the image does not exist. Some registries instead deny access to a missing image, unless the user may create
     it."""
-    return _judge(output)[0] in ("unknown", "denied")
+    return _cause_and_remedy(output)[0] in ("unknown", "denied")
 
 
 def problems(answers: list[dict[str, Any]], prefix: str) -> list[str]:
@@ -88,7 +88,7 @@ def problems(answers: list[dict[str, Any]], prefix: str) -> list[str]:
     return list(found.values())
 
 
-def _judge(output: str) -> tuple[str, str]:
+def _cause_and_remedy(output: str) -> tuple[str, str]:
     return next(((kind, remedy) for kind, pattern, remedy in _REMEDIES if re.search(pattern, output, re.IGNORECASE)), ("", ""))
 
 

@@ -43,7 +43,7 @@ class Unusable(Exception):
     """The command line or a file cannot be used; the text contains the reason."""
 
 
-class Judged(NamedTuple):
+class Validated(NamedTuple):
     """What is reported of one configuration. output: what goes to stdout besides the findings."""
 
     checked: Checked
@@ -70,18 +70,18 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_intermixed_args(arguments)
     try:
         _check_usage(options)
-        judged = [one for name in options.files for one in _judge(name, options)]
+        validated = [one for name in options.files for one in _validate(name, options)]
     except (Unusable, UnknownTarget, ImportError) as error:
         sys.stderr.write(f"error: {error}\n")
         return UNUSABLE
-    checked = [one.checked for one in judged]
+    checked = [one.checked for one in validated]
     if options.format == "json":
-        sys.stdout.write(json.dumps([one.report for one in judged], indent=2, default=str) + "\n")
+        sys.stdout.write(json.dumps([one.report for one in validated], indent=2, default=str) + "\n")
     else:
         findings_to = sys.stderr if _has_output(options) else sys.stdout
-        findings_to.writelines(f"{note}\n" for one in judged for note in one.notes)
+        findings_to.writelines(f"{note}\n" for one in validated for note in one.notes)
         findings_to.write(FORMATS[options.format](checked))
-        sys.stdout.writelines(one.output for one in judged)
+        sys.stdout.writelines(one.output for one in validated)
     return WRONG if any(finding.severity == ERROR for one in checked for finding in one.findings) else OK
 
 
@@ -171,38 +171,38 @@ def _plugins(given: str | None) -> Any:
     return described
 
 
-def _judge(name: str, options: argparse.Namespace) -> list[Judged]:
+def _validate(name: str, options: argparse.Namespace) -> list[Validated]:
     found = configurations(_read(name))
     if not any(one.text is not None for one in found):
         _note(f"{name}: no ConfigMap or Secret has a KubeSchedulerConfiguration", options)
     if _has_output(options):
         found = [_only(found, name)]
-    return _with_shared_names(found, [_judge_one(name, one, options) for one in found])
+    return _with_shared_names(found, [_validate_one(name, one, options) for one in found])
 
 
-def _with_shared_names(found: list[Configuration], judged: list[Judged]) -> list[Judged]:
+def _with_shared_names(found: list[Configuration], validated: list[Validated]) -> list[Validated]:
     """The same, with a warning for each schedulerName that several SecondarySchedulers of the file use."""
     users: dict[str, dict[str, None]] = {}
-    for one, about in zip(found, judged):
+    for one, about in zip(found, validated):
         if one.scheduler and one.key == CONFIG_KEY:
             for name in about.report["scheduler_names"]:
                 users.setdefault(name, {}).update(dict.fromkeys((*one.scheduler.others, one.scheduler.object)))
     shared = {name: " and ".join(objects) for name, objects in users.items() if len(objects) > 1}
-    return [_warned(one, about, shared) if one.scheduler and one.key == CONFIG_KEY else about for one, about in zip(found, judged)]
+    return [_warned(one, about, shared) if one.scheduler and one.key == CONFIG_KEY else about for one, about in zip(found, validated)]
 
 
-def _warned(found: Configuration, judged: Judged, shared: Mapping[str, str]) -> Judged:
+def _warned(found: Configuration, validated: Validated, shared: Mapping[str, str]) -> Validated:
     """The same, with a warning for each of its schedulerNames among ``shared``, which has the users of each."""
     hint = "give each its own schedulerName, because schedulers of one name place the same pods and do not see each other's decisions"
     added = [
         found.located(
             Finding(WARNING, "shared-name", f"schedulerName {name} is used by {shared[name]}", path="profiles", hint=hint, stage=ADVICE)
         )
-        for name in judged.report["scheduler_names"]
+        for name in validated.report["scheduler_names"]
         if name in shared
     ]
-    checked = judged.checked._replace(findings=(*judged.checked.findings, *added))
-    return judged._replace(checked=checked, report={**judged.report, "findings": [finding.as_dict() for finding in checked.findings]})
+    checked = validated.checked._replace(findings=(*validated.checked.findings, *added))
+    return validated._replace(checked=checked, report={**validated.report, "findings": [finding.as_dict() for finding in checked.findings]})
 
 
 def _only(found: list[Configuration], name: str) -> Configuration:
@@ -214,20 +214,20 @@ def _only(found: list[Configuration], name: str) -> Configuration:
     return having_text[0]
 
 
-def _judge_one(name: str, found: Configuration, options: argparse.Namespace) -> Judged:
+def _validate_one(name: str, found: Configuration, options: argparse.Namespace) -> Validated:
     if found.text is None:
-        return _judged(name, found, Result(found.findings), located=True)
+        return _validated(name, found, Result(found.findings), located=True)
     reader = _reader(name, found, options)
     if options.convert:
         return _convert(name, found, reader, options)
     result = reader.check(found.text)
     if reader.image:
         result = replace(result, findings=(*result.findings, *check_image(reader.image, reader.kubernetes)))
-    judged = _judged(name, found, result)
-    report = judged.report
+    validated = _validated(name, found, result)
+    report = validated.report
     if options.complete:
         report["completed"] = result.config
-        return judged._replace(output=from_structure(result.config) if result.config and result.valid else "")
+        return validated._replace(output=from_structure(result.config) if result.config and result.valid else "")
     if options.diff or options.diff_release:
         from .configuration_diff import diff
 
@@ -236,8 +236,8 @@ def _judge_one(name: str, found: Configuration, options: argparse.Namespace) -> 
         else:
             differences = diff(result, reader.check(found.text, options.diff_release))
         report["differences"] = [difference._asdict() for difference in differences]
-        return judged._replace(output="".join(f"{difference.format()}\n" for difference in differences))
-    return judged
+        return validated._replace(output="".join(f"{difference.format()}\n" for difference in differences))
+    return validated
 
 
 def _reader(name: str, found: Configuration, options: argparse.Namespace) -> Reader:
@@ -284,22 +284,22 @@ def _note(text: str, options: argparse.Namespace) -> None:
         sys.stderr.write(f"note: {text}\n")
 
 
-def _convert(name: str, found: Configuration, reader: Reader, options: argparse.Namespace) -> Judged:
+def _convert(name: str, found: Configuration, reader: Reader, options: argparse.Namespace) -> Validated:
     from .convert import convert
 
     text = found.text or ""
     source = reader.kubernetes if reader.kubernetes and _reads(reader, text) else None
     conversion = convert(text, source, options.convert, reader.plugins, reader.flags)
     result = check(conversion.text, options.convert, reader.plugins, reader.flags)
-    judged = _judged(name, found, replace(result, findings=conversion.findings))
-    judged.report["conversion"] = {
+    validated = _validated(name, found, replace(result, findings=conversion.findings))
+    validated.report["conversion"] = {
         "source": conversion.source,
         "complete": conversion.complete,
         "steps": [step._asdict() for step in conversion.steps],
         "text": conversion.text,
     }
     notes = tuple(": ".join(part for part in (name, step.kind, step.path, step.message) if part) for step in conversion.steps)
-    return judged._replace(output=conversion.text, notes=notes)
+    return validated._replace(output=conversion.text, notes=notes)
 
 
 def _reads(reader: Reader, text: str | bytes) -> bool:
@@ -308,7 +308,7 @@ def _reads(reader: Reader, text: str | bytes) -> bool:
     return group != API_GROUP or not reader.kubernetes or make_target(reader.kubernetes).serves(version)
 
 
-def _judged(name: str, found: Configuration, result: Result, located: bool = False) -> Judged:
+def _validated(name: str, found: Configuration, result: Result, located: bool = False) -> Validated:
     """located: whether the findings have their places in the file already."""
     findings = result.findings if located else tuple(found.located(finding) for finding in result.findings)
     report = {
@@ -322,7 +322,7 @@ def _judged(name: str, found: Configuration, result: Result, located: bool = Fal
         "findings": [finding.as_dict() for finding in findings],
         "effective": result.effective,
     }
-    return Judged(Checked(name, found.label, findings), report)
+    return Validated(Checked(name, found.label, findings), report)
 
 
 def _read(name: str) -> bytes:

@@ -89,10 +89,10 @@ def uninstalled(name: str, csv: Object | None) -> str:
         return f"{what} is here only as a copy of the one in namespace {copied_from} ({status(csv, 'message', 'Copied')})"
     if "deletionTimestamp" in csv["metadata"]:
         return f"{what} is being deleted"
-    return "" if status(csv, "phase") == "Succeeded" else f"{what} is {_told_phase(csv)}"
+    return "" if status(csv, "phase") == "Succeeded" else f"{what} is {_phase_text(csv)}"
 
 
-def _told_phase(csv: Object) -> str:
+def _phase_text(csv: Object) -> str:
     phase, reason, message = (status(csv, field, "") for field in ("phase", "reason", "message"))
     return (phase or "new") + (f" ({reason}): {one_line(message)}" if reason or message else "")
 
@@ -141,9 +141,9 @@ def _stuck(seen: Seen, goal: Goal) -> Verdict:
     if unresolved is not None:
         return unresolved
     if _true(found, "BundleUnpacking"):
-        return Verdict(PENDING, f"{_subscription(seen)}: its bundle is being unpacked: {_told(found['BundleUnpacking'])}")
+        return Verdict(PENDING, f"{_subscription(seen)}: its bundle is being unpacked: {_condition_text(found['BundleUnpacking'])}")
     if _true(found, "CatalogSourcesUnhealthy"):
-        return Verdict(PENDING, f"{_subscription(seen)}: {_told(found['CatalogSourcesUnhealthy'])}")
+        return Verdict(PENDING, f"{_subscription(seen)}: {_condition_text(found['CatalogSourcesUnhealthy'])}")
     if seen.catalog is not None and catalogs.evaluate(seen.catalog).state != readiness.READY:
         return Verdict(PENDING, f"CatalogSource {name_of(seen.catalog)}: {catalogs.evaluate(seen.catalog).why}")
     if plan is not None and status(plan, "phase") != "Complete":
@@ -174,7 +174,7 @@ def _unresolved(seen: Seen, found: Mapping[str, Object]) -> Verdict | None:
     """The `Verdict` if OLM cannot resolve the Subscription; None if OLM does not report this."""
     for kind, what in (("ResolutionFailed", "OLM cannot resolve it"), ("BundleUnpackFailed", "its bundle cannot be unpacked")):
         if _true(found, kind):
-            text = f"{_subscription(seen)}: {what}: {_told(found[kind])}"
+            text = f"{_subscription(seen)}: {what}: {_condition_text(found[kind])}"
             if _follows_from_upgrade(seen, found) or found[kind].get("reason") in _TRIED_AGAIN:
                 return Verdict(PENDING, text)
             orphan = _orphan(found)
@@ -316,11 +316,11 @@ def _plan_failure(plan: Object) -> str:
     texts = [status(plan, "message", "")]
     for one in status(plan, "conditions", []):
         if one.get("status") != "True":
-            texts.append(_told(one))
+            texts.append(_condition_text(one))
     for lookup in status(plan, "bundleLookups", []):
         for one in lookup.get("conditions") or []:
             if one.get("status") == "True":
-                texts.append("bundle {0}: {1}".format(lookup.get("identifier", ""), _told(one)))
+                texts.append("bundle {0}: {1}".format(lookup.get("identifier", ""), _condition_text(one)))
     return "; ".join(dict.fromkeys(text for text in texts if text)) or "it gives no reason"
 
 
@@ -328,7 +328,7 @@ def _true(found: Mapping[str, Object], kind: str) -> bool:
     return found.get(kind, {}).get("status") == "True"
 
 
-def _told(condition: Object) -> str:
+def _condition_text(condition: Object) -> str:
     return ": ".join(part.strip() for part in (condition.get("reason"), condition.get("message")) if part) or condition.get("type", "")
 
 

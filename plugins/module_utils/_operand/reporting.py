@@ -46,7 +46,7 @@ class Applied(NamedTuple):
     deployment: Object | None = None
 
 
-class Told(NamedTuple):
+class Reported(NamedTuple):
     """changed: was something written? look_again: when the operator has to reconcile again by itself, such as ``5s``; "" if it learns of every
     change that matters."""
 
@@ -64,7 +64,7 @@ class Reporting:
         self._now = timestamps.now()
         self._kind = client.resource(resource["apiVersion"], resource["kind"])
 
-    def present(self, inputs: Inputs, applied: Applied, error: str = "") -> Told:
+    def present(self, inputs: Inputs, applied: Applied, error: str = "") -> Reported:
         """After an apply, or after none. ``error``: why the apply failed, "" if it did not."""
         facts, decision, before = inputs.facts, inputs.decision, self._resource.get("status") or {}
         deployment = applied.deployment or facts.deployment
@@ -100,9 +100,9 @@ class Reporting:
         problem = condition_metrics.post(resource_names.names_of(self._resource), status["conditions"])
         if problem:
             self._warn(problem)
-        return Told(changed, self._look_again(outcome, status, applied.objects))
+        return Reported(changed, self._look_again(outcome, status, applied.objects))
 
-    def unread(self, error: str) -> Told:
+    def unread(self, error: str) -> Reported:
         """After a reconcile that could not even read what it depends on: all other conditions are what they were."""
         before = self._resource.get("status") or {}
         degraded = with_time(condition("Degraded", "True", "ReadFailed", error), before, self._now)
@@ -117,15 +117,15 @@ class Reporting:
         again = ""
         if _is_known(self._resource, "ReadFailed"):
             again = f"{statuses.backoff(statuses.unchanged_for(status, self._now), resources=statuses.MANY)}s"
-        return Told(changed, again)
+        return Reported(changed, again)
 
-    def absent(self, neighbours: Neighbours) -> Told:
+    def absent(self, neighbours: Neighbours) -> Reported:
         """After all that belonged to the resource is deleted, and before the resource itself is."""
         others = [other for other in neighbours.resources if uniqueness.key(other) != uniqueness.key(self._resource)]
         changed = self._tell_rivals(others, others)
         changed |= self._unmark(neighbours.config_map)
         condition_metrics.forget(resource_names.names_of(self._resource))
-        return Told(changed)
+        return Reported(changed)
 
     def _look_again(self, outcome: statuses.Outcome, status: Object, objects: Iterable[Mapping[str, Any]]) -> str:
         if outcome.decision.action not in (APPLY, HOLD):

@@ -102,7 +102,7 @@ def report(outcome: Outcome) -> Object:
         "observedGeneration": resource["metadata"]["generation"],
         "readyReplicas": live.get("readyReplicas", 0),
         "schedulerNames": list(outcome.names),
-        "conditions": [with_time(entry, before, outcome.now) for entry in _told_once(conditions)],
+        "conditions": [with_time(entry, before, outcome.now) for entry in _without_repetition(conditions)],
         "generations": [],
     }
     if deployment:
@@ -235,7 +235,7 @@ def _deadline(deployment: Object) -> str:
     return f"The rollout made no progress for {deployment['spec'].get('progressDeadlineSeconds', 600)} s."
 
 
-def _told_once(conditions: list[Condition]) -> list[Condition]:
+def _without_repetition(conditions: list[Condition]) -> list[Condition]:
     """The conditions, of which those that follow from Degraded refer to it."""
     degraded = next(entry for entry in conditions if entry["type"] == "Degraded")
     if degraded["status"] != "True":

@@ -28,7 +28,7 @@ def conditions(resources: Sequence[Object]) -> dict[Key, Condition]:
         if not resource["metadata"].get("deletionTimestamp") and (resource.get("spec") or {}).get("managementState") != "Removed":
             for name in (resource.get("status") or {}).get("schedulerNames") or []:
                 claims.setdefault(name, []).append(key(resource))
-    return {key(resource): _judge_one(key(resource), claims) for resource in resources}
+    return {key(resource): _condition_of(key(resource), claims) for resource in resources}
 
 
 def changed(resources: Sequence[Object]) -> list[tuple[Object, Condition]]:
@@ -42,7 +42,7 @@ def changed(resources: Sequence[Object]) -> list[tuple[Object, Condition]]:
     return found
 
 
-def _judge_one(mine: Key, claims: dict[str, list[Key]]) -> Condition:
+def _condition_of(mine: Key, claims: dict[str, list[Key]]) -> Condition:
     taken = {name: [other for other in keys if other != mine] for name, keys in sorted(claims.items()) if mine in keys and len(keys) > 1}
     if not taken:
         return condition(TYPE, "True", "AsExpected")
