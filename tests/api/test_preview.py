@@ -427,7 +427,7 @@ def test_a_default_scheduler_whose_configuration_is_a_file_of_its_node(binary, d
     candidate, baseline = {"binary": binary, "config": CONFIG}, {"scheduler_name": "default-scheduler"}
     refused = run_directly("scheduler_preview", succeed=False, snapshot=str(file), candidate=candidate, baseline=baseline)
     assert (
-        "it is the file /etc/kubernetes/scheduler.yaml of its node, or cannot be read. Set baseline.config_file to a copy"
+        "it is the file /etc/kubernetes/scheduler.yaml of its node, or cannot be read. In the place of scheduler_name, set"
         in refused.message
     )
 

@@ -70,7 +70,7 @@ def timed(figures, binary):
 
 
 class Memory:
-    """The largest memory of a process and its children so far, in MB (10^6 bytes). Pages that several of them use count once."""
+    """The largest resident memory of a process and its children together so far, in MB (10^6 bytes), with the files of their programs."""
 
     def __init__(self, process: int):
         self.largest = 0.0
@@ -93,7 +93,7 @@ class Memory:
 
 def memory(process: int) -> float:
     with suppress(OSError):  # it has ended
-        (line,) = [line for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines() if line.startswith("Pss:")]
+        (line,) = [line for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines() if line.startswith("Rss:")]
         return int(line.split()[1]) * 1024 / 1e6
     return 0.0
 

@@ -20,6 +20,8 @@ from pathlib import Path
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import in_pod, job
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import job_pods
+from cluster.throwaway import processes
+from cluster.throwaway.layout import Layout
 from support.access import service_account
 from support.direct_module import COLLECTIONS, run_directly
 from support.preview import CONFIG, SECRET, listed, node, pod
@@ -146,6 +148,31 @@ def test_a_user_who_may_not_delete_the_job(given, left_over, kubectl, namespace)
     assert done.result["previewed"]
     assert any(f"kubectl -n {namespace} delete job osso-preview-" in warning for warning in done.warnings)
     eventually(lambda: not left_over(), within=120)
+
+
+@pytest.mark.long
+def test_a_lost_node_leaves_nothing(given, left_over, kubectl, own_cluster, namespace, tmp_path):
+    """The kubelet of the pod's node does not answer while the preview runs: one error, and all objects are deleted at once."""
+    file = tmp_path / "many.json"
+    nodes = [node(f"n{number:03}") for number in range(300)]
+    file.write_bytes(listed(*nodes, *(pod(f"p{number:04}", on=f"n{number % 300:03}") for number in range(6000))))
+    # A fifth of it is the patience without progress, but at least two minutes.
+    asked = {**given, "snapshot": str(file), "timeout": 60}
+    with ThreadPoolExecutor() as executor:
+        preview = executor.submit(run_directly, "scheduler_preview", succeed=False, **asked)
+        selector = ("--selector=osso.scheduler/preview", f"--namespace={namespace}")
+        place = "--output=jsonpath={.items[?(@.status.phase=='Running')].spec.nodeName}"
+        lost = eventually(lambda: kubectl("get", "pods", *selector, place).stdout)
+        kubelet = processes.running(Layout(own_cluster))[f"kubelet.{lost}"].pid
+        os.kill(kubelet, signal.SIGSTOP)
+        started = time.monotonic()
+        try:
+            message = preview.result(timeout=400).message
+            assert left_over() == []
+        finally:
+            os.kill(kubelet, signal.SIGCONT)
+    assert time.monotonic() - started < 300
+    assert message.startswith(f"job: the node {lost}, on which the Job {namespace}/osso-preview-")
 
 
 @pytest.mark.long

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError, message_of
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import explanation, in_pod
@@ -277,10 +278,7 @@ class _Waiting:
             if line != self._last:
                 self._last, self._changed = line, now
             if now - self._changed > self._patience:
-                raise ClusterError(
-                    f"job.image: the container of {self._place.image} has shown no progress for {self._patience} s. {_SAME_VERSION} "
-                    "If its node is slow, raise timeout: a fifth of it is the limit, if that is more."
-                )
+                raise self._silent(pod)
             _time, _space, text = line.strip().partition(" ")
             self._progress(text[len(in_pod.PROGRESS) :] if text.startswith(in_pod.PROGRESS) else f"the Job {name} runs")
             return
@@ -288,6 +286,20 @@ class _Waiting:
         if now - self._started > _START_SECONDS:
             raise self._late(trouble)
         self._progress(f"the Job {name} starts" + (f": {trouble}" if trouble else ""))
+
+    def _silent(self, pod: dict[str, Any]) -> ClusterError:
+        node, found = pod["spec"].get("nodeName") or "", None
+        with suppress(ApiError):  # without this permission, the reason is not known
+            found = self._client.get(self._client.resource("v1", "Node"), node)
+        if found and conditions.find(found, "Ready").get("status") != "True":
+            return ClusterError(
+                f"job: the node {node}, on which the Job {self._place.namespace}/{self._name} runs, is not ready: there was no progress for "
+                f"{self._patience} s. Check this node, and run the task again: new pods are placed on other nodes."
+            )
+        return ClusterError(
+            f"job.image: the container of {self._place.image} on the node {node} has shown no progress for {self._patience} s. {_SAME_VERSION} "
+            "If the node is slow, raise timeout: a fifth of it is the limit, if that is more."
+        )
 
     def _late(self, trouble: str) -> ClusterError:
         seconds = int(time.monotonic() - self._started)

@@ -40,8 +40,8 @@ def read(client: Client, given: Mapping[str, Any]) -> dict[str, Any]:
         if command is None or command.config_path is not None:
             why = entry["message"] if command is None else f"it is the file {command.config_path} of its node, or cannot be read"
             raise InputError(
-                f"{option}: the configuration of {where} is unknown: {why}. Set baseline.config_file to a copy of it; for a default scheduler without "
-                "--config, set baseline.config to apiVersion and kind."
+                f"{option}: the configuration of {where} is unknown: {why}. In the place of scheduler_name, set baseline.config_file to a "
+                "copy of it; for a default scheduler without --config, set baseline.config to apiVersion and kind."
             )
         text = _DEFAULTS
     own = {key: value for key, value in given.items() if value is not None and key != "scheduler_name"}

@@ -162,7 +162,7 @@ def test_errors_are_answers(answered, options, cut, why):
 def pod(**states):
     containers = [{"name": "candidate", "image": IMAGE, "command": [job_pods.PROGRAM]}, {"name": "preview", "image": "operator:1"}]
     return {
-        "spec": {"containers": containers},
+        "spec": {"containers": containers, "nodeName": "n-1"},
         "status": {"phase": "Running", "containerStatuses": [{"name": name, "state": state} for name, state in states.items()]},
     }
 
@@ -205,7 +205,7 @@ class Cluster:
 
     def __init__(self, monkeypatch, events=(), states=None, log="", namespace=None, forbidden=()):
         self.events, self.states, self.logs, self.namespace, self.forbidden = events, states, log, namespace, forbidden
-        self.now, self.created = 0.0, []
+        self.now, self.created, self.ready = 0.0, [], "True"
         monkeypatch.setattr(job_pods.time, "monotonic", lambda: self.now)
         monkeypatch.setattr(SchedulerDiscovery, "openshift", lambda discovery: False)
 
@@ -227,7 +227,7 @@ class Cluster:
 
     def get(self, resource, name, namespace=None):
         self._check("get", resource)
-        return self.namespace
+        return self.namespace if resource.kind == "Namespace" else {"status": {"conditions": [{"type": "Ready", "status": self.ready}]}}
 
     def list(self, resource, namespace, field_selector):
         self._check("list", resource)
@@ -414,9 +414,21 @@ def test_only_what_belongs_to_a_result_is_returned():
 
 def test_a_sandbox_without_progress(monkeypatch):
     cluster = Cluster(monkeypatch, states={"preview": {"running": {}}}, namespace=HERE)
-    with pytest.raises(ClusterError, match=r"job\.image: the container of operator:1 has shown no progress for 120 s\. .* raise timeout"):
+    with pytest.raises(
+        ClusterError, match=r"job\.image: the container of operator:1 on the node n-1 has shown no progress for 120 s\. .* raise timeout"
+    ):
         cluster.preview()
     assert cluster.now < 150
+
+
+def test_a_node_that_does_not_answer(monkeypatch):
+    """With the permission to read nodes, it is named as the cause."""
+    cluster = Cluster(monkeypatch, states={"preview": {"running": {}}}, namespace=HERE)
+    cluster.ready = "Unknown"
+    with pytest.raises(
+        ClusterError, match=r"job: the node n-1, on which the Job ns/osso-preview-\S+ runs, is not ready: there was no progress for 120 s"
+    ):
+        cluster.preview()
 
 
 def test_a_sandbox_that_shows_progress_has_more_time(monkeypatch):
