@@ -43,14 +43,15 @@ class Place(TypedDict):
 class Plan(TypedDict):
     """Who is concerned by a handover. Manifests are without content.
 
-    resources: that are released; manifests: of these; operators: manifests of the Deployments to be stopped; olm: the namespaces of those that OLM
-    installed. deleted: resources that are being deleted and wait for an operator. unattended: other resources that would have no operator any more.
-    missing: chosen resources that do not exist.
+    resources: that are released; manifests: of these; workloads: their Deployments; operators: manifests of the Deployments to be stopped; olm: the
+    namespaces of those that OLM installed. deleted: resources that are being deleted and wait for an operator. unattended: other resources that would
+    have no operator any more. missing: chosen resources that do not exist.
     """
 
     resources: list[Object]
     deleted: list[Object]
     manifests: list[Object]
+    workloads: list[Place]
     operators: list[Object]
     olm: list[str]
     unattended: list[Place]
@@ -78,6 +79,7 @@ def plan(resources: list[Object], operators: list[Operator], chosen: list[Place]
         "resources": released,
         "deleted": [one for one in found if resource_names.FINALIZER in (one["metadata"].get("finalizers") or []) and one not in released],
         "manifests": [_manifest(Identity.of(one)) for one in released],
+        "workloads": [{"namespace": one["namespace"], "name": one["workload"]} for one in map(resource_names.names_of, released)],
         "operators": [_manifest(Identity("apps/v1", one["kind"], one["namespace"], one["name"])) for one in stopped],
         "olm": [one["namespace"] for one in stopped if one["method"] == "olm"],
         "unattended": [

@@ -46,6 +46,10 @@ def test_all_are_released_and_their_operators_are_stopped():
     found = plan(BOTH, [*operators, operator("one", variant="upstream")])
     assert found["resources"] == BOTH
     assert named(found["manifests"]) == named(BOTH)
+    assert found["workloads"] == [
+        {"namespace": "one", "name": "secondary-scheduler"},
+        {"namespace": "two", "name": "secondary-scheduler-batch"},
+    ]
     assert "spec" not in found["manifests"][0]
     assert [(one["kind"], *named([one])[0]) for one in found["operators"]] == [
         ("Deployment", "one", "osso-scheduler-operator"),
