@@ -20,6 +20,7 @@ from typing import Any
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, NOT_SHOWN, cut, masked, scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import NotYaml, read, tree
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document_nodes import always
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_mapping
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import SHAPES, is_secret
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import KIND
 
@@ -107,8 +108,8 @@ class Masking:
 
     def cleaned(self, obj: Mapping[str, Any]) -> dict[str, Any]:
         """An object of the cluster as it may be shown."""
-        metadata = {key: value for key, value in _mapping(obj.get("metadata")).items() if key != "managedFields"}
-        annotations = {key: value for key, value in _mapping(metadata.get("annotations")).items() if key != _LAST_APPLIED}
+        metadata = {key: value for key, value in as_mapping(obj.get("metadata")).items() if key != "managedFields"}
+        annotations = {key: value for key, value in as_mapping(metadata.get("annotations")).items() if key != _LAST_APPLIED}
         metadata = self._fields({**metadata, "annotations": annotations})
         if obj.get("kind") in ("Secret", "ConfigMap"):
             # Whatever wrote the values may have noted them there, too.
@@ -119,8 +120,8 @@ class Masking:
             return {**obj, "metadata": metadata}  # a description of fields, some of which have such names
         if obj.get("kind") == "ConfigMap":
             rest = {key: obj[key] for key in ("apiVersion", "kind", "immutable") if key in obj}
-            data = {key: self._entry(value) for key, value in _mapping(obj.get("data")).items()}
-            encoded = {key: _size(value) for key, value in _mapping(obj.get("binaryData")).items()}
+            data = {key: self._entry(value) for key, value in as_mapping(obj.get("data")).items()}
+            encoded = {key: _size(value) for key, value in as_mapping(obj.get("binaryData")).items()}
             return {**rest, "metadata": metadata, "data": data, **({"binaryData": encoded} if encoded else {})}
         return {**self._fields({**obj, "metadata": None}), "metadata": metadata}
 
@@ -133,7 +134,7 @@ class Masking:
         if not isinstance(value, str) or CONFIGURATION not in value:
             return _size(value)
         try:
-            document = _mapping(read(value))
+            document = as_mapping(read(value))
         except NotYaml:
             return NOT_SHOWN
         shown = document.get("kind") == KIND and str(document.get("apiVersion")).startswith(f"{CONFIGURATION}/")
@@ -292,10 +293,6 @@ def _with_texts(value: Any, texts: Iterator[str]) -> Any:
     if isinstance(value, dict):
         return {key: _with_texts(item, texts) for key, item in value.items()}
     return [_with_texts(item, texts) for item in value] if isinstance(value, (list, tuple)) else value
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _size(value: Any) -> str:

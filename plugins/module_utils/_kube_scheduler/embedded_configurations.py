@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from .document import Node, NotYaml, parse
 from .document_nodes import IGNORED, MAX_DEPTH, Place
+from .plain_data import as_text
 from .result import ERROR, Finding
 from .target import PLUGINS_ANNOTATION, VERSION_ANNOTATION
 from .version_independent import API_GROUP
@@ -121,7 +122,7 @@ class _Object(NamedTuple):
         value: Any = self.root.value
         for key in path:
             value = value.get(key) if isinstance(value, dict) else None
-        return _text(value)
+        return as_text(value)
 
     @property
     def kind(self) -> str:
@@ -167,15 +168,11 @@ def _kind(document: str) -> tuple[str, str] | None:
         except NotYaml:
             return "", ""
         value = root.value if root is not None and isinstance(root.value, dict) else {}
-        return _text(value.get("apiVersion")), _text(value.get("kind"))
+        return as_text(value.get("apiVersion")), as_text(value.get("kind"))
     if not re.search(r"^(?!---|#|\s*$)", document.partition("\n")[2] if document.startswith("---") else document, re.MULTILINE):
         return None
     fields = {match[1]: match[2] for match in reversed(list(_FIELD.finditer(document)))}
     return fields.get("apiVersion", ""), fields.get("kind", "")
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _is_object(api_version: str, kind: str) -> bool:

@@ -19,6 +19,7 @@ from . import flags
 from .default_plugins import ALL, Entry, defaults
 from .document import Node
 from .field_types import args_kind
+from .plain_data import as_list, as_mapping
 from .plugins import PluginInfo, points, registry
 from .report import Path, Report
 from .tables import lint as table
@@ -61,8 +62,8 @@ class _Profile(NamedTuple):
 
     def listed(self, point: str, which: str = "enabled") -> Iterator[tuple[Path, str, Mapping[str, Any]]]:
         """The plugins that the document lists at a point: path, name, entry."""
-        plugin_set = _mapping(_mapping(self.written.get("plugins")).get(point))
-        for index, entry in enumerate(_list(plugin_set.get(which))):
+        plugin_set = as_mapping(as_mapping(self.written.get("plugins")).get(point))
+        for index, entry in enumerate(as_list(plugin_set.get(which))):
             if isinstance(entry, dict) and isinstance(entry.get("name"), str):
                 yield (*self.path, "plugins", point, which, index), entry["name"], entry
 
@@ -71,7 +72,7 @@ class _Profile(NamedTuple):
 
     def place(self, name: str, which: str = "enabled") -> Path:
         """Where the document lists a plugin, at whichever point."""
-        for point in _mapping(self.written.get("plugins")):
+        for point in as_mapping(self.written.get("plugins")):
             for path, listed, _entry in self.listed(point, which):
                 if listed == name:
                     return (*path, "name")
@@ -106,11 +107,11 @@ def advise(
 
 
 def _profiles(case: _Case) -> Iterator[_Profile]:
-    written = _list(case.written.get("profiles"))
+    written = as_list(case.written.get("profiles"))
     errors = case.report.has_error()
     for index, profile in enumerate(case.config.get("profiles") or ()):
-        own = _mapping(written[index]) if index < len(written) else {}
-        args = {entry.get("name"): _mapping(entry.get("args")) for entry in profile.get("pluginConfig") or ()}
+        own = as_mapping(written[index]) if index < len(written) else {}
+        args = {entry.get("name"): as_mapping(entry.get("args")) for entry in profile.get("pluginConfig") or ()}
         effective = {} if errors else case.built.effective.get(profile.get("schedulerName")) or {}
         runs = {point: dict(listed) for point, listed in effective.items()}
         yield _Profile(index, ("profiles", index), own, args, runs)
@@ -142,7 +143,7 @@ def _scheduler_names(case: _Case, names: list[Any]) -> None:
 
 def _leader_election(case: _Case) -> None:
     election = case.config.get("leaderElection") or {}
-    own = _mapping(case.written.get("leaderElection"))
+    own = as_mapping(case.written.get("leaderElection"))
     overriding = flags.overriding(case.target)
     for name, value in own.items():
         if name in overriding and value is not None and not _equal(value, election.get(name)):
@@ -167,7 +168,7 @@ def _equal(written: Any, value: Any) -> bool:
 
 
 def _connection(case: _Case) -> None:
-    path = _mapping(case.written.get("clientConnection")).get("kubeconfig")
+    path = as_mapping(case.written.get("clientConnection")).get("kubeconfig")
     if isinstance(path, str) and path and case.beside and not _is_placeholder(path):
         message = "the file must be there where the scheduler runs; a pod has it only by a mount, and ends at once without it"
         case.report.warning("kubeconfig", ("clientConnection", "kubeconfig"), message, "remove it: a pod uses its service account")
@@ -175,8 +176,8 @@ def _connection(case: _Case) -> None:
 
 def _numbers(case: _Case) -> None:
     _percentage(case, case.written, ())
-    for index, profile in enumerate(_list(case.written.get("profiles"))):
-        _percentage(case, _mapping(profile), ("profiles", index))
+    for index, profile in enumerate(as_list(case.written.get("profiles"))):
+        _percentage(case, as_mapping(profile), ("profiles", index))
     threads = case.written.get("parallelism")
     if _is_number(threads) and threads > table.LARGE_PARALLELISM:
         message = f"{threads} goroutines at once: more than twice the number of cores only adds waiting"
@@ -296,10 +297,10 @@ def _ignored_resources(case: _Case) -> None:
     ]
     if not taken_over or case.target.minor < 22:
         return
-    for index, profile in enumerate(_list(case.written.get("profiles"))):
-        for number, entry in enumerate(_list(_mapping(profile).get("pluginConfig"))):
-            args = _mapping(_mapping(entry).get("args"))
-            if _mapping(entry).get("name") == "NodeResourcesFit" and args.get("ignoredResources"):
+    for index, profile in enumerate(as_list(case.written.get("profiles"))):
+        for number, entry in enumerate(as_list(as_mapping(profile).get("pluginConfig"))):
+            args = as_mapping(as_mapping(entry).get("args"))
+            if as_mapping(entry).get("name") == "NodeResourcesFit" and args.get("ignoredResources"):
                 path = ("profiles", index, "pluginConfig", number, "args", "ignoredResources")
                 message = "without effect: the resources that extenders ignore (ignoredByScheduler) replace this list"
                 case.report.warning("ignored-field", path, message, "add the resources to managedResources of an extender, or to none")
@@ -314,7 +315,7 @@ def _without_effect(case: _Case, profile: _Profile) -> None:
         if profile.names(point) or profile.names(point, "disabled"):
             path = (*profile.path, "plugins", point)
             case.report.warning("ignored-field", path, f"without effect: {case.version} reads it and ignores it", "v1 uses it", at_key=True)
-    for point in _mapping(profile.written.get("plugins")):
+    for point in as_mapping(profile.written.get("plugins")):
         disabled = profile.names(point, "disabled")
         if not disabled or ALL in disabled or point in ignored:
             continue
@@ -355,8 +356,8 @@ def _dead_disable(case: _Case, path: Path, point: str, name: str) -> None:
 
 
 def _unused_config(case: _Case, profile: _Profile) -> None:
-    for index, entry in enumerate(_list(profile.written.get("pluginConfig"))):
-        name = _mapping(entry).get("name")
+    for index, entry in enumerate(as_list(profile.written.get("pluginConfig"))):
+        name = as_mapping(entry).get("name")
         path = (*profile.path, "pluginConfig", index)
         if not isinstance(name, str) or case.report.has_error((*path, "name")) or case.report.has_error(path):
             continue
@@ -389,7 +390,7 @@ def _weights(case: _Case, profile: _Profile) -> None:
     }
     everywhere = profile.names(MULTI_POINT) if case.version in ("v1beta3", "v1") else {}
     at_score = profile.names("score")
-    for point in _mapping(profile.written.get("plugins")):
+    for point in as_mapping(profile.written.get("plugins")):
         for path, name, entry in profile.listed(point):
             weight = entry.get("weight")
             if point not in ("score", "placementScore", MULTI_POINT):
@@ -427,13 +428,13 @@ def _reset_weight(case: _Case, path: Path, name: str, weight: int, listed_twice:
 
 
 def _arguments(case: _Case, profile: _Profile) -> None:
-    for index, entry in enumerate(_list(profile.written.get("pluginConfig"))):
-        name = _mapping(entry).get("name")
-        written = _mapping(_mapping(entry).get("args"))
+    for index, entry in enumerate(as_list(profile.written.get("pluginConfig"))):
+        name = as_mapping(entry).get("name")
+        written = as_mapping(as_mapping(entry).get("args"))
         path = (*profile.path, "pluginConfig", index, "args")
         if "metricProvider" in written:
-            _metric_provider(case, _mapping(written["metricProvider"]), (*path, "metricProvider"))
-        strategy = _mapping(written.get("scoringStrategy")) if name == "NodeResourcesFit" and case.target.minor <= 35 else {}
+            _metric_provider(case, as_mapping(written["metricProvider"]), (*path, "metricProvider"))
+        strategy = as_mapping(written.get("scoringStrategy")) if name == "NodeResourcesFit" and case.target.minor <= 35 else {}
         if strategy.get("requestedToCapacityRatio") is not None and strategy.get("type") != "RequestedToCapacityRatio":
             message = "without effect: the strategy has another type; 1.36 and later reject it"
             where = (*path, "scoringStrategy", "requestedToCapacityRatio")
@@ -586,7 +587,7 @@ def _trimaran(case: _Case, profile: _Profile) -> None:
         case.report.warning("contrary-scores", profile.place(chosen[1]), message, "keep one of them in a profile")
     for name in chosen[:1]:
         contrary = [other for other in table.CONTRARY.get(name, ()) if other in scores]
-        strategy = _mapping(profile.args.get("NodeResourcesFit", {}).get("scoringStrategy")).get("type", "LeastAllocated")
+        strategy = as_mapping(profile.args.get("NodeResourcesFit", {}).get("scoringStrategy")).get("type", "LeastAllocated")
         if strategy != "LeastAllocated" and "NodeResourcesFit" in contrary:
             contrary.remove("NodeResourcesFit")
         if contrary:
@@ -601,14 +602,6 @@ def _trimaran(case: _Case, profile: _Profile) -> None:
 def _did_you_mean(name: str, known: Mapping[str, Any]) -> str:
     near = difflib.get_close_matches(name, list(known), n=1)
     return f"did you mean {near[0]}?" if near else ""
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _is_number(value: Any) -> TypeGuard[int]:

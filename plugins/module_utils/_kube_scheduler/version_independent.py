@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from .document import Node, Place, join
+from .plain_data import as_text, mappings_in
 from .result import ERROR, Finding
 
 API_GROUP = "kubescheduler.config.k8s.io"
@@ -38,26 +39,18 @@ def named_plugins(tree: dict[str, Any]) -> dict[str, dict[str, list[tuple[str, i
     tree: of any document, ``Result.tree``.
     """
     found = {}
-    for profile in _mappings(tree.get("profiles")):
+    for profile in mappings_in(tree.get("profiles")):
         points = profile.get("plugins")
-        found[_text(profile.get("schedulerName")) or DEFAULT_SCHEDULER_NAME] = {
+        found[as_text(profile.get("schedulerName")) or DEFAULT_SCHEDULER_NAME] = {
             point: [
                 (plugin["name"], weight if isinstance(weight := plugin.get("weight"), int) else 0)
-                for plugin in _mappings(plugins.get("enabled"))
-                if _text(plugin.get("name"))
+                for plugin in mappings_in(plugins.get("enabled"))
+                if as_text(plugin.get("name"))
             ]
             for point, plugins in (points if isinstance(points, dict) else {}).items()
             if isinstance(plugins, dict)
         }
     return found
-
-
-def _mappings(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _error(code: str, message: str, path: str, place: Place, hint: str = "") -> Finding:
@@ -84,7 +77,7 @@ def _name_type(value: Any) -> str:
 
 
 def _string(root: Node, key: str) -> str:
-    return _text(root.value.get(key))
+    return as_text(root.value.get(key))
 
 
 def _check_type(root: Node) -> list[Finding]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_list, as_mapping
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.validation_args import second_watchers
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding, error
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.node_metrics import DEFAULT_TARGET_UTILIZATION, load_aware
@@ -50,14 +51,16 @@ def watched_by(config: Mapping[str, Any], address: str) -> list[str]:
 
 def holds_token(config: Mapping[str, Any]) -> bool:
     """Is there a metric provider's token in a configuration, or a placeholder for one, or an address with a user and a password?"""
-    profiles = _list(config.get("profiles"))
-    every = [_mapping(_mapping(entry).get("args")) for profile in profiles for entry in _list(_mapping(profile).get("pluginConfig"))]
-    providers = [_mapping(args.get("metricProvider")) for args in every]
+    profiles = as_list(config.get("profiles"))
+    every = [
+        as_mapping(as_mapping(entry).get("args")) for profile in profiles for entry in as_list(as_mapping(profile).get("pluginConfig"))
+    ]
+    providers = [as_mapping(args.get("metricProvider")) for args in every]
     return any(provider.get("token") or user_in(str(provider.get("address") or "")) for provider in providers)
 
 
 def _asks_prometheus(args: Mapping[str, Any]) -> bool:
-    return _mapping(args.get("metricProvider")).get("type") == "Prometheus" and not args.get("watcherAddress")
+    return as_mapping(args.get("metricProvider")).get("type") == "Prometheus" and not args.get("watcherAddress")
 
 
 def asking_prometheus(config: Mapping[str, Any]) -> list[str]:
@@ -85,21 +88,13 @@ def too_many(config: Mapping[str, Any]) -> list[Finding]:
 def _instances(config: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Each load-aware plugin of each profile: scheduler name, plugin, arguments."""
     known = set(load_aware())
-    for profile in _list(config.get("profiles")):
-        profile = _mapping(profile)
-        args = {_mapping(entry).get("name"): _mapping(_mapping(entry).get("args")) for entry in _list(profile.get("pluginConfig"))}
+    for profile in as_list(config.get("profiles")):
+        profile = as_mapping(profile)
+        args = {as_mapping(entry).get("name"): as_mapping(as_mapping(entry).get("args")) for entry in as_list(profile.get("pluginConfig"))}
         enabled = {
-            _mapping(entry).get("name")
-            for point in _mapping(profile.get("plugins")).values()
-            for entry in _list(_mapping(point).get("enabled"))
+            as_mapping(entry).get("name")
+            for point in as_mapping(profile.get("plugins")).values()
+            for entry in as_list(as_mapping(point).get("enabled"))
         }
         for name in sorted(name for name in known if name in enabled):
             yield str(profile.get("schedulerName") or "default-scheduler"), name, args.get(name, {})
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

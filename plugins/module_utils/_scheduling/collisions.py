@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_list
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import owner
 
@@ -127,21 +128,17 @@ def _uses(terms: Sequence[Mapping[str, Any]] | None, node: Object) -> bool:
 def _matches(term: Mapping[str, Any], node: Object) -> bool:
     """Whether a nodeSelectorTerm, which can be any mapping, selects a node. An empty term selects none."""
     labels = node["metadata"].get("labels") or {}
-    results = [_holds(one, labels) for one in _list(term.get("matchExpressions"))]
-    results += [_holds(one, {"metadata.name": node["metadata"]["name"]}) for one in _list(term.get("matchFields"))]
+    results = [_holds(one, labels) for one in as_list(term.get("matchExpressions"))]
+    results += [_holds(one, {"metadata.name": node["metadata"]["name"]}) for one in as_list(term.get("matchFields"))]
     return bool(results) and all(results)
 
 
 def _holds(requirement: Any, labels: Mapping[str, str]) -> bool:
     if not isinstance(requirement, dict):
         return False
-    key, values = requirement.get("key"), [value for value in _list(requirement.get("values")) if isinstance(value, str)]
+    key, values = requirement.get("key"), [value for value in as_list(requirement.get("values")) if isinstance(value, str)]
     check = _OPERATORS.get(str(requirement.get("operator")))
     return isinstance(key, str) and check is not None and check(labels.get(key), values)
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _compare(value: str | None, wanted: Sequence[str], sign: int) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_mapping, mappings_in
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pool_items import ALL, SYSTEM_NAMESPACES, SYSTEM_PREFIXES
 
@@ -204,7 +205,7 @@ def _is_of(profile: Any, item: Mapping[str, Any]) -> bool:
 
 def _profile_with_nodes(profile: dict[str, Any], item: Mapping[str, Any]) -> dict[str, Any]:
     wanted, configs = plugin_config(item), profile.get("pluginConfig") or []
-    present = next((one for one in _dicts(configs) if one.get("name") == wanted["name"]), None)
+    present = next((one for one in mappings_in(configs) if one.get("name") == wanted["name"]), None)
     if present is None:
         return {**profile, "pluginConfig": [*configs, wanted]} if isinstance(configs, list) else profile
     args = present.get("args") or {}
@@ -216,20 +217,22 @@ def _profile_with_nodes(profile: dict[str, Any], item: Mapping[str, Any]) -> dic
 
 def scheduler_names(tree: Mapping[str, Any]) -> list[str]:
     """The names of the profiles that have one."""
-    return [name for one in _dicts(tree.get("profiles")) for name in [one.get("schedulerName")] if isinstance(name, str)]
+    return [name for one in mappings_in(tree.get("profiles")) for name in [one.get("schedulerName")] if isinstance(name, str)]
 
 
 def added_terms(tree: Mapping[str, Any], scheduler_name: str) -> list[dict[str, Any]] | None:
     """The nodeSelectorTerms of the required addedAffinity of a profile, of which a node has to match one; None without it."""
-    profiles = [one for one in _dicts(tree.get("profiles")) if one.get("schedulerName") == scheduler_name]
-    configs = [config for profile in profiles for config in _dicts(profile.get("pluginConfig")) if config.get("name") == "NodeAffinity"]
-    affinities = [_dict(_dict(config.get("args")).get("addedAffinity")) for config in configs]
+    profiles = [one for one in mappings_in(tree.get("profiles")) if one.get("schedulerName") == scheduler_name]
+    configs = [
+        config for profile in profiles for config in mappings_in(profile.get("pluginConfig")) if config.get("name") == "NodeAffinity"
+    ]
+    affinities = [as_mapping(as_mapping(config.get("args")).get("addedAffinity")) for config in configs]
     required = [
         one["requiredDuringSchedulingIgnoredDuringExecution"]
         for one in affinities
         if "requiredDuringSchedulingIgnoredDuringExecution" in one
     ]
-    return [term for one in required for term in _dicts(_dict(one).get("nodeSelectorTerms"))] if required else None
+    return [term for one in required for term in mappings_in(as_mapping(one).get("nodeSelectorTerms"))] if required else None
 
 
 def unserved(version: str, openshift: bool) -> str:
@@ -293,13 +296,5 @@ def _list(values: Sequence[str]) -> str:
 def _requires(term: Mapping[str, Any], key: str, value: str) -> bool:
     return any(
         one.get("key") == key and one.get("operator") == "In" and one.get("values") == [value]
-        for one in _dicts(term.get("matchExpressions"))
+        for one in mappings_in(term.get("matchExpressions"))
     )
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
