@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions, reconcile_period, timestamps
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import progress
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import is_overdue, progress
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog import exit_reason
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import one_line, redacted
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
@@ -87,10 +87,8 @@ def _deployment(spec: Object, status: Object, live: Object) -> Verdict:
     counts = f"{found.updated} of {found.wanted} replicas updated, {found.available} available"
     if found.total > found.updated:
         counts += f", {found.total - found.updated} old ones left"
-    stuck = conditions.find(live, "Progressing")
-    # Right after a change the condition is still that of the rollout before.
-    if stuck.get("reason") == "ProgressDeadlineExceeded" and (found.updated or not found.total):
-        return Verdict(FAILED, counts + "; " + _message_of(stuck))
+    if is_overdue(live):
+        return Verdict(FAILED, counts + "; " + _message_of(conditions.find(live, "Progressing")))
     failure = conditions.find(live, "ReplicaFailure")
     if failure.get("status") == "True":
         counts += "; " + _message_of(failure)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TypedDict
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import is_overdue
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import identify, split
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import Effective, plugins_of
@@ -198,7 +198,7 @@ def _controller(plugin: str, facts: Facts) -> tuple[Controller | None, list[Miss
 
 def _failure(plugin: str, controller: Controller, deployment: Object | None) -> list[Missing]:
     """What is wrong with a controller that was applied and does not come to work; [] while it still may, and once it does."""
-    if deployment is None or conditions.find(deployment, "Progressing").get("reason") != "ProgressDeadlineExceeded":
+    if deployment is None or not is_overdue(deployment):
         return []
     message = (
         "The controller that the plugin {0} needs does not become ready: see the pods of Deployment {1}. Can the nodes pull its image {2}? "

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict, cast
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions, deployments
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import progress
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import Failure
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import CRASHES
@@ -220,11 +220,8 @@ def is_complete(deployment: Object | None) -> bool:
 
 
 def is_overdue(deployment: Object | None) -> bool:
-    """Has the deadline of the present rollout passed? Not where no replica of it is there yet: then it may be that of the one before."""
-    if not deployment:
-        return False
-    found = progress(deployment)
-    return found.observed and bool(found.updated) and conditions.find(deployment, "Progressing").get("reason") == "ProgressDeadlineExceeded"
+    """Has the deadline of the present rollout passed? Not before it has a replica: the one before ends first."""
+    return deployments.is_overdue(deployment) and progress(deployment).updated > 0 if deployment else False
 
 
 def has_served(deployment: Object | None) -> bool:

@@ -189,6 +189,16 @@ def test_a_controller_that_does_not_come_to_work_is_told(reason, told):
     assert plugin_requirements.requirements_of(enabled("QOSSort"), facts(enabled("QOSSort"), controller=deployment))["missing"] == []
 
 
+@pytest.mark.parametrize("status", [{"observedGeneration": 2}, {"observedGeneration": 3, "replicas": 1, "updatedReplicas": 0}])
+def test_the_failure_of_the_controllers_earlier_image_is_not_told_of_its_new_one(status):
+    """Right after a change of the annotation the condition is still that of the rollout before."""
+    effective = enabled("Coscheduling")
+    conditions = [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}]
+    deployment = {"metadata": {"name": "c", "generation": 3}, "status": {"conditions": conditions, **status}}
+    found = plugin_requirements.requirements_of(effective, facts(effective, controller=deployment))
+    assert found["missing"] == []
+
+
 def test_releases_of_other_apis_are_left_to_their_users():
     effective = enabled("Coscheduling")
     for old in (
