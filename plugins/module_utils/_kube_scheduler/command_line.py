@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from .check import check
 from .configuration_text import from_structure
-from .embedded_configurations import CONFIG_KEY, Configuration, Scheduler, configurations
+from .embedded_configurations import CONFIG_KEY, Configuration, configurations
 from .flags import of_operator
 from .formats import FORMATS, TOOL, Checked
 from .images import check_image, identify
@@ -255,7 +255,7 @@ def _reader(name: str, found: Configuration, options: argparse.Namespace) -> Rea
     if options.kubernetes or options.image:
         return reader
     image = identify(scheduler.image)
-    kubernetes, plugins = scheduler.kubernetes or image.kubernetes, options.described or _annotated(scheduler) or image.plugins
+    kubernetes, plugins = scheduler.kubernetes or image.kubernetes, options.described or scheduler.plugins or image.plugins
     if kubernetes is None or plugins is None:
         _note(
             f"{name}: {scheduler.object}: {image.reason}: give --kubernetes and --plugins; else only release-independent checks are made",
@@ -267,14 +267,6 @@ def _reader(name: str, found: Configuration, options: argparse.Namespace) -> Rea
     except UnknownTarget as error:
         raise Unusable(f"{name}: {scheduler.object}: {error}") from None
     return reader._replace(kubernetes=kubernetes, plugins=plugins, image=scheduler.image)
-
-
-def _annotated(scheduler: Scheduler) -> Any:
-    """The value of a SecondaryScheduler's annotation about the plugins in its image, None without the annotation."""
-    from .document import tree
-
-    text = scheduler.plugins
-    return text if text in ("", IN_TREE, SCHEDULER_PLUGINS) else tree(text)
 
 
 def _note(text: str, options: argparse.Namespace) -> None:

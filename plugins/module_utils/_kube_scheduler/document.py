@@ -15,15 +15,29 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import yaml_reader
-from .document_nodes import DUPLICATE, IGNORED, MAX_DEPTH, MAX_ITEMS, MAX_NODES, Node, NotYaml, Place, duplicate, join, not_yaml
+from .document_nodes import (
+    DUPLICATE,
+    IGNORED,
+    MAX_DEPTH,
+    OF_CONFIGURATION,
+    OF_OBJECTS,
+    Limits,
+    Node,
+    NotYaml,
+    Place,
+    duplicate,
+    join,
+    not_yaml,
+    too_large,
+)
 from .result import Finding
 from .scalars import replace_surrogates
 
 __all__ = (
     "MAX_DEPTH",
-    "MAX_ITEMS",
-    "MAX_LENGTH",
-    "MAX_NODES",
+    "OF_CONFIGURATION",
+    "OF_OBJECTS",
+    "Limits",
     "Node",
     "NotYaml",
     "Place",
@@ -37,9 +51,6 @@ __all__ = (
     "unprintable",
 )
 
-MAX_LENGTH = 2**20
-"""Characters; a ConfigMap holds no more. kube-scheduler itself knows no limit."""
-
 _NOT_PRINTABLE_ASCII = "[^\t\n\r\x20-\x7e]"
 _NOT_PRINTABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _GO_SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -49,19 +60,19 @@ _TEMPLATE = re.compile(r"{{-?[ \t]*(?:/\*|[a-zA-Z.$\"(])")
 _JSON_IS_YAML_TOO = 22
 
 
-def parse(text: str | bytes, minor: int | None = None) -> tuple[Node | None, list[Finding]]:
+def parse(text: str | bytes, minor: int | None = None, limits: Limits = OF_CONFIGURATION) -> tuple[Node | None, list[Finding]]:
     """The first document of a text (None if it holds none) and what was noticed on the way.
 
     kube-scheduler reads the first document and ignores everything after it, errors included. Raises NotYaml.
     text: bytes are UTF-8, or UTF-16 with a byte order mark. minor: 31 for Kubernetes 1.31; up to 1.22 JSON is read as YAML,
-    too. None: whatever holds for all releases.
+    too. None: whatever holds for all releases. limits: of the size.
     """
-    if len(text) > MAX_LENGTH:
-        raise _too_long()
+    if len(text) > limits.length:
+        raise too_large(limits)
     if isinstance(text, bytes):
         text = _decode(text)
     try:
-        return _parse(text, minor)
+        return _parse(text, minor, limits)
     except NotYaml as error:
         line, column = error.finding.line or 1, error.finding.column or 1
         template = _TEMPLATE.search(text)
@@ -73,15 +84,15 @@ def parse(text: str | bytes, minor: int | None = None) -> tuple[Node | None, lis
         raise not_yaml(error.finding.code, message, (line, column), hint, error.finding.path) from None
 
 
-def _parse(text: str, minor: int | None) -> tuple[Node | None, list[Finding]]:
+def _parse(text: str, minor: int | None, limits: Limits) -> tuple[Node | None, list[Finding]]:
     if text.lstrip(_GO_SPACES).startswith("{"):
         from . import json_reader  # most documents are YAML
 
-        root = json_reader.read(text if text.isascii() else replace_surrogates(text))
+        root = json_reader.read(text if text.isascii() else replace_surrogates(text), limits)
         if minor is not None and minor <= _JSON_IS_YAML_TOO:
-            return root, _read_yaml(text)[1]
+            return root, _read_yaml(text, limits)[1]
         return root, [found for path, node in _walk(root) if not _is_in_args(path) for found in _duplicates_of(node, path)]
-    return _read_yaml(text)
+    return _read_yaml(text, limits)
 
 
 def read(text: str | bytes) -> Any:
@@ -92,9 +103,9 @@ def read(text: str | bytes) -> Any:
 
 def read_yaml(text: str | bytes) -> Any:
     """The same of a text that is no configuration: YAML also where it begins with a brace, which kube-scheduler takes for JSON."""
-    if len(text) > MAX_LENGTH:
-        raise _too_long()
-    root = _read_yaml(_decode(text) if isinstance(text, bytes) else text)[0]
+    if len(text) > OF_CONFIGURATION.length:
+        raise too_large(OF_CONFIGURATION)
+    root = _read_yaml(_decode(text) if isinstance(text, bytes) else text, OF_CONFIGURATION)[0]
     return None if root is None else root.value
 
 
@@ -136,11 +147,6 @@ def unprintable(value: Any) -> tuple[str | int, ...] | None:
     return None
 
 
-def _too_long() -> NotYaml:
-    message = f"the text is longer than {MAX_LENGTH} characters, which is more than a ConfigMap holds"
-    return not_yaml("too-large", message, (1, 1), "this is no scheduler configuration")
-
-
 def _walk(root: Node, path: str = "") -> Iterator[tuple[str, Node]]:
     stack = [(path, root)]
     while stack:
@@ -173,13 +179,13 @@ def _decode(octets: bytes) -> str:
     return octets.decode("utf-8", "surrogateescape")
 
 
-def _read_yaml(text: str) -> tuple[Node | None, list[Finding]]:
+def _read_yaml(text: str, limits: Limits) -> tuple[Node | None, list[Finding]]:
     wrong = re.search(_NOT_PRINTABLE_ASCII if text.isascii() else _NOT_PRINTABLE, text)
     readable = text[: wrong.start()] if wrong else text
     if text.startswith("\ufeff"):
         readable = readable[1:]
     try:
-        root, findings, rest = yaml_reader.read(readable)
+        root, findings, rest = yaml_reader.read(readable, limits)
     except NotYaml:
         if wrong is None:
             raise

@@ -13,10 +13,22 @@ from typing import Any, NamedTuple, cast
 from .result import ERROR, Finding
 
 MAX_DEPTH = 200
-MAX_NODES = 20_000
-MAX_ITEMS = 1000
-"""Limits far beyond any configuration: levels of nesting; keys and values, every alias counted as what it stands for; values
-in one list. kube-scheduler has higher ones, and would take minutes for the profiles alone."""
+"""Levels of nesting in any text."""
+
+
+class Limits(NamedTuple):
+    """The size of a text. nodes: keys and values, every alias counted as what it stands for; items: values in one list."""
+
+    length: int
+    nodes: int
+    items: int
+
+
+OF_CONFIGURATION = Limits(length=2**20, nodes=20_000, items=1000)
+"""Far beyond any configuration: a ConfigMap contains no more than 1 MiB. kube-scheduler has higher limits, and would take minutes for the profiles
+alone."""
+OF_OBJECTS = Limits(length=2**26, nodes=5_000_000, items=200_000)
+"""For a list of objects, such as all ConfigMaps of a cluster. Reading takes about a second per MiB."""
 
 
 DUPLICATE = "duplicate-key"
@@ -69,12 +81,21 @@ def too_deep(place: Place | tuple[int, int]) -> NotYaml:
     return not_yaml("too-deep", f"nested more than {MAX_DEPTH} levels deep", place, "flatten it")
 
 
-def too_many(place: Place | tuple[int, int]) -> NotYaml:
-    return not_yaml("too-large", f"more than {MAX_NODES} keys and values", place, "this is no scheduler configuration")
+def too_many(place: Place | tuple[int, int], limits: Limits) -> NotYaml:
+    return not_yaml("too-large", f"more than {limits.nodes} keys and values", place, _TOO_LARGE[limits])
 
 
-def too_long(place: Place | tuple[int, int]) -> NotYaml:
-    return not_yaml("too-large", f"a list of more than {MAX_ITEMS} values", place, "this is no scheduler configuration")
+def too_long(place: Place | tuple[int, int], limits: Limits) -> NotYaml:
+    return not_yaml("too-large", f"a list of more than {limits.items} values", place, _TOO_LARGE[limits])
+
+
+def too_large(limits: Limits) -> NotYaml:
+    size = f"the text is longer than {limits.length} characters"
+    more = ", which is more than a ConfigMap holds" if limits is OF_CONFIGURATION else ""
+    return not_yaml("too-large", size + more, (1, 1), _TOO_LARGE[limits])
+
+
+_TOO_LARGE = {OF_CONFIGURATION: "this is no scheduler configuration", OF_OBJECTS: "split it into several files"}
 
 
 def duplicate(path: str, place: Place, first: Place) -> Finding:

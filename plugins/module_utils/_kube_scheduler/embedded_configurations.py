@@ -18,11 +18,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from .document import Node, NotYaml, parse
+from .document import OF_OBJECTS, Node, NotYaml, parse, read_yaml
 from .document_nodes import IGNORED, MAX_DEPTH, Place
+from .images import identify
 from .plain_data import as_text
-from .result import ERROR, Finding
-from .target import PLUGINS_ANNOTATION, VERSION_ANNOTATION
+from .plugins import parse_plugins
+from .result import ERROR, WARNING, Finding
+from .tables.releases import NEWEST
+from .target import (
+    IN_TREE,
+    PERIOD_ANNOTATION,
+    PLUGINS_ANNOTATION,
+    SCHEDULER_PLUGINS,
+    VERSION_ANNOTATION,
+    UnknownTarget,
+    is_later_openshift,
+    parse_release,
+)
+from .value_syntax import Duration, quote
 from .version_independent import API_GROUP
 from .version_independent import KIND as CONFIGURATION
 
@@ -34,6 +47,7 @@ _ENCODED = (("ConfigMap", "binaryData"), ("Secret", "data"))
 _SCHEDULER = "SecondaryScheduler"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_NAME = 253
+_SHOWN = 60
 _SEPARATOR = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _FIELD = re.compile(r"""^["']?(apiVersion|kind)["']?[ \t]*:[ \t]*["']?([^\s"'#]+)""", re.MULTILINE)
 # Kinds that are worth reading: the others may be larger than what the reader takes, such as CRDs.
@@ -42,15 +56,16 @@ _LITERAL = re.compile(r"(?:[&!]\S*[ \t]+)*\|([-+0-9]*)[ \t]*(?:#.*)?$")
 
 
 class Scheduler(NamedTuple):
-    """Properties of a SecondaryScheduler for the kube-scheduler that reads its configuration. kubernetes, plugins: from its annotations.
+    """Properties of a SecondaryScheduler for the kube-scheduler that reads its configuration.
 
+    kubernetes, plugins: from its annotations, as for ``plugins.make_target``; empty and None without a usable one.
     others: the other SecondarySchedulers that read the same ConfigMap.
     """
 
     object: str
     image: str
     kubernetes: str
-    plugins: str
+    plugins: Any
     others: tuple[str, ...] = ()
 
 
@@ -117,12 +132,16 @@ class _Object(NamedTuple):
     document: str
     problem: Finding | None = None
 
-    def text(self, *path: str) -> str:
-        """The text of a field, empty where there is none."""
+    def value(self, *path: str) -> Any:
+        """The value of a field, None where there is none."""
         value: Any = self.root.value
         for key in path:
             value = value.get(key) if isinstance(value, dict) else None
-        return as_text(value)
+        return value
+
+    def text(self, *path: str) -> str:
+        """The text of a field, empty where there is none."""
+        return as_text(self.value(*path))
 
     @property
     def kind(self) -> str:
@@ -164,12 +183,12 @@ def _kind(document: str) -> tuple[str, str] | None:
     """apiVersion and kind of a document, empty where they are not found; None for an empty document."""
     if document.lstrip().startswith("{"):
         try:
-            root = parse(document)[0]
+            root = parse(document, limits=OF_OBJECTS)[0]
         except NotYaml:
             return "", ""
         value = root.value if root is not None and isinstance(root.value, dict) else {}
         return as_text(value.get("apiVersion")), as_text(value.get("kind"))
-    if not re.search(r"^(?!---|#|\s*$)", document.partition("\n")[2] if document.startswith("---") else document, re.MULTILINE):
+    if not re.search(r"^(?!---|#|%|\s*$)", document.partition("\n")[2] if document.startswith("---") else document, re.MULTILINE):
         return None
     fields = {match[1]: match[2] for match in reversed(list(_FIELD.finditer(document)))}
     return fields.get("apiVersion", ""), fields.get("kind", "")
@@ -189,11 +208,11 @@ def _objects(document: str, line: int) -> Iterator[_Object]:
     if kind is None or not _WORTH.fullmatch(kind[1] or "-"):
         return
     try:
-        root, found = parse(document)
+        root, found = parse(document, limits=OF_OBJECTS)
     except NotYaml as error:
-        if _mentions(document) or kind[1] == _SCHEDULER:
-            finding = replace(error.finding, line=(error.finding.line or 1) + line)
-            yield _Object(Node(Place(1, 1), {"kind": kind[1]}), line, document, finding)
+        severity = ERROR if _mentions(document) or kind[1] == _SCHEDULER else WARNING
+        finding = replace(error.finding, severity=severity, line=(error.finding.line or 1) + line)
+        yield _Object(Node(Place(1, 1), {"kind": kind[1]}), line, document, finding)
         return
     if root is None:
         return
@@ -223,18 +242,69 @@ def _resolved(found: list[_Object]) -> Iterator[Configuration]:
         if one.problem is not None:
             yield Configuration(str(one), findings=(one.problem,))
         elif one.kind == _SCHEDULER:
-            problems = tuple(_scheduler_problems(one, found))
+            image = one.text("spec", "schedulerImage")
+            problems, kubernetes, plugins = _annotated(one, image)
+            problems += _scheduler_problems(one, found)
             if problems:
-                yield Configuration(str(one), findings=problems)
-            kubernetes, plugins = (one.text("metadata", "annotations", name) for name in (VERSION_ANNOTATION, PLUGINS_ANNOTATION))
+                yield Configuration(str(one), findings=tuple(problems))
             key = (one.namespace, one.text("spec", "schedulerConfig"))
             before = schedulers.get(key)
             others = (*before.others, before.object) if before else ()
-            schedulers[key] = Scheduler(str(one), one.text("spec", "schedulerImage"), kubernetes, plugins, others)
+            schedulers[key] = Scheduler(str(one), image, kubernetes, plugins, others)
     for one in found:
         if one.kind in _HOLDERS and one.problem is None:
             scheduler = schedulers.get((one.namespace, one.name)) if one.kind == "ConfigMap" else None
             yield from _held(one, scheduler)
+
+
+def _annotated(one: _Object, image: str) -> tuple[list[Finding], str, Any]:
+    """Problems of a SecondaryScheduler's annotations, and the release and the plugins in them: empty and None where they cannot be used."""
+    problems: list[Finding] = []
+    texts: dict[str, str] = {}
+    annotations = ("metadata", "annotations")
+    values = one.value(*annotations)
+    for name in (VERSION_ANNOTATION, PLUGINS_ANNOTATION, PERIOD_ANNOTATION):
+        value = values.get(name) if isinstance(values, dict) else None
+        if isinstance(value, str):
+            texts[name] = value
+        elif value is not None:
+            kind = "boolean" if isinstance(value, bool) else "number" if isinstance(value, (int, float)) else "list or mapping"
+            problems.append(one.error("wrong-type", f"is a {kind}, not a string", *annotations, name, hint="put it into quotes"))
+    kubernetes, plugins = texts.get(VERSION_ANNOTATION, ""), _described(texts.get(PLUGINS_ANNOTATION))
+    # As the operator does
+    kubernetes = "" if is_later_openshift(kubernetes) else kubernetes
+    minor = NEWEST
+    try:
+        minor = parse_release(kubernetes or identify(image).kubernetes or f"1.{NEWEST}")
+    except UnknownTarget as error:
+        problems.append(one.error("unknown-release", str(error), *annotations, VERSION_ANNOTATION))
+        kubernetes = ""
+    try:
+        parse_plugins(plugins or IN_TREE, minor)
+    except UnknownTarget as error:
+        problems.append(one.error("unknown-plugins", str(error), *annotations, PLUGINS_ANNOTATION))
+        plugins = None
+    period = texts.get(PERIOD_ANNOTATION)
+    if period is not None:
+        try:
+            Duration.parse(period)
+        except ValueError:
+            hint = "remove it, or set a duration such as 10m: the operator does not reconcile the resource"
+            problems.append(
+                one.error("invalid-duration", f"{quote(period[:_SHOWN])} is no duration", *annotations, PERIOD_ANNOTATION, hint=hint)
+            )
+    return problems, kubernetes, plugins
+
+
+def _described(text: str | None) -> Any:
+    """The plugins in an annotation: the name of a set, or a mapping as its text; None without one."""
+    if not text or text in (IN_TREE, SCHEDULER_PLUGINS):
+        return text or None
+    try:
+        described = read_yaml(text)
+    except NotYaml:
+        return text
+    return described if isinstance(described, dict) and described else text
 
 
 def _scheduler_problems(one: _Object, found: list[_Object]) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
+from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from .result import ERROR, Finding
@@ -67,7 +68,7 @@ def sarif(checked: Sequence[Checked]) -> str:
             "locations": [
                 {
                     "physicalLocation": {
-                        "artifactLocation": {"uri": one.file},
+                        "artifactLocation": {"uri": _uri(one.file)},
                         "region": {"startLine": finding.line or 1, "startColumn": finding.column or 1},
                     }
                 }
@@ -100,6 +101,11 @@ def junit(checked: Sequence[Checked]) -> str:
 
 
 FORMATS = {"text": text, "github": github, "sarif": sarif, "junit": junit}
+
+
+def _uri(file: str) -> str:
+    """SARIF requires a URI reference, relative to the checkout."""
+    return ("file://" if file.startswith("/") else "") + quote(file.encode("utf-8", "surrogateescape"), safe="/")
 
 
 def _shown(value: str) -> str:

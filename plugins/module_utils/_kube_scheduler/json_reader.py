@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from .document_nodes import MAX_DEPTH, MAX_ITEMS, MAX_NODES, Node, NotYaml, Place, always, not_yaml, too_deep, too_long, too_many
+from .document_nodes import MAX_DEPTH, Limits, Node, NotYaml, Place, always, not_yaml, too_deep, too_long, too_many
 
 _SPACE = always("[ \t\n\r]*")
 _STRING_PART = always(r'(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){0,100}')
@@ -20,8 +20,9 @@ _END = "\0"
 
 
 class _Reader:
-    def __init__(self, text: str):
+    def __init__(self, text: str, limits: Limits):
         self.text = text + _END
+        self.limits = limits
         self.index = 0
         self.line = 1
         self.line_start = 0
@@ -94,8 +95,8 @@ class _Reader:
         text, index = self.text, self.index
         node = Node(self._place())
         self.count += 1
-        if self.count > MAX_NODES:
-            raise too_many(node.place)
+        if self.count > self.limits.nodes:
+            raise too_many(node.place, self.limits)
         character = text[index]
         if character in "{[":
             if depth == MAX_DEPTH:
@@ -139,8 +140,8 @@ class _Reader:
 
     def _add(self, parent: Node, key: tuple[str, Place] | None, node: Node) -> None:
         if parent.items is not None:
-            if len(parent.items) == MAX_ITEMS:
-                raise too_long(node.place)
+            if len(parent.items) == self.limits.items:
+                raise too_long(node.place, self.limits)
             parent.items.append(node)
             parent.value.append(node.value)
             return
@@ -169,6 +170,6 @@ def _unescape(escape: re.Match[str]) -> str:
     return "\ufffd" if "\ud800" <= character <= "\udfff" else character
 
 
-def read(text: str) -> Node:
+def read(text: str, limits: Limits) -> Node:
     """Raises NotYaml."""
-    return _Reader(text).read()
+    return _Reader(text, limits).read()

@@ -14,6 +14,8 @@ from .tables.releases import API_VERSIONS, NEWEST, OLDEST, OPENSHIFT, OpenShift
 
 VERSION_ANNOTATION, PLUGINS_ANNOTATION = "osso.scheduler/kubernetes-version", "osso.scheduler/plugins"
 """Of a SecondaryScheduler: what its image contains, where the name does not identify it."""
+PERIOD_ANNOTATION = "ansible.sdk.operatorframework.io/reconcile-period"
+"""Of any resource: ansible-operator itself reads it, and does not reconcile a resource with a wrong value."""
 
 IN_TREE = "in-tree"
 SCHEDULER_PLUGINS = "scheduler-plugins"

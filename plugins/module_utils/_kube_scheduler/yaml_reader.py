@@ -16,21 +16,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .document_nodes import (
-    IGNORED,
-    MAX_DEPTH,
-    MAX_ITEMS,
-    MAX_NODES,
-    Node,
-    NotYaml,
-    Place,
-    duplicate,
-    join,
-    not_yaml,
-    too_deep,
-    too_long,
-    too_many,
-)
+from .document_nodes import IGNORED, MAX_DEPTH, Limits, Node, NotYaml, Place, duplicate, join, not_yaml, too_deep, too_long, too_many
 from .result import WARNING, Finding
 from .scalars import TAG_PREFIX, TagError, resolve, resolve_tagged
 from .value_syntax import float32
@@ -78,7 +64,7 @@ class Reading(NamedTuple):
     rest: int
 
 
-def read(text: str) -> Reading:
+def read(text: str, limits: Limits) -> Reading:
     """text: only characters that YAML allows. Raises NotYaml."""
     for line_end in ("\r\n", "\r", "\x85"):
         if line_end in text:
@@ -86,7 +72,7 @@ def read(text: str) -> Reading:
     for character, stand_in in STAND_INS.items():
         if character in text:
             text = text.replace(character, stand_in)
-    return _Reader(text).read()
+    return _Reader(text, limits).read()
 
 
 _State = Callable[["_Reader", "_Frame"], None]
@@ -120,8 +106,9 @@ class _Anchor(NamedTuple):
 
 
 class _Reader:
-    def __init__(self, text: str):
+    def __init__(self, text: str, limits: Limits):
         self.text = text
+        self.limits = limits
         self.scanner = Scanner(text + END * 4)
         self.tokens = self.scanner.tokens()
         self.root: Node | None = None
@@ -472,16 +459,16 @@ class _Reader:
 
     def _add(self, node: Node, place: Place) -> None:
         """Put a finished node into the collection that is open."""
-        if self.count + self.added[-1] > MAX_NODES:
-            raise too_many(place)
+        if self.count + self.added[-1] > self.limits.nodes:
+            raise too_many(place, self.limits)
         if not self.frames:
             self.root = node
             return
         frame = self.frames[-1]
         parent = frame.node
         if parent.items is not None:
-            if len(parent.items) == MAX_ITEMS:
-                raise too_long(place)
+            if len(parent.items) == self.limits.items:
+                raise too_long(place, self.limits)
             parent.items.append(node)
             parent.value.append(node.value)
         elif frame.merge:

@@ -45,7 +45,7 @@ JOB = dict(type="dict", options=dict(namespace=dict(type="str", default="default
 class Inputs:
     """The cluster, connected when it is first needed, and the copy of it.
 
-    params: of the module; warn: gets texts. run_command: of an AnsibleModule.
+    params: of the module; warn: gets texts. run_command: as that of a module.
     """
 
     def __init__(self, params: Mapping[str, Any], warn: Callable[[str], None], run_command: Callable[..., Any]) -> None:

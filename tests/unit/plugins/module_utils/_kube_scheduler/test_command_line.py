@@ -18,7 +18,9 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import formats
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.command_line import main
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ERROR, Finding
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.releases import NEWEST
 
 PROFILE = "profiles:\n- schedulerName: a\n  plugins:\n    score:\n      enabled:\n      - name: {0}\n"
@@ -290,6 +292,11 @@ def test_lists_and_json(command):
     assert [(one["object"], one["key"], one["valid"]) for one in found] == [(f"ConfigMap {name}", "config.yaml", False) for name in "ab"]
 
 
+def test_a_stream_may_begin_with_a_directive(command):
+    status, out, _err = command("%YAML 1.1\n---\n" + config_map(MISSPELT), "--kubernetes=1.31")
+    assert (status, out.partition(": profiles")[0]) == (1, "config.yaml:16:19: error: ConfigMap team/one, key config.yaml"), out
+
+
 def test_objects_without_a_configuration_are_no_failure(command):
     status, out, err = command(CRD + "---\n" + config_map("about: kubescheduler.config.k8s.io\n"), "--kubernetes=1.31")
     assert (status, out, "no ConfigMap or Secret has a KubeSchedulerConfiguration" in err) == (0, "", True)
@@ -300,6 +307,73 @@ def test_a_broken_object_is_an_error_only_if_it_may_hold_a_configuration(command
     assert command(CRD + "---\n" + broken, "--kubernetes=1.31")[0] == 0
     status, out, _err = command(CRD + "---\n" + broken + "# kubescheduler.config.k8s.io\n", "--kubernetes=1.31")
     assert (status, out.startswith("config.yaml:10:1: error: ConfigMap: not YAML")) == (1, True), out
+
+
+@pytest.mark.parametrize(
+    ("field", "place"),
+    [
+        ("  config.yaml: [\n", "config.yaml:10:1: "),
+        ("  config.yaml: |\n    {{- toYaml .Values.config | nindent 4 }}\n  x: {{ .y }}\n", "config.yaml:11:7: "),
+    ],
+    ids=["not YAML", "template"],
+)
+def test_an_object_that_cannot_be_read_is_a_warning(command, field, place):
+    """It may hold a configuration, so that nothing said would mean that all is well."""
+    status, out, _err = command(CRD + "---\napiVersion: v1\nkind: ConfigMap\ndata:\n" + field, "--kubernetes=1.31")
+    assert (status, out.count("\n")) == (0, 1), out
+    assert out.startswith(f"{place}warning: ConfigMap: "), out
+    assert ("this is a template" in out) is ("{{" in field)
+
+
+def test_a_list_of_objects_may_be_larger_than_a_configuration(command):
+    """as `kubectl get configmaps -A -o yaml` writes it for most clusters"""
+    item = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: c{0}}}\n  data: {{ca: {1}}}\n"
+    wrong = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: wrong}\n  data: {c: " + json.dumps(MISSPELT) + "}\n"
+    many = "".join(item.format(number, "x" * 400) for number in range(3000))
+    for text in (many, many.replace("- ", "", 1).replace("\n- ", "\n---\n").replace("\n  ", "\n")):
+        listed = "apiVersion: v1\nkind: List\nitems:\n" + many + wrong if text is many else text + "---\n" + config_map(MISSPELT)
+        assert len(listed) > 2**20
+        status, out, _err = command(listed, "--kubernetes=1.31")
+        assert (status, len(out.splitlines()), "NodeResourceFit" in out) == (1, 1, True), out
+    objects = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"c{number}"}, "data": {"c": "x" * 400}} for number in range(3000)
+    ]
+    objects.append({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "wrong"}, "data": {"c": MISSPELT}})
+    status, out, _err = command(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}), "--kubernetes=1.31")
+    assert (status, "ConfigMap wrong, key c: " in out) == (1, True), out
+
+
+@pytest.mark.parametrize(
+    ("annotations", "said"),
+    [
+        ("{osso.scheduler/kubernetes-version: garbage}", "metadata.annotations.osso.scheduler/kubernetes-version: garbage is no release"),
+        ("{osso.scheduler/kubernetes-version: 1.31}", "osso.scheduler/kubernetes-version: is a number, not a string (put it into quotes)"),
+        ("{osso.scheduler/plugins: garbage}", "metadata.annotations.osso.scheduler/plugins: plugins: 'garbage' is no set of plugins"),
+        ("{osso.scheduler/plugins: '{'}", "metadata.annotations.osso.scheduler/plugins: plugins: '{' is no set of plugins"),
+        ("{osso.scheduler/plugins: '{extra: [{name: A}]}'}", "metadata.annotations.osso.scheduler/plugins: plugins.extra[0].points: "),
+        (
+            "{ansible.sdk.operatorframework.io/reconcile-period: garbage}",
+            'metadata.annotations.ansible.sdk.operatorframework.io/reconcile-period: "garbage" is no duration',
+        ),
+    ],
+)
+def test_annotations_of_secondary_schedulers_are_checked(command, annotations, said):
+    stream = config_map(GOOD) + "---\n" + secondary_scheduler(annotations=annotations)
+    for form in ("text", "junit"):
+        status, out, _err = command(stream, f"--format={form}")
+        assert status == 1, out
+    status, out, _err = command(stream)
+    assert said in out, out
+    line = stream[: stream.index("metadata: {name: cluster")].count("\n") + 1
+    assert out.startswith(f"config.yaml:{line}:"), out
+
+
+@pytest.mark.parametrize(
+    "annotations", ["{osso.scheduler/kubernetes-version: openshift-99.1}", "{osso.scheduler/plugins: ''}", "{other: garbage}"]
+)
+def test_annotations_that_the_operator_accepts_are_accepted(command, annotations):
+    status, out, _err = command(config_map(GOOD) + "---\n" + secondary_scheduler(annotations=annotations))
+    assert (status, "annotations" in out) == (0, False), out
 
 
 def test_a_configuration_among_objects_is_checked(command):
@@ -376,8 +450,18 @@ def test_sarif(command):
         if one["ruleId"] in ("unknown-plugin", "frozen-registry")
     }
     assert places["error"] == {"startLine": 9, "startColumn": 15}
+    assert {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in run["results"]} == {"config.yaml"}
     assert {one["ruleId"] for one in run["results"]} == {one["id"] for one in run["tool"]["driver"]["rules"]}
     assert json.loads(command(GOOD, "--kubernetes=1.31", "--format=sarif")[1])["runs"][0]["results"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "uri"), [("a b%é.yaml", "a%20b%25%C3%A9.yaml"), ("c:d.yaml", "c%3Ad.yaml"), ("/tmp/x y", "file:///tmp/x%20y"), ("-", "-")]
+)
+def test_sarif_has_the_names_of_files_as_uris(name, uri):
+    finding = Finding(ERROR, "code", "message")
+    (run,) = json.loads(formats.sarif([formats.Checked(name, "", [finding])]))["runs"]
+    assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri
 
 
 def test_junit(command):

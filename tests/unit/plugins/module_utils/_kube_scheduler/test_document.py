@@ -9,9 +9,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import (
     MAX_DEPTH,
-    MAX_ITEMS,
-    MAX_LENGTH,
-    MAX_NODES,
+    OF_CONFIGURATION,
     NotYaml,
     duplicates,
     parse,
@@ -387,13 +385,13 @@ def lists(count: int) -> str:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("x" * (MAX_LENGTH + 1), "too-large"),
-        (b"x" * (MAX_LENGTH + 1), "too-large"),
-        ("a: {" + "".join(f"k{i}: 1, " for i in range(MAX_NODES // 2)) + "}", "too-large"),
-        ("{" + ", ".join(f'"k{i}": 1' for i in range(MAX_NODES)) + "}", "too-large"),
-        ("a: [" + "1," * MAX_ITEMS + "1]", "too-large"),
-        ("a:\n" + "-\n" * (MAX_ITEMS + 1), "too-large"),
-        ('{"a": [' + "1," * MAX_ITEMS + "1]}", "too-large"),
+        ("x" * (OF_CONFIGURATION.length + 1), "too-large"),
+        (b"x" * (OF_CONFIGURATION.length + 1), "too-large"),
+        ("a: {" + "".join(f"k{i}: 1, " for i in range(OF_CONFIGURATION.nodes // 2)) + "}", "too-large"),
+        ("{" + ", ".join(f'"k{i}": 1' for i in range(OF_CONFIGURATION.nodes)) + "}", "too-large"),
+        ("a: [" + "1," * OF_CONFIGURATION.items + "1]", "too-large"),
+        ("a:\n" + "-\n" * (OF_CONFIGURATION.items + 1), "too-large"),
+        ('{"a": [' + "1," * OF_CONFIGURATION.items + "1]}", "too-large"),
         (lists(10000), "too-deep"),
         (lists(MAX_DEPTH), "too-deep"),
         ('{"a":' + "[" * 10000 + "]" * 10000 + "}", "too-deep"),
@@ -414,9 +412,9 @@ def test_bombs_end_with_an_error(text, code):
 
 
 def test_what_is_just_not_too_large():
-    assert len(parse("".join(f"k{i}: 1\n" for i in range(MAX_NODES // 2 - 1)))[0].value) == MAX_NODES // 2 - 1
-    assert len(parse("a: [" + "1," * MAX_ITEMS + "]")[0].value["a"]) == MAX_ITEMS
-    assert len(parse('{"a": [' + "1," * (MAX_ITEMS - 1) + "1]}")[0].value["a"]) == MAX_ITEMS
+    assert len(parse("".join(f"k{i}: 1\n" for i in range(OF_CONFIGURATION.nodes // 2 - 1)))[0].value) == OF_CONFIGURATION.nodes // 2 - 1
+    assert len(parse("a: [" + "1," * OF_CONFIGURATION.items + "]")[0].value["a"]) == OF_CONFIGURATION.items
+    assert len(parse('{"a": [' + "1," * (OF_CONFIGURATION.items - 1) + "1]}")[0].value["a"]) == OF_CONFIGURATION.items
     parse(lists(MAX_DEPTH - 1))
     parse('{"a":' + "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1) + "}")
 
