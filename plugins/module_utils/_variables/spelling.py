@@ -82,9 +82,16 @@ def warnings(extra: Iterable[str], others: Iterable[str] = ()) -> list[str]:
     prefixes = {**dict.fromkeys(others, OWN), **dict.fromkeys(extra, (*OWN, *SHARED))}
     told = []
     for name in sorted(prefixes.keys() - KNOWN):
-        close = [] if name.startswith(NEITHER) and not name.startswith(OWN) else get_close_matches(name, KNOWN, 1, cutoff=CLOSE)
-        if close:
-            told.append(f"{name} is not a variable of osso.scheduler and is ignored; did you mean {close[0]}?")
+        meant = "" if name.startswith(NEITHER) and not name.startswith(OWN) else _close(name)
+        if meant:
+            told.append(f"{name} is not a variable of osso.scheduler and is ignored; did you mean {meant}?")
         elif name.startswith(prefixes[name]):
             told.append(f"{name} is not a variable of osso.scheduler and is ignored; the documentation of roles and playbooks lists all.")
     return told
+
+
+def _close(name: str) -> str:
+    """The known variable that is meant, empty for none. Two letters in the wrong order make a short name very different for difflib."""
+    plain = name.lower().replace("-", "_")
+    found = get_close_matches(plain, KNOWN, 1, cutoff=CLOSE) or [known for known in sorted(KNOWN) if sorted(known) == sorted(plain)]
+    return found[0] if found else ""
