@@ -14,6 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._variables import (
     custom_scheduler,
     default_scheduler,
     mirror,
+    monitoring,
     operator,
     publish,
     registry_login,
@@ -26,7 +27,9 @@ VALIDATORS = {
     "custom_scheduler": lambda given, changed, facts: custom_scheduler.complete(given["custom_schedulers"], facts.get("names", ())),
     "default_scheduler": lambda given, changed, facts: default_scheduler.complete(given, facts.get("refusals")),
     "mirror": lambda given, changed, facts: mirror.complete(given, facts),
-    "operator": operator.complete,
+    "monitoring": lambda given, changed, facts: monitoring.complete(given),
+    # Types alone, as long as nothing is known of the cluster
+    "operator": lambda given, changed, facts: operator.complete(given, changed, facts) if facts else {"errors": []},
     "publish": lambda given, changed, facts: publish.complete(given, facts),
     "registry_login": lambda given, changed, facts: registry_login.complete(given),
     "secondary_scheduler": lambda given, changed, facts: secondary_scheduler.complete(

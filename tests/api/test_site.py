@@ -97,6 +97,33 @@ def test_what_cannot_work_is_refused_before_anything_is_written(scheduler, said,
     assert audit.writes(dry_run=True) == []
 
 
+@pytest.mark.parametrize(
+    ("run", "variables", "said"),
+    [
+        (site, {"monitoring_required": "maybe"}, "monitoring_required"),
+        (site, {"monitoring_rules_labels": "a=b"}, "monitoring_rules_labels is a text"),
+        (site, {"monitoring_rate_window": "garbage"}, "monitoring_rate_window is 'garbage'"),
+        (site, {"monitoring_wait_timeout": "-5"}, "monitoring_wait_timeout is -5"),
+        (site, {"secondary_scheduler_wait_timeout": -1}, "secondary_scheduler_wait_timeout is -1"),
+        (site, {"operator_replicas": "-1"}, "operator_replicas is -1"),
+        (remove, {"operator_watch_namespaces": "a"}, "operator_watch_namespaces is a text"),
+        (remove, {"operator_wait_timeout": "-1"}, "operator_wait_timeout is -1"),
+        (remove, {"operator_wait": "maybe"}, "operator_wait"),
+        (remove, {"monitoring_adopt": "maybe"}, "monitoring_adopt"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_variables_of_later_roles_are_checked_before_anything_is_written(run, variables, said, kubectl, audit):
+    """... and before anything is deleted, such as the rules of schedulers that use Prometheus."""
+    load_aware = {"secondary_schedulers": [{"name": "load", "image": IMAGE, "preset": "trimaran_target_load_packing"}]}
+    with audit:
+        done = run(variables={**variables, **(load_aware if run is site else {})}, succeed=False)
+    (failure,) = done.failures
+    assert said in str(failure.result), done.output()
+    assert done.changed == []
+    assert audit.writes(dry_run=True) == []
+
+
 @pytest.fixture
 def operator_namespace(kubectl):
     kubectl("create", "namespace", NAMESPACE)

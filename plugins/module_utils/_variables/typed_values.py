@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+# -1: no limit
+LEAST = {"default_scheduler_failed_revision_limit": -1, "default_scheduler_succeeded_revision_limit": -1}
 TRUE = ("1", "true", "t", "yes", "y", "on")
 
 
@@ -26,13 +28,19 @@ def typed(value: Any, wanted: str) -> Any:
 
 
 def errors(options: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
-    """What of ``values`` is a text instead of a list or dict; ``options`` of an argument specification.
+    """What of ``values`` is a text instead of a list or dict, or a negative number; ``options`` of an argument specification.
 
-    Ansible accepts such a text, and a role would then read its characters.
+    Ansible accepts such a text, and a role would then read its characters. A module rejects such a number, after others have written.
     """
-    return [
+    found = [
         f"{name} is a text instead of a {about['type']}. Give it in a file (-e @vars.yml) or as JSON (-e '{{\"{name}\": {example}}}')."
         for name, about in options.items()
         for example in [{"list": "[...]", "dict": "{...}"}.get(about.get("type", ""))]
         if example and isinstance(values.get(name), str)
+    ]
+    numbers = {name: typed(values.get(name), "int") for name, about in options.items() if about.get("type") == "int"}
+    return found + [
+        f"{name} is {number}: set a number of at least {LEAST.get(name, 0)}."
+        for name, number in numbers.items()
+        if isinstance(number, int) and number < LEAST.get(name, 0)
     ]

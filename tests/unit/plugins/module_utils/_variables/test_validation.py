@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._variables import (
+    monitoring,
     operator,
     publish,
     registry_login,
@@ -272,3 +273,29 @@ def test_programs_that_publishing_runs(given, there, missing):
     found = publish.complete({**PUBLISH, **given}, {"host": "here", "programs": programs})["errors"]
     assert [error.startswith(start) for error, start in zip(found, missing, strict=True)] == [True] * len(missing)
     assert publish.complete({**PUBLISH, **given}, {})["errors"] == []
+
+
+NUMBERS = [
+    (role, name)
+    for role in sorted({role for role, _name in LISTS_AND_DICTS})
+    for name, about in options(role).items()
+    if about.get("type") == "int"
+]
+
+
+@pytest.mark.parametrize(("role", "name"), NUMBERS)
+def test_a_negative_number_is_an_error(role, name):
+    """Of every role: modules reject it, after others have written."""
+    about = options(role)
+    least = -1 if name.endswith("_revision_limit") else 0
+    for value in (least - 1, str(least - 1)):
+        assert typed_values.errors(about, {name: value}) == [f"{name} is {least - 1}: set a number of at least {least}."]
+    assert [typed_values.errors(about, {name: value}) for value in (least, str(least), 300, None, "many")] == [[]] * 5
+
+
+@pytest.mark.parametrize(
+    ("window", "usable"), [("5m", True), ("1h30m", True), ("90s", True), ("garbage", False), ("5", False), ("0s", False), ("", False)]
+)
+def test_the_window_of_rates_is_a_duration_of_prometheus(window, usable):
+    found = monitoring.complete({"monitoring_rate_window": window})["errors"]
+    assert found == ([] if usable else [f"monitoring_rate_window is {window!r}: set a duration of Prometheus, such as 5m or 1h30m."])
