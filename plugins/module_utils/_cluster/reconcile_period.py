@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PERIOD_ANNOTATION
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PERIOD_ANNOTATION as ANNOTATION
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import Duration
 
 _SHOWN = 60
@@ -17,12 +17,12 @@ _SHOWN = 60
 
 def problem(resource: Object) -> str:
     """What is wrong with the annotation of a resource, with the remedy; "" where nothing is."""
-    value = (resource["metadata"].get("annotations") or {}).get(PERIOD_ANNOTATION)
+    value = (resource["metadata"].get("annotations") or {}).get(ANNOTATION)
     if value is None:
         return ""
     try:
         Duration.parse(value)
     except ValueError:
         shown = json.dumps(value[:_SHOWN], ensure_ascii=False)
-        return f"its annotation {PERIOD_ANNOTATION} is {shown}, so the operator of osso.scheduler does not reconcile it: remove it, or set a duration such as 10m"
+        return f"its annotation {ANNOTATION} is {shown}, so the operator of osso.scheduler does not reconcile it: remove it, or set a duration such as 10m"
     return ""
