@@ -27,6 +27,14 @@ to lower it: [decisions/0008](decisions/0008-what-a-reconcile-costs.md).
 """
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _ordinary_plays():
+    """Plays are new processes, as users start them, and not forks of one that has imported Ansible."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ORDINARY_PLAYS", "1")
+        yield
+
+
 @pytest.fixture(scope="module")
 def publish(request):
     """publish(text) makes it the module's section of the page, under its TITLE or another one, with machine and date."""
