@@ -16,4 +16,7 @@ class ActionModule(action_of("scheduler_preview")):
         names = PLAYBOOKS.get((task_vars or {}).get("preview_playbook"))
         if names and isinstance(result.get("msg"), str):
             result["msg"] = renamed(result["msg"], names)
+            # Since ansible-core 2.19, it is the source of the error that is shown, and without it the message is.
+            if not isinstance(result.get("exception"), (str, type(None))):
+                del result["exception"]
         return result

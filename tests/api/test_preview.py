@@ -780,6 +780,17 @@ def test_the_playbook_names_its_variables(binary, play, tmp_path, change, why):
     assert "candidate." not in run.failures[0].result["msg"]
 
 
+def test_what_ansible_shows_as_the_error_names_variables_too(tmp_path):
+    """Since ansible-core 2.19, it is not the message of the task's result."""
+    file = tmp_path / "list.json"
+    file.write_bytes(listed(*THREE, pod("p", on="a")))
+    given = ["-e", f"preview_snapshot={file}", "-e", "preview_preset=packing", "-e", "preview_binary=/bin/true"]
+    done = subprocess.run(["ansible-playbook", "osso.scheduler.preview", *given], capture_output=True, text=True, check=False)
+    shown = done.stdout + done.stderr
+    assert "preview_binary: /bin/true --version does not print the release of a kube-scheduler" in shown
+    assert "candidate." not in shown
+
+
 def test_the_playbook_in_check_mode_creates_no_job(play, namespace, audit, binary, tmp_path):
     """It previews with a program of the host, or reports why there is no preview."""
     file = tmp_path / "list.json"

@@ -147,6 +147,7 @@ def test_a_drain_in_two_passes(figures, binary, tmp_path):
             found = json.loads(started.stdout.readline())
             assert found["pods"] == pods
             figures(f"drain, 500 nodes, 5000 pods, {what} (required: {required} s)", found["seconds"], "s")
+            figures(f"drain, {what}: rate", found["pods"] / found["seconds"], "pods/s")
             figures(f"drain, {what}: CPU time of kube-scheduler", found["cpu"], "s")
             figures(f"drain, {what}: memory of all processes (required without scores: 500 MB)", used.largest, "MB")
     assert started.returncode == 0
@@ -202,6 +203,7 @@ def test_the_rate_of_kube_scheduler_alone(figures, binary, api_server, tmp_path)
         assert bound == 5000, last.decode()
     cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     figures("kube-scheduler alone with a real API server, 500 nodes, 5000 pods", seconds, "s")
+    figures("kube-scheduler alone: rate", 5000 / seconds, "pods/s")
     figures("kube-scheduler alone: CPU time of kube-scheduler", cpu, "s")
 
 
