@@ -726,6 +726,32 @@ def test_command_line(binary, tmp_path):
     assert truncated.stderr.startswith(f"error: --snapshot: {file} is truncated or damaged")
 
 
+def test_headroom_on_the_command_line(binary, tmp_path):
+    """The template is a Pod, or a workload that has one."""
+    file, config, template = tmp_path / "list.json", tmp_path / "config.yaml", tmp_path / "template.yaml"
+    file.write_bytes(listed(*THREE))
+    config.write_text(json.dumps(CONFIG))
+    given = [f"--snapshot={file}", f"--config={config}", f"--binary={binary}", f"--template={template}", "--mode=headroom", "--limit=13"]
+    command = [sys.executable, "-m", "ansible_collections.osso.scheduler.plugins.module_utils.scheduler_preview", *given]
+    environment = {**os.environ, "PYTHONPATH": str(COLLECTIONS)}
+
+    def run():
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    new = pod("x", cpu="1")
+    pod_template = {"metadata": {"labels": {"app": "new"}}, "spec": new["spec"]}
+    for text in (new, {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "new"}, "spec": {"template": pod_template}}):
+        template.write_text(json.dumps(text))
+        done = run()
+        assert done.returncode == 0, done.stderr
+        assert "12 more pods fit. The next one: 0/3 nodes are available: 3 Insufficient cpu." in done.stdout
+    for text, why in (("[1]", "must be a Pod with metadata and spec"), ("a: [", f"{template} is no YAML: ")):
+        template.write_text(text)
+        assert f"error: --template: {why}" in run().stderr
+    template.unlink()
+    assert run().stderr == f"error: --template: {template} cannot be read: No such file or directory.\n"
+
+
 def test_playbook(binary, play, tmp_path):
     """The table; answers of a survey; beyond the limits it fails after the table."""
     file = tmp_path / "list.json"

@@ -33,6 +33,7 @@ COMMAND_LINE: Mapping[str, str] = {
     "namespaces": "--namespace",
     "nodes": "--node",
     **{name: f"--{name.replace('_', '-')}" for name in ("snapshot", "mode", "timeout", "max_unschedulable", "max_moved_percent")},
+    **{name: f"--{name}" for name in ("template", "limit")},
 }
 PLAYBOOKS: Mapping[str, Mapping[str, str]] = {
     "preview": {

@@ -198,10 +198,15 @@ def make_scene(options: Options, snapshot: Snapshot, offered: list[Object]) -> S
     return Scene(options.mode, tuple(objects), tuple(offered), options.limit)
 
 
-def copy_of(template: Mapping[str, Any], name: str) -> Object:
-    """A pod of a template, such as one of a Deployment. Raises InputError."""
-    metadata = {"namespace": "default", **(template.get("metadata") or {}), "name": name}
+def copy_of(template: Mapping[str, Any], name: str, namespace: str = "") -> Object:
+    """A pod of a template, such as one of a Deployment. namespace: instead of that of the template. Raises InputError."""
     try:
+        metadata = {
+            "namespace": "default",
+            **(template.get("metadata") or {}),
+            "name": name,
+            **({"namespace": namespace} if namespace else {}),
+        }
         return redact({**template, "apiVersion": "v1", "kind": "Pod", "metadata": metadata})
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         why = f" {error}." if isinstance(error, Malformed) else ""

@@ -16,12 +16,14 @@ import argparse
 import json
 import subprocess
 import sys
+from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import document
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.option_names import COMMAND_LINE, renamed
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, preview
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.progress import Progress
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import DRAIN, PENDING, REPLACE
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import MODES, PENDING
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import read
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.table import table
 
@@ -52,7 +54,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--snapshot", required=True, metavar="FILE", help="of the module scheduler_snapshot, or of kubectl get -o json")
-    add("--mode", choices=(PENDING, REPLACE, DRAIN), default=PENDING)
+    add("--mode", choices=MODES, default=PENDING)
+    add("--template", metavar="FILE", help="with the mode headroom: the pod, or a workload with a template for pods")
+    add("--limit", type=int, default=1000, metavar="PODS", help="with the mode headroom: the largest number of pods")
     for side, word in (("", "the candidate"), ("baseline-", "the baseline")):
         add(f"--{side}config", required=not side, metavar="FILE", help=f"the configuration of {word}")
         add(f"--{side}binary", required=not side, metavar="FILE", help=f"the kube-scheduler of {word}")
@@ -82,12 +86,28 @@ def _options(given: argparse.Namespace) -> Options:
         candidate={**about, **new},
         baseline={**about, **old} if given.baseline_config else None,
         mode=given.mode,
+        template=_template(given.template) if given.template else None,
+        limit=given.limit,
         namespaces=given.namespace,
         nodes=given.node,
         max_unschedulable=given.max_unschedulable,
         max_moved_percent=given.max_moved_percent,
         timeout=given.timeout,
     )
+
+
+def _template(path: str) -> dict[str, Any]:
+    """The pod in a file, or the template of the workload in it."""
+    try:
+        with open(path, "rb") as file:
+            found = document.read_yaml(file.read())
+    except OSError as error:
+        raise InputError(f"template: {path} cannot be read: {error.strerror}.") from None
+    except document.NotYaml as error:
+        raise InputError(f"template: {path} is no YAML: {error}.") from None
+    spec = found.get("spec") if isinstance(found, dict) else None
+    pod: dict[str, Any] = (spec.get("template") if isinstance(spec, dict) else None) or found
+    return pod
 
 
 def _run_command(command: list[str]) -> tuple[int, str, str]:

@@ -165,6 +165,8 @@ def test_maintenance_cordons_and_places_no_pending_pods():
         ({"mode": "drain", "template": {"spec": {}}}, "template is for mode headroom"),
         ({"mode": "headroom", "template": {"spec": pod("x", cpu="many")["spec"]}}, "^template: must be a Pod with metadata and spec"),
         ({"mode": "headroom", "template": {"spec": {"tolerations": "x"}}}, "spec.tolerations is of type str, not list"),
+        ({"mode": "headroom", "template": {"metadata": "x", "spec": {}}}, "^template: must be a Pod with metadata and spec"),
+        ({"mode": "headroom", "template": ["x"]}, "^template: must be a Pod with metadata and spec"),
         ({"mode": "all"}, "mode: all is not known: choose from pending, replace, drain, headroom"),
         ({"timeout": 0}, "timeout is 0: it must be from 1 to 604800"),
         ({"timeout": 10**20}, "timeout is 1"),

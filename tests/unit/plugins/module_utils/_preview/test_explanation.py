@@ -82,3 +82,9 @@ def test_one_pod_is_required():
     for given in ({}, {"name": "p", "template": {"spec": {}}}):
         with pytest.raises(InputError, match="name, template: set one of them"):
             explanation.explain(explanation.Options({}, **given), snapshot, None, None)
+
+
+def test_a_template_that_is_no_pod():
+    snapshot = parse(listed(node("a")), "list")
+    with pytest.raises(InputError, match=r"^template: must be a Pod with metadata and spec"):
+        explanation.explain(explanation.Options({}, template={"metadata": "x", "spec": {}}), snapshot, None, None)

@@ -27,7 +27,7 @@ from ansible_collections.osso.scheduler.plugins.modules.scheduler_preview import
         ),
         ("baseline.binary: /bin/x ends", "--baseline-binary: /bin/x ends", "preview_baseline.binary: /bin/x ends"),
         ("snapshot: the snapshot x", "--snapshot: the snapshot x", "preview_snapshot: the snapshot x"),
-        ("limit is 0: it must", "limit is 0: it must", "preview_limit is 0: it must"),
+        ("limit is 0: it must", "--limit is 0: it must", "preview_limit is 0: it must"),
         ("set candidate.image, or set job.", "set candidate.image, or set job.", "set preview_image, or set preview_job_namespace."),
         ("if it is late, raise timeout.", "if it is late, raise --timeout.", "if it is late, raise preview_timeout."),
         ("argument 'timeout' is of type", "argument '--timeout' is of type", "argument 'preview_timeout' is of type"),
