@@ -259,6 +259,7 @@ options:
   wait:
     description:
       - Wait until the workloads of the set (Deployment, DaemonSet, StatefulSet, Job) have rolled out.
+      - A container without a readiness probe must run for 10 seconds, and one that was restarted for 60 seconds.
       - CustomResourceDefinitions are always waited for, and so is deletion.
     type: bool
     default: false
@@ -315,7 +316,7 @@ options:
     description:
       - Timeout in seconds, for everything that the task waits for together.
       - A workload ends the wait earlier, with the reason, if its newest pods cannot start for 20 seconds. Their image cannot be pulled, a container cannot be
-        created, or a container has crashed three times.
+        created, the API server rejects the pods, or a container has crashed three times.
     type: int
     default: 300
   assume_deleted:

@@ -125,11 +125,23 @@ def _job(spec: Object, status: Object, live: Object) -> Verdict:
 ROLLOUTS = {"DaemonSet": _daemon_set, "Deployment": _deployment, "Job": _job, "StatefulSet": _stateful_set}
 
 
-def pod_problems(pods: Iterable[Object]) -> list[str]:
-    """Why pods do not run, one text per distinct reason, with the number of pods it holds for."""
+LASTING = ("DaemonSet", "Deployment", "StatefulSet")
+"""Kinds whose pods run until they are deleted"""
+
+
+def has_no_pods(live: Object) -> bool:
+    """Does the API server reject the pods of a workload, such as for a quota, a policy or a PriorityClass that does not exist?"""
+    return conditions.is_true(live, "ReplicaFailure")
+
+
+def pod_problems(pods: Iterable[Object], probes: Mapping[str, str] | None = None) -> list[str]:
+    """Why pods do not run, one text per distinct reason, with the number of pods it holds for.
+
+    ``probes``: uid of a pod -> the probe that fails.
+    """
     counts: dict[str, list[str]] = {}
     for pod in pods:
-        for problem in _pod_problems(pod):
+        for problem in _pod_problems(pod, (probes or {}).get(pod["metadata"].get("uid", ""), "")):
             counts.setdefault(problem, []).append(pod["metadata"]["name"])
     return [
         "{0}: {1}".format("pod " + names[0] if len(names) == 1 else f"{len(names)} pods such as {names[0]}", problem)
@@ -137,7 +149,12 @@ def pod_problems(pods: Iterable[Object]) -> list[str]:
     ]
 
 
-def _pod_problems(pod: Object) -> Iterator[str]:
+def is_unready(pod: Object) -> bool:
+    """Does a container of the pod run without being ready?"""
+    return any("running" in one.get("state", {}) and not one.get("ready") for one in pod.get("status", {}).get("containerStatuses", []))
+
+
+def _pod_problems(pod: Object, probe: str) -> Iterator[str]:
     status = pod.get("status", {})
     scheduled = conditions.find(pod, "PodScheduled")
     if scheduled.get("status") == "False":
@@ -158,7 +175,7 @@ def _pod_problems(pod: Object) -> Iterator[str]:
         elif ended.get("exitCode"):
             yield "container {0} {1}".format(container["name"], how)
         elif "running" in container.get("state", {}) and not container.get("ready"):
-            yield "container {0} runs but is not ready".format(container["name"])
+            yield ": ".join(filter(None, ["container {0} runs but is not ready".format(container["name"]), one_line(probe)]))
     if status.get("phase") == "Failed" and not status.get("containerStatuses"):
         yield "{0}: {1}".format(status.get("reason", "Failed"), status.get("message", ""))
 
@@ -216,6 +233,11 @@ def newly_available(deployment: Object, now: datetime) -> str:
     if not _unprobed(deployment["spec"]["template"]["spec"]) or _seconds(since, now) >= STEADY_SECONDS:
         return ""
     return f"it has no readiness probe and became available less than {STEADY_SECONDS} s ago"
+
+
+def is_unprobed(workload: Object) -> bool:
+    """Does a container of a workload's pods count as ready as soon as it runs?"""
+    return workload["kind"] in LASTING and bool(_unprobed(workload["spec"]["template"]["spec"]))
 
 
 def _unprobed(spec: Object) -> list[str]:

@@ -14,6 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import rea
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import failed_probes
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import Judge
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
 
@@ -80,22 +81,35 @@ def until_ready(
 
 
 def _until_ready(client: Client, target: Target, deadline: Deadline, obj: Object | None) -> tuple[readiness.Verdict, Object | None]:
-    """``(verdict, object)``; the verdict is READY unless the time is over, the object failed, or its pods cannot start."""
+    """``(verdict, object)``; the verdict is READY unless the time is over, the object failed, or its pods cannot start or stay."""
     verdict, patience, looked = _evaluate(target, obj), Patience(), time.monotonic()
+    if verdict.state == readiness.READY and obj and readiness.is_unprobed(obj):
+        verdict = _steadiness(client, obj)
     # A failure that was there before may be an old one: the object gets the chance to recover.
     for obj in _versions(client, target, deadline) if verdict.state != readiness.READY else ():
         verdict, before = _evaluate(target, obj), verdict
+        if verdict.state == readiness.READY and obj:
+            verdict = _steadiness(client, obj)
         if verdict.state == readiness.READY or (verdict.state == readiness.FAILED and before.state == readiness.PENDING):
             break
         if time.monotonic() - looked >= _PODS_SECONDS and target.identity.kind in readiness.ROLLOUTS:
             looked = time.monotonic()
-            if patience.ends(any(map(readiness.cannot_start, _newest_pods(client, obj)))):
+            if patience.ends(bool(obj and readiness.has_no_pods(obj)) or any(map(readiness.cannot_start, _newest_pods(client, obj)))):
                 break
     return verdict, obj
 
 
 def _evaluate(target: Target, obj: Object | None) -> readiness.Verdict:
     return target.judge(obj) if obj else readiness.Verdict(readiness.PENDING, "it does not exist")
+
+
+def _steadiness(client: Client, obj: Object) -> readiness.Verdict:
+    """READY, or PENDING while pods of a workload that is ready may be ones that crash repeatedly."""
+    if obj["kind"] not in readiness.LASTING:
+        return readiness.Verdict(readiness.READY)
+    reasons = (readiness.unsteady(pod, client.server_time()) for pod in _newest_pods(client, obj))
+    why = next(filter(None, reasons), "")
+    return readiness.Verdict(readiness.PENDING if why else readiness.READY, why)
 
 
 def _versions(client: Client, target: Target, deadline: Deadline) -> Iterator[Object | None]:
@@ -146,9 +160,22 @@ def _not_ready(
 def _pod_problems(client: Client, workload: Object | None) -> list[str]:
     """Why the pods of a workload do not run; nothing for other objects."""
     try:
-        return readiness.pod_problems(pods_of(client, workload)[:_MAX_PODS_LOOKED_AT])
+        pods = pods_of(client, workload)[:_MAX_PODS_LOOKED_AT]
+        return readiness.pod_problems(pods, _failed_probes(client, workload, pods))
     except ApiError as error:
         return ["its pods could not be read: " + error.message]
+
+
+def _failed_probes(client: Client, workload: Object | None, pods: Sequence[Object]) -> Mapping[str, str]:
+    """uid of a pod -> the probe that fails, if one of ``pods`` runs and is not ready."""
+    if not workload or not any(map(readiness.is_unready, pods)):
+        return {}
+    try:
+        events = client.list(client.resource("v1", "Event"), workload["metadata"]["namespace"], field_selector="reason=Unhealthy")
+    except ApiError:
+        # The problem of the pod remains.
+        return {}
+    return failed_probes(events)
 
 
 def pods_of(client: Client, workload: Object | None) -> list[Object]:

@@ -10,7 +10,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import readiness, wait
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import readiness, timestamps, wait
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from support.api_server import ApiServer, connect, status
@@ -56,6 +56,85 @@ CRASHING = {"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "restartCount"
 LEAK = 'I1 1 a.go:1] "x"\nE1122 10:00:00.000000       1 run.go:72] "command failed" err="no kind; token: sha256~planted"'
 LEAKING = {"lastState": {"terminated": {"exitCode": 1, "message": LEAK}}, **CRASHING}
 STARTING = {"state": {"waiting": {"reason": "ContainerCreating"}}}
+
+
+NOW = timestamps.parse("2026-01-01T00:10:00Z")
+
+
+def waited(monkeypatch, live, pods, events=()):
+    """The message with which a wait of a second for these states of a Deployment and its pods fails; None if it does not. The last state stays."""
+    monkeypatch.setattr(wait, "_PODS_SECONDS", 0)
+    monkeypatch.setattr(wait, "_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(wait, "GRACE_SECONDS", 0)
+    metadata = {"name": "app", "namespace": "n", "generation": 1}
+    about = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata}
+    states = [{**about, "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "app"}}, **one[0]}, "status": one[1]} for one in live]
+    seen = iter([("ADDED", one) for one in states])
+    listed = {"Pod": iter(pods), "Event": iter([events] * 9)}
+    client = SimpleNamespace(
+        watch=lambda *args, **options: iter([next(seen, ("MODIFIED", states[-1]))]),
+        resource=lambda *args: args[1],
+        list=lambda resource, *args, **options: next(listed[resource], pods[-1]),
+        server_time=lambda: NOW,
+    )
+    target = wait.Target(Identity("apps/v1", "Deployment", "n", "app"), "Deployment", readiness.rollout)
+    try:
+        wait.until_ready(client, [target], wait.Deadline(1))
+    except ClusterError as failure:
+        return failure.message
+    return None
+
+
+UNPROBED, PROBED = ({"template": {"spec": {"containers": [{"name": "main", **probe}]}}} for probe in ({}, {"readinessProbe": {}}))
+BEGUN = {"observedGeneration": 1}
+AVAILABLE = {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "availableReplicas": 1, "readyReplicas": 1}
+
+
+def running(second, spec=UNPROBED, restarts=0):
+    """A pod that was started ten minutes before NOW, less so many seconds."""
+    state = {
+        "state": {"running": {"startedAt": f"2026-01-01T00:{second // 60:02}:{second % 60:02}Z"}},
+        "ready": True,
+        "restartCount": restarts,
+    }
+    return [{**pod("new", 2, **state), "spec": spec["template"]["spec"]}]
+
+
+@pytest.mark.parametrize(
+    ("spec", "pods", "says"),
+    [
+        (UNPROBED, [running(595), running(500)], None),
+        (UNPROBED, [running(595)], "container main has no readiness probe and was started less than 10 s ago"),
+        (UNPROBED, [[pod("new", 2, **{**CRASHING, "restartCount": 2})], running(500, restarts=2)], None),
+        (UNPROBED, [[pod("new", 2, **CRASHING)]], "container main is CrashLoopBackOff"),
+        (PROBED, [running(595, PROBED)], None),
+        (PROBED, [running(580, PROBED, restarts=2)], "container main was restarted 2 times, the last time less than 60 s ago"),
+    ],
+    ids=["later steady", "new", "after a crash", "crash", "probed", "restarted"],
+)
+def test_a_pod_that_is_available_for_a_moment_is_not_ready(monkeypatch, spec, pods, says):
+    """A container without a readiness probe counts as available as soon as it runs, even if it crashes after some seconds."""
+    pods = [[{"spec": spec["template"]["spec"], **one} for one in each] for each in pods]
+    message = waited(monkeypatch, [(spec, BEGUN), (spec, AVAILABLE)], pods)
+    assert (message is None) is (says is None), message
+    assert (says or "") in (message or "")
+
+
+def test_pods_that_may_not_be_created_end_the_wait(monkeypatch):
+    denied = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "no PriorityClass with name x was found"}
+    message = waited(monkeypatch, [(PROBED, {"observedGeneration": 1, "conditions": [denied]})], [[]])
+    assert message.startswith("Will not become ready. Deployment n/app: "), message
+    assert "ReplicaFailure is True (FailedCreate): no PriorityClass with name x was found" in message
+
+
+def test_the_probe_that_fails_is_named(monkeypatch):
+    unready = {**pod("new", 2, state={"running": {"startedAt": "2026-01-01T00:00:00Z"}}), "spec": PROBED["template"]["spec"]}
+    unready["metadata"]["uid"] = "u"
+    events = [
+        {"reason": "Unhealthy", "involvedObject": {"uid": "u"}, "message": "Readiness probe failed: HTTP probe failed with statuscode: 404"}
+    ]
+    message = waited(monkeypatch, [(PROBED, BEGUN)], [[unready]], events)
+    assert "container main runs but is not ready: Readiness probe failed: HTTP probe failed with statuscode: 404" in message
 
 
 @pytest.mark.parametrize(
