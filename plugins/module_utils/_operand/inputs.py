@@ -347,7 +347,7 @@ class Reader:
         effective = (validated.effective if validated.valid else None) or named_plugins(validated.tree)
         served = {f"{api_version}/{kind}" for api_version, kind in plugin_requirements.kinds(effective) if self._serves(api_version, kind)}
         roles = self._client.resource("rbac.authorization.k8s.io/v1", "ClusterRole")
-        facts: plugin_requirements.Facts = {
+        facts: plugin_requirements.ClusterFacts = {
             "served": served,
             "cluster_roles": {name for name in plugin_requirements.cluster_roles(effective) if self._client.get(roles, name)},
             "controller": self._get("apps/v1", "Deployment", self._names["controller"])

@@ -41,7 +41,7 @@ _NEEDS = {**NEEDS, **IN_TREE_NEEDS}
 _INSTALL = "run the operator's installation (role osso.scheduler.operator) with operator_plugins that name it, by a cluster administrator"
 
 
-class Facts(TypedDict):
+class ClusterFacts(TypedDict):
     """What `requirements_of` goes by. served: which of `kinds` the API serves, as ``<apiVersion>/<kind>``. cluster_roles: which of `cluster_roles`
     exist. image: of the scheduler. annotations: of its resource. controller: the live Deployment of the controller or None.
     """
@@ -107,7 +107,7 @@ def role(plugin: str) -> str:
     return ROLE_PREFIX + plugin
 
 
-def requirements_of(effective: Effective, facts: Facts) -> Needs:
+def requirements_of(effective: Effective, facts: ClusterFacts) -> Needs:
     """The objects to create for the enabled plugins, and the missing requirements."""
     release = _release(facts)
     names = [name for name in plugins(effective) if release is None or release >= _NEEDS[name].since]
@@ -153,11 +153,11 @@ def _need_controller(names: Iterable[str]) -> bool:
     return any(_NEEDS[name].controller for name in names)
 
 
-def _is_served(kind: Kind, facts: Facts) -> bool:
+def _is_served(kind: Kind, facts: ClusterFacts) -> bool:
     return f"{kind.api_version}/{kind.kind}" in facts["served"]
 
 
-def _release(facts: Facts) -> int | None:
+def _release(facts: ClusterFacts) -> int | None:
     """The minor of the scheduler's Kubernetes, None if it is unknown."""
     given = facts["annotations"].get(VERSION_ANNOTATION)
     release = given if given and not is_later_openshift(given) else identify(facts["image"]).kubernetes
@@ -167,7 +167,7 @@ def _release(facts: Facts) -> int | None:
         return None  # said elsewhere
 
 
-def _controller(plugin: str, facts: Facts) -> tuple[Controller | None, list[Missing]]:
+def _controller(plugin: str, facts: ClusterFacts) -> tuple[Controller | None, list[Missing]]:
     """The controller for a plugin, None where something stands in its way; and what that is."""
     obstacles = [
         _undefined(plugin, kind, "the controller that it needs cannot start") for kind in CONTROLLER.kinds if not _is_served(kind, facts)
