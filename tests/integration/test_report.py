@@ -20,15 +20,14 @@ def test_the_page_shows_who_serves_and_who_waits(play, kubectl, namespace, tmp_p
     kubectl.apply({**lonely, "spec": {"schedulerName": "nobody", "containers": [container]}})
     with plain_scheduler(kubectl) as second:
         with audit:
-            run = play("osso.scheduler.report", variables={"report_dest": str(tmp_path), "report_namespaces": [second]})
+            run = play("osso.scheduler.report", variables={"report_dest": str(tmp_path / "new"), "report_namespaces": [second]})
         assert audit.writes() == []
-        path = tmp_path / "schedulers-localhost.html"
+        path = tmp_path / "new/schedulers-localhost.html"
         assert str(path) in run.task("Report the path").result["msg"]
         text = path.read_text()
     assert re.search(rf"<h3>{second}, {second}-packing</h3>\s*<p><span class=\"well\">available", text)
-    assert re.search(
-        rf"<td>nobody</td><td>{namespace}/lonely</td><td class=\"number\">[^<]+</td><td>no running scheduler has the name nobody</td>", text
-    )
+    reason = "no scheduler with the name nobody was found in the namespaces that were searched, and none has reported on the pod"
+    assert re.search(rf"<td>nobody</td><td>{namespace}/lonely</td><td class=\"number\">[^<]+</td><td>{reason}</td>", text)
     assert "<h3>default-scheduler</h3>" in text
     assert f"<summary>Plugins of {second}-packing</summary>" in text
     assert "NodeResourcesFit (1)" in text

@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions, timestamps
 
 PATIENCE = 30
 """Seconds after which a pod is reported that its scheduler has not looked at."""
@@ -18,6 +19,8 @@ _GATED = "SchedulingGated"
 """The reason of the condition PodScheduled that the API server writes for a pod with scheduling gates. No scheduler has seen that pod."""
 
 _BY_HASH = "pod-template-hash"
+_OF_CRON_JOB, _RECENT = re.compile(r"(.+)-([0-9]{8})"), 30 * 24 * 3600
+"""The name of a Job that a CronJob created: the CronJob's, and the scheduled time in minutes since 1970. The pod is not much younger (seconds)."""
 GROUP = "schedulingGroup"
 _OLD_GROUP = "workloadRef"
 """Fields of a pod by which it belongs to a group, with the gate GenericWorkload: since Kubernetes 1.36, and of 1.35 (KEP-4671)."""
@@ -49,7 +52,9 @@ def why_unserved(
     candidates = [scheduler for scheduler in schedulers if name in scheduler["scheduler_names"]]
     if not candidates:
         if not reported:
-            return f"no running scheduler has the name {name}"
+            if complete:
+                return f"no running scheduler has the name {name}"
+            return f"no scheduler with the name {name} was found in the namespaces that were searched, and none has reported on the pod"
         # A condition outlives the scheduler that wrote it.
         return f"no running scheduler has the name {name} any more; the last one reported: {reported}" if complete else None
     if all(scheduler["serving"] is False for scheduler in candidates):
@@ -155,7 +160,18 @@ def owner(pod: Mapping[str, Any]) -> str:
     suffix = f"-{(metadata.get('labels') or {}).get(_BY_HASH) or ''}"
     if kind == "ReplicaSet" and len(suffix) > 1 and name.endswith(suffix):
         return f"Deployment/{name[: -len(suffix)]}"
+    scheduled = _OF_CRON_JOB.fullmatch(name)
+    if kind == "Job" and scheduled and _is_recent(int(scheduled[2]) * 60, metadata.get("creationTimestamp")):
+        return f"CronJob/{scheduled[1]}"
     return f"{kind}/{name}"
+
+
+def _is_recent(seconds: int, created: str | None) -> bool:
+    """Is a moment, in seconds since 1970, close to the creation of a pod? A Job of another origin may end in a number, too."""
+    try:
+        return abs(timestamps.parse(created).timestamp() - seconds) < _RECENT
+    except ValueError:
+        return False
 
 
 def groups(pending: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -81,7 +81,9 @@ def test_unserved_pods(waiting, seconds, reason):
 
 def test_a_condition_of_a_scheduler_that_was_not_searched_everywhere_decides_nothing():
     assert why_unserved(pod("none", "Unschedulable"), SCHEDULERS, 100, complete=False) is None
-    assert why_unserved(pod("none", GATED), SCHEDULERS, 100, complete=False) == "no running scheduler has the name none"
+    for waiting in (pod("none", GATED), pod("none")):
+        said = why_unserved(waiting, SCHEDULERS, 100, complete=False)
+        assert said == "no scheduler with the name none was found in the namespaces that were searched, and none has reported on the pod"
 
 
 @pytest.mark.parametrize(
@@ -158,6 +160,10 @@ def test_claims_that_cannot_be_read_may_be_the_reason():
         (("ReplicaSet", "web-7c9b7f6d5"), {"pod-template-hash": "7c9b7f6d5"}, "Deployment/web"),
         (("ReplicaSet", "web"), {}, "ReplicaSet/web"),
         (("StatefulSet", "db"), {}, "StatefulSet/db"),
+        (("Job", "nightly-29926698"), {}, "CronJob/nightly"),
+        (("Job", "nightly-29826698"), {}, "Job/nightly-29826698"),
+        (("Job", "nightly-20261125"), {}, "Job/nightly-20261125"),
+        (("Job", "once"), {}, "Job/once"),
         (None, {}, ""),
     ],
 )
@@ -165,7 +171,8 @@ def test_owner(controller, labels, expected):
     owners = [{"kind": "Node", "name": "x"}]
     if controller:
         owners.append({"kind": controller[0], "name": controller[1], "controller": True})
-    assert owner({"metadata": {"labels": labels, "ownerReferences": owners}}) == expected
+    metadata = {"labels": labels, "ownerReferences": owners, "creationTimestamp": "2026-11-25T10:18:00Z"}
+    assert owner({"metadata": metadata}) == expected
 
 
 def pending(name, of="Deployment/web", reason="r", seconds=1, served=True) -> dict:
