@@ -202,6 +202,29 @@ events:
       description: The reporting instance, for a scheduler the name and its pod or host.
       type: str
       sample: secondary-scheduler-secondary-scheduler-7c9b7f6d5-x2x7k
+conflicts:
+  description:
+    - Other running schedulers that use O(scheduler_name), also as a warning. One of them may have placed the pod.
+    - Empty if the user may not list Deployments.
+  returned: when a pod was created
+  type: list
+  elements: dict
+  contains:
+    scheduler_name:
+      description: The name.
+      type: str
+      sample: batch
+    schedulers:
+      description: Kind, namespace and name of each of them.
+      type: list
+      elements: str
+      sample: [Deployment team-a/batch, SecondaryScheduler team-b/batch]
+    message:
+      description: The effect and the remedy.
+      type: str
+      sample: >-
+        Deployment team-a/batch and SecondaryScheduler team-b/batch place the same pods and do not see each other's decisions: give each its own
+        schedulerName
 pod:
   description: The probe pod, which no longer exists.
   returned: when a pod was created
@@ -223,8 +246,11 @@ msg:
 """
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import shared_names
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.probe import Options, dry_run, probe
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 
 OPTIONS = dict(
     scheduler_name=dict(type="str", required=True),
@@ -244,8 +270,21 @@ OPTIONS = dict(
 
 def run(module):
     options = Options(**{name: module.params[name] for name in OPTIONS})
-    work = dry_run if module.check_mode else probe
-    return dict(work(Client.connect(module.params, module.warn), options), changed=False)
+    client = Client.connect(module.params, module.warn)
+    if module.check_mode:
+        return dict(dry_run(client, options), changed=False)
+    result = dict(probe(client, options), changed=False, conflicts=_conflicts(client, options.scheduler_name))
+    for conflict in result["conflicts"]:
+        module.warn(f"schedulerName {conflict['scheduler_name']}: {conflict['message']}")
+    return result
+
+
+def _conflicts(client, scheduler_name):
+    """Other schedulers of this name: one of them may have placed the pod. Empty as far as they may not be read."""
+    try:
+        return shared_names(SchedulerDiscovery(client, []).schedulers(), scheduler_name)
+    except ApiError:
+        return []
 
 
 def main():

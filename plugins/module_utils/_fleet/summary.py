@@ -38,6 +38,8 @@ def summary(
         for item, verdict in zip(present, verdicts)
         for name in verdict.get("scheduler_names") or []
     ]
+    messages = (one.get("message") for probe in nodes.values() for one in probe.get("conflicts") or [])
+    lines += [f"Conflict: {message}." for message in dict.fromkeys(messages)]
     lines += [f"SecondaryScheduler {item.get('namespace')}/{item.get('name')} is absent." for item in items if item not in present]
     if not lines:
         return ["No scheduler is given in secondary_schedulers. Next: add one, and run the same command again."]

@@ -213,6 +213,11 @@ def conflicts(schedulers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
+def shared_names(schedulers: Sequence[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
+    """The conflicts of several workloads about one schedulerName."""
+    return [one for one in conflicts(schedulers) if one["scheduler_name"] == name and len(one["schedulers"]) > 1]
+
+
 def _leadership(scheduler: Mapping[str, Any]) -> tuple[str, ...]:
     leader = scheduler["leader"]
     if leader:

@@ -211,6 +211,14 @@ def test_the_summary_of_one_cluster(known, options, line):
     assert all("Next: set schedulerName: batch in pods" in other for other in others)
 
 
+def test_the_summary_names_other_schedulers_of_the_same_name():
+    """... whose existence only the cluster knows"""
+    message = "Deployment a/b and SecondaryScheduler c/d place the same pods"
+    probe = {"item": "batch", "node": "n", "seconds": 1, "conflicts": [{"scheduler_name": "batch", "schedulers": [], "message": message}]}
+    (_available, conflict, _next) = summary({}, [ITEM], [VERDICT], [probe])
+    assert conflict == f"Conflict: {message}."
+
+
 def test_the_summary_shows_texts_of_a_server_as_texts():
     (first, _next) = summary({}, [ITEM], [VERDICT], [{"item": "batch", "node": "{{ lookup('pipe', 'x') }}", "seconds": 1}])
     assert "{ { lookup" in first

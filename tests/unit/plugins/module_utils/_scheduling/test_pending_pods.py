@@ -13,6 +13,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending
     groups,
     owner,
     pod_groups,
+    shared_names,
     why_pending,
     why_unserved,
 )
@@ -214,3 +215,11 @@ def test_conflicts(schedulers, expected):
     found = conflicts(schedulers)
     assert [one["schedulers"] for one in found] == ([expected] if expected else [])
     assert all(place in one["message"] for one in found for place in one["schedulers"])
+
+
+def test_names_that_schedulers_share_are_those_of_two_workloads():
+    """Right after a rollout, two instances of one Deployment may run."""
+    both = [scheduler("a", True, "x"), scheduler("a", True, "y")]
+    assert shared_names([*both, scheduler("b", True, "z")], "a") == conflicts(both)
+    assert shared_names(both, "b") == []
+    assert shared_names([scheduler("a", True, "x", ready=2, elects=False)], "a") == []
