@@ -209,6 +209,14 @@ def test_pages_in_the_tarball_link_to_nothing_outside_it(root):
     assert missing == []
 
 
+def test_commands_of_the_installed_collection_say_where_python_finds_it(root):
+    """`ansible-galaxy collection install` puts nothing into the path of Python."""
+    pages = {page.name: page.read_text() for page in (root / "docs").glob("*.md")}
+    found = [name for name, text in pages.items() if "python -m ansible_collections" in text]
+    assert len(found) >= 2
+    assert [name for name in found if "PYTHONPATH" not in pages[name]] == []
+
+
 def test_names_of_tests_are_short():
     names = {
         match[1] for path in files() if path.suffix == ".py" for match in re.finditer(r"^def (test_\w+)", path.read_text(), re.MULTILINE)
