@@ -5,8 +5,8 @@
 
 """A stand-in for kubelet with one static pod, and (as a program) for the kube-scheduler in it.
 
-It runs what the manifest says as a process of this machine, anew when the pod in the file changes or the process ends, and notes every name that it
-ever sees in the folder of manifests.
+It runs what the manifest says as a process of this machine, again when the pod in the file changes or a second after the process has ended by itself,
+and notes every name that it ever sees in the folder of manifests.
 """
 
 from __future__ import annotations
@@ -16,9 +16,13 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import yaml
+
+# Seconds from the start of a process that ends by itself until the next one. Without a pause they would keep a processor busy.
+BACK_OFF = 1.0
 
 
 class Kubelet:
@@ -40,21 +44,22 @@ class Kubelet:
         self._thread.join()
 
     def _work(self):
-        process, pod, text, wanted = None, None, "", None
+        process, pod, text, wanted, started = None, None, "", None, 0.0
         while not self._ended.wait(0.02):
             names = {path.name for path in self._folder.iterdir()}
             self.seen |= names
             before, text = text, (self._folder / "kube-scheduler.yaml").read_text()
             if text != before:
                 wanted = yaml.safe_load(text)
-            if process and (wanted != pod or process.poll() is not None):
+            ended = process and process.poll() is not None and time.monotonic() - started > BACK_OFF
+            if process and (wanted != pod or ended):
                 process.terminate()
                 process.wait()
                 process = None
             if process is None:
                 (container,) = wanted["spec"]["containers"]
                 argv = [*container["command"], *container.get("args", [])]
-                process, pod = subprocess.Popen(argv, stderr=subprocess.DEVNULL), wanted
+                process, pod, started = subprocess.Popen(argv, stderr=subprocess.DEVNULL), wanted, time.monotonic()
                 self.starts += 1
         if process:
             process.terminate()

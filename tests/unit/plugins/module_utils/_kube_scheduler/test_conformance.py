@@ -144,6 +144,7 @@ PARTS = (
 )
 
 
+@pytest.mark.long
 def test_a_missing_rule_or_table_cell_is_noticed():
     """Without it some recorded answer no longer fits."""
     outcomes = mutate.run(count=3 * len(PARTS), only="|".join(PARTS))
