@@ -15,11 +15,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, duplicates, shared_names
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import typed
 
 VARIABLE = "custom_schedulers"
 PORT = 10259
+LAST_PORT = 65535
 DOCUMENTED = "custom-scheduler"
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 
@@ -170,8 +172,16 @@ def _errors(item: dict[str, Any]) -> list[str]:
         found.append(f"{item['where']}: name is {name}: use up to 52 lower-case letters, digits and hyphens, with none of these at an end.")
     elif name == "kube-scheduler":
         found.append(f"{item['where']}: name is kube-scheduler, which is the default scheduler's, and its Lease: use another one.")
+    if dns1123_label(item["namespace"]):
+        found.append(
+            f"{item['where']}: namespace is {item['namespace']}: use up to 63 lower-case letters, digits and hyphens, with no hyphen at an end."
+        )
     if item["state"] != "present":
         return found
+    if int(item["replicas"]) < 0:
+        found.append(f"{where}: replicas is {item['replicas']}: set 0 or more.")
+    if not 1 <= int(item["port"]) <= LAST_PORT:
+        found.append(f"{where}: port is {item['port']}: set a number from 1 to {LAST_PORT}.")
     if not item["image"]:
         found.append(f"{where} has no image: give that of the scheduler, such as registry.k8s.io/kube-scheduler:v1.34.7.")
     sources = [source for source in SOURCES if item[source]]

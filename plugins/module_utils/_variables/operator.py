@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -58,7 +59,8 @@ def complete(given: Mapping[str, Any], changed: Sequence[str], facts: Mapping[st
     """What the role does with its variables on a cluster.
 
     ``given``: the variables; ``changed``: those that differ from their defaults; ``facts``: what scheduler_info returns of operators and platform
-    (and ``schedulers`` for a removal), with ``image``, the one that was chosen. Returns
+    (and ``schedulers`` for a removal), with ``image``, the one that was chosen, and ``scheduler_namespaces``, those of the schedulers that the same
+    play deploys. Returns
 
     - ``errors``: sentences; nothing may be written while there are any
     - ``method``, by which the operator is to be installed; ``installed``: the methods by which it is installed now
@@ -78,6 +80,7 @@ def complete(given: Mapping[str, Any], changed: Sequence[str], facts: Mapping[st
         method = "olm" if facts["olm"] and "manifests" not in installed else "manifests"
     found = [_rival_of_installation(rival)] if rival else []
     found += _beyond(given, changed, variant, method) + _impossible(given, facts, method, installed, watched)
+    found += _unwatched(watched, facts.get("scheduler_namespaces") or ())
     # A bundle says itself what its operator needs.
     placement = {
         "resources": given["operator_resources"] if "operator_resources" in changed else {},
@@ -129,6 +132,18 @@ def _schedulers_of_others(watched: Sequence[str], facts: Mapping[str, Any]) -> l
         "the definition of its kind. Delete it first, or add its namespace to operator_watch_namespaces if this operator is its own."
         for one in foreign
     ]
+
+
+def _unwatched(watched: Sequence[str], namespaces: Sequence[str]) -> list[str]:
+    """Namespaces of the schedulers of the same play in which no operator would deploy them."""
+    missing = [] if "*" in watched else sorted(set(namespaces) - set(watched))
+    if not missing:
+        return []
+    message = (
+        f"secondary_schedulers has schedulers in {' and '.join(missing)}, but the operator watches {', '.join(watched)} alone, and would never deploy "
+        f"them. Set operator_watch_namespaces to {json.dumps([*watched, *missing])}, or leave the namespace out."
+    )
+    return [message]
 
 
 def _beyond(given: Mapping[str, Any], changed: Sequence[str], variant: str, method: str) -> list[str]:

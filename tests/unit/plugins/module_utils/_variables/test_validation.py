@@ -299,3 +299,26 @@ def test_a_negative_number_is_an_error(role, name):
 def test_the_window_of_rates_is_a_duration_of_prometheus(window, usable):
     found = monitoring.complete({"monitoring_rate_window": window})["errors"]
     assert found == ([] if usable else [f"monitoring_rate_window is {window!r}: set a duration of Prometheus, such as 5m or 1h30m."])
+
+
+def test_the_default_schedulers_name_is_refused_as_the_operator_does():
+    """... before the resource is written"""
+    allowed = {"annotations": {"osso.scheduler/allow-default-scheduler": "true"}}
+    names = [["batch"], ["default-scheduler"]]
+    first = "secondary_schedulers[1]: openshift-secondary-scheduler-operator/b has a profile with the schedulerName default-scheduler"
+    check([GOOD, {**GOOD, "name": "b"}], [first], names=names)
+    check([GOOD, {**GOOD, "name": "b", **allowed}], [], names=names)
+    check([{**GOOD, "state": "absent", "name": "gone"}, GOOD], ["secondary_schedulers[1]: "], names=[["default-scheduler"]])
+    check([GOOD], [], names=[["default-scheduler"]], variant="upstream")
+
+
+def test_schedulers_in_namespaces_that_the_operator_does_not_watch_are_refused():
+    mine = DEFAULTS["operator_namespace"]
+    (error,) = decide(scheduler_namespaces=[mine, "jobs", "batch", "jobs"])["errors"]
+    assert error == (
+        f"secondary_schedulers has schedulers in batch and jobs, but the operator watches {mine} alone, and would never deploy them. Set "
+        f'operator_watch_namespaces to ["{mine}", "batch", "jobs"], or leave the namespace out.'
+    )
+    for watched in (["*"], ["jobs", "batch"]):
+        assert decide({"operator_watch_namespaces": watched}, scheduler_namespaces=["jobs", "batch"])["errors"] == []
+    assert decide()["errors"] == []
