@@ -80,7 +80,8 @@ def complete(given: Mapping[str, Any], changed: Sequence[str], facts: Mapping[st
         method = "olm" if facts["olm"] and "manifests" not in installed else "manifests"
     found = [_rival_of_installation(rival)] if rival else []
     found += _beyond(given, changed, variant, method) + _impossible(given, facts, method, installed, watched)
-    found += _unwatched(watched, facts.get("scheduler_namespaces") or ())
+    others = [name for one in operators if one["replicas"] and one not in here for name in one["watches"]]
+    found += _unwatched(watched, others, facts.get("scheduler_namespaces") or ())
     # A bundle says itself what its operator needs.
     placement = {
         "resources": given["operator_resources"] if "operator_resources" in changed else {},
@@ -134,9 +135,10 @@ def _schedulers_of_others(watched: Sequence[str], facts: Mapping[str, Any]) -> l
     ]
 
 
-def _unwatched(watched: Sequence[str], namespaces: Sequence[str]) -> list[str]:
-    """Namespaces of the schedulers of the same play in which no operator would deploy them."""
-    missing = [] if "*" in watched else sorted(set(namespaces) - set(watched))
+def _unwatched(watched: Sequence[str], others: Sequence[str], namespaces: Sequence[str]) -> list[str]:
+    """Namespaces of the schedulers of the same play in which no operator would deploy them. others: what further operators watch."""
+    known = {*watched, *others}
+    missing = [] if "*" in known else sorted(set(namespaces) - known)
     if not missing:
         return []
     message = (

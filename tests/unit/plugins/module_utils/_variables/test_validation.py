@@ -322,3 +322,6 @@ def test_schedulers_in_namespaces_that_the_operator_does_not_watch_are_refused()
     for watched in (["*"], ["jobs", "batch"]):
         assert decide({"operator_watch_namespaces": watched}, scheduler_namespaces=["jobs", "batch"])["errors"] == []
     assert decide()["errors"] == []
+    another = {**OURS, "namespace": "another", "watches": ["jobs"]}
+    assert decide(operators=[another], scheduler_namespaces=["jobs"])["errors"] == []
+    assert len(decide(operators=[{**OURS, "watches": ["jobs"]}], scheduler_namespaces=["jobs"])["errors"]) == 1
