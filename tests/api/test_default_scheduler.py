@@ -10,6 +10,7 @@ import json
 from functools import partial
 
 import pytest
+from support.kinds import served
 from support.openshift import NODES, OPERATOR_NAMESPACE, configure_default_scheduler, debug_logging_objects, openshift, profile_texts
 from support.scheduler import eventually
 
@@ -59,6 +60,20 @@ def test_check_mode_writes_nothing(openshift_cluster, configure, kubectl):
     run = configure(profile="HighNodeUtilization", check=True, diff=True)
     assert "HighNodeUtilization" in str(run.task("Configure the default scheduler").result["diff"])
     assert "profile" not in scheduler(kubectl)
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_on_a_hosted_control_plane_the_place_for_the_change_is_named(openshift_cluster, configure, kubectl, audit, check):
+    """The pods of its default scheduler run in another cluster."""
+    names = {"infrastructureName": "x", "apiServerURL": "", "apiServerInternalURI": "", "etcdDiscoveryDomain": ""}
+    hosted = {"status": {**names, "controlPlaneTopology": "External", "infrastructureTopology": "HighlyAvailable"}}
+    with served(kubectl, "infrastructures.config.openshift.io"):
+        kubectl.apply({"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": {"name": "cluster"}, "spec": {}})
+        kubectl("patch", "infrastructure", "cluster", "--subresource=status", "--type=merge", f"--patch={json.dumps(hosted)}")
+        with audit:
+            (failure,) = configure(profile="HighNodeUtilization", check=check, succeed=False).failures
+    assert "spec.configuration.scheduler of the HostedCluster" in failure.result["msg"]
+    assert audit.writes(dry_run=True) == []
 
 
 def test_profile_is_rolled_out_to_every_node_and_told_step_by_step(openshift_cluster, configure, kubectl):

@@ -28,6 +28,7 @@ DEFINITIONS = {
         OPENSHIFT_API,
         f"{_CONFIG}/0000_00_cluster-version-operator_01_clusterversions-Default.crd.yaml",
     ),
+    "infrastructures.config.openshift.io": (OPENSHIFT_API, f"{_CONFIG}/0000_10_config-operator_01_infrastructures-Default.crd.yaml"),
     # With all fields, also those of a technology preview
     "schedulers.config.openshift.io": (OPENSHIFT_API, f"{_CONFIG}/0000_10_config-operator_01_schedulers-CustomNoUpgrade.crd.yaml"),
     "kubeschedulers.operator.openshift.io": (
