@@ -235,11 +235,6 @@ def newly_available(deployment: Object, now: datetime) -> str:
     return f"it has no readiness probe and became available less than {STEADY_SECONDS} s ago"
 
 
-def is_unprobed(workload: Object) -> bool:
-    """Does a container of a workload's pods count as ready as soon as it runs?"""
-    return workload["kind"] in LASTING and bool(_unprobed(workload["spec"]["template"]["spec"]))
-
-
 def _unprobed(spec: Object) -> list[str]:
     return [container["name"] for container in spec["containers"] if "readinessProbe" not in container]
 

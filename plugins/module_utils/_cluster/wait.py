@@ -83,8 +83,10 @@ def until_ready(
 def _until_ready(client: Client, target: Target, deadline: Deadline, obj: Object | None) -> tuple[readiness.Verdict, Object | None]:
     """``(verdict, object)``; the verdict is READY unless the time is over, the object failed, or its pods cannot start or stay."""
     verdict, patience, looked = _evaluate(target, obj), Patience(), time.monotonic()
-    if verdict.state == readiness.READY and obj and readiness.is_unprobed(obj):
-        verdict = _steadiness(client, obj)
+    if verdict.state == readiness.READY and obj and obj["kind"] == "Deployment":
+        # Without a request, as most are unchanged
+        why = readiness.newly_available(obj, client.server_time())
+        verdict = readiness.Verdict(readiness.PENDING, why) if why else verdict
     # A failure that was there before may be an old one: the object gets the chance to recover.
     for obj in _versions(client, target, deadline) if verdict.state != readiness.READY else ():
         verdict, before = _evaluate(target, obj), verdict

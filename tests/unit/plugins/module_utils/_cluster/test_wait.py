@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -118,6 +119,31 @@ def test_a_pod_that_is_available_for_a_moment_is_not_ready(monkeypatch, spec, po
     message = waited(monkeypatch, [(spec, BEGUN), (spec, AVAILABLE)], pods)
     assert (message is None) is (says is None), message
     assert (says or "") in (message or "")
+
+
+@pytest.mark.parametrize(("since", "watched"), [("00:09:55", True), ("00:08:00", False)], ids=["between two crashes", "long ago"])
+def test_a_workload_that_was_ready_before_is_checked_without_a_request(since, watched):
+    """A run between two crashes finds a Deployment that has just become available again."""
+    available = {"type": "Available", "status": "True", "lastTransitionTime": f"2026-01-01T{since}Z"}
+    live = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "app", "namespace": "n", "generation": 1},
+        "spec": {"replicas": 1, **UNPROBED},
+        "status": {**AVAILABLE, "conditions": [available]},
+    }
+
+    def watch(*_args, **_options):
+        raise Watched
+
+    target = wait.Target(Identity("apps/v1", "Deployment", "n", "app"), "Deployment", readiness.rollout)
+    client = SimpleNamespace(watch=watch, server_time=lambda: NOW)
+    with pytest.raises(Watched) if watched else nullcontext():
+        wait.until_ready(client, [target], wait.Deadline(1), {target.identity: live})
+
+
+class Watched(Exception):
+    """The wait goes on."""
 
 
 def test_pods_that_may_not_be_created_end_the_wait(monkeypatch):
