@@ -40,10 +40,11 @@ _RETRIED = 3.0
 _UNPROCESSED = 15.0
 # Until a pod that preempted others is bound
 _PREEMPTION = 15.0
-# Until the scheduler's cache has followed the last change of a pod with a node
-_FOLLOWED = 2.0
+# Until the scheduler's cache has followed the last change of a pod with a node. On a busy host it can stand still for seconds, and a decision before
+# that is wrong. A release that does not log it costs this time once.
+_FOLLOWED = 20.0
 # Until the event of a preemption
-_EVENT = 2.0
+_EVENT = 10.0
 _STEP = 0.1
 # The schedulerName of pending pods that are not offered: plugins that count the pods of a group see them, and no profile places them.
 _BYSTANDER = "not-in-this-preview"

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -14,9 +15,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.che
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import effect, present_state, progress
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, _with_profile, make_scene, preview, select
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Change, key_of
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Change, Sandbox, key_of
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import Candidate, Log, Scores, sandbox_config
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import Placement, Run, Scene
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import Placement, Run, Scene, Stage
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import parse
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.table import table
 from support.preview import CONFIG, listed, node, pod
@@ -306,3 +307,15 @@ def test_a_present_configuration_that_is_no_text(monkeypatch):
     monkeypatch.setattr(present_state, "read_config_map", lambda *names: SimpleNamespace(text=b"\xff", source="ConfigMap ns/config"))
     with pytest.raises(InputError, match=r"^baseline\.secondary_scheduler: ns/one: ConfigMap ns/config is no UTF-8\.$"):
         present_state.read(client, {"secondary_scheduler": {"name": "one", "namespace": "ns"}})
+
+
+def test_a_scheduler_that_stands_still_for_seconds():
+    """The preview waits until the scheduler's cache has followed, also on a busy host."""
+    placed = pod("p", on="a")
+    log = Log()
+    sandbox = Sandbox([node("a"), placed])
+    stage = Stage(None, sandbox, SimpleNamespace(log=log), 0, print)
+    late = threading.Timer(2.5, log.read, [b'I1125 10:00:00.000000 1 eventhandlers.go:1] "Add event for scheduled pod" pod="shop/p"\n'])
+    late.start()
+    stage._await_cache()
+    assert (log.count("ADDED", key_of(placed)), stage._follows) == (1, True)
