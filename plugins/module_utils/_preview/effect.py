@@ -90,11 +90,15 @@ def exceeded(
     found = []
     if unschedulable is not None and summary["newly_unschedulable"] > unschedulable:
         names = _names(row for row in rows if row["status"] == UNSCHEDULABLE and row["before"])
-        found.append(f"{summary['newly_unschedulable']} pods would have no node, the limit is {unschedulable}: {names}.")
+        found.append(f"{counted(summary['newly_unschedulable'])} would have no node, the limit is {unschedulable}: {names}.")
     if moved_percent is not None and summary["moved_percent"] > moved_percent:
         names = _names(row for row in rows if row["status"] == MOVED)
         found.append(f"{summary['moved_percent']} % of the pods would be on another node, the limit is {moved_percent} %: {names}.")
     return found
+
+
+def counted(pods: int) -> str:
+    return f"{pods} pod{'' if pods == 1 else 's'}"
 
 
 def _names(rows: Any) -> str:
@@ -226,5 +230,5 @@ def _headroom(outcome: Outcome) -> dict[str, Any]:
         return None if run is None else sum(bool(placement.node) for placement in run.placements.values())
 
     last = [*outcome.candidate.placements.values()][-1]
-    stopped_by = f"the limit of {outcome.scene.limit} pods" if last.node else last.reason or "the scheduler did not process the pod"
+    stopped_by = f"the limit of {counted(outcome.scene.limit)}" if last.node else last.reason or "the scheduler did not process the pod"
     return {"before": count(outcome.baseline), "pods": count(outcome.candidate), "stopped_by": stopped_by}

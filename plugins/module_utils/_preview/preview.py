@@ -366,4 +366,4 @@ def _sentence(options: Options, result: Mapping[str, Any]) -> str:
     if headroom:
         return f"{headroom['pods']} more pods fit. The next one: {headroom['stopped_by']}"
     parts = [f"{summary[name]} {name.replace('_', ' ')}" for name in ("same", "tie", "moved", "unschedulable", "preempts", "not_compared")]
-    return f"{options.mode}: {summary['pods']} pods: {', '.join(parts)}."
+    return f"{options.mode}: {effect.counted(summary['pods'])}: {', '.join(parts)}."
