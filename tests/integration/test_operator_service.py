@@ -44,13 +44,17 @@ def look_again(kubectl, scheduler):
 
 
 def test_metrics_are_for_those_who_may_read_them(reader, kubectl):
+    # It starts with the demo's resource in the cluster, whatever ran before.
+    kubectl("delete", "pod", PLACE, PODS, "--timeout=110s")
+    kubectl("rollout", "status", f"deployment/{OPERATOR}", PLACE, "--timeout=110s")
+    total = 'controller_runtime_reconcile_total{controller="secondaryscheduler-v1-controller",result="requeue_after"}'
+    eventually(lambda: reader.scrape().status == 200 and reader.scrape().value(total))
     assert reader.scrape(token=False).status == 401
     with Reader.running(kubectl, allowed=False) as stranger:
         assert stranger.scrape().status == 403
     scrape = reader.scrape()
     assert scrape.status == 200
-    reconciled = scrape.value('controller_runtime_reconcile_total{controller="secondaryscheduler-v1-controller",result="requeue_after"}')
-    assert reconciled >= 1
+    assert scrape.value(total) >= 1
     assert scrape.value('controller_runtime_reconcile_errors_total{controller="secondaryscheduler-v1-controller"}') is not None
     assert scrape.value('controller_runtime_reconcile_time_seconds_count{controller="secondaryscheduler-v1-controller"}') >= 1
     # Resources that are there when the operator starts wait for those that somebody edits.

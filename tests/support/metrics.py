@@ -33,11 +33,15 @@ try:
         print(json.dumps([answer.status, answer.read().decode()]))
 except urllib.error.HTTPError as error:
     print(json.dumps([error.code, error.read().decode()]))
+except urllib.error.URLError as error:
+    print(json.dumps([0, str(error)]))
 """
 
 
 @dataclass(frozen=True)
 class Scrape:
+    """status: of HTTP, 0 where nobody answered."""
+
     status: int
     text: str
 
