@@ -98,6 +98,7 @@ def exceeded(
 
 
 def counted(pods: int) -> str:
+    """A number of pods, in words for a message."""
     return f"{pods} pod{'' if pods == 1 else 's'}"
 
 
