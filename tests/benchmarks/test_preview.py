@@ -23,7 +23,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._preview.explanatio
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.explanation import explain
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, make_scene, prepared, preview, select
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import key_of
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import ATTEMPTS
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import EVENTS
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import PENDING, Stage, on_stage, perform, score
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import Snapshot, parse
 from benchmarks import drain_alone, plots
@@ -131,7 +131,7 @@ def test_the_first_answer(figures, binary, nodes, pods):
     scene = make_scene(Options(side, PENDING), cluster(nodes, pods, new), [new])
     with prepared("candidate", side, None) as candidate:
         started = time.monotonic()
-        found = on_stage(candidate, scene.objects, act, 600, ATTEMPTS, lambda text: None, 1)
+        found = on_stage(candidate, scene.objects, act, 600, EVENTS, lambda text: None, 1)
     assert found.placements[key_of(new)].node
     figures(f"start to first answer, {nodes} nodes, {pods} pods (required: 3 s)", seconds[0], "s")
 
