@@ -248,7 +248,7 @@ msg:
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import shared_names
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import conflicts_of_workloads
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.probe import Options, dry_run, probe
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 
@@ -282,7 +282,7 @@ def run(module):
 def _conflicts(client, scheduler_name):
     """Other schedulers of this name: one of them may have placed the pod. Empty as far as they may not be read."""
     try:
-        return shared_names(SchedulerDiscovery(client, []).schedulers(), scheduler_name)
+        return conflicts_of_workloads(SchedulerDiscovery(client, []).schedulers(), scheduler_name)
     except ApiError:
         return []
 

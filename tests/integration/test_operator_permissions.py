@@ -13,6 +13,7 @@ import pytest
 from support.cluster import Audit
 from support.kinds import established
 from support.metrics import Reader
+from support.operator_pod import restart
 from support.scheduler import Scheduler, eventually
 from support.site import NAMESPACE, installed, site
 
@@ -85,12 +86,6 @@ def openshift_kinds(kubectl):
 def replicated_operator(kubectl, openshift_kinds):
     """Two replicas, so that they elect a leader."""
     site(variables={"probe": "never", "operator_replicas": 2})
-
-
-def restart(kubectl):
-    selector = f"--selector=app.kubernetes.io/name={OPERATOR}"
-    kubectl("delete", "pod", f"--namespace={NAMESPACE}", selector, "--timeout=110s")
-    kubectl("rollout", "status", f"deployment/{OPERATOR}", f"--namespace={NAMESPACE}", "--timeout=110s")
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ import uuid
 import pytest
 from conformance.operator.steps import reconcile
 from support.metrics import Reader
+from support.operator_pod import restart
 from support.scheduler import Scheduler, eventually
 from support.secrets import holding
 from support.site import NAMESPACE, installed, site
@@ -45,8 +46,7 @@ def look_again(kubectl, scheduler):
 
 def test_metrics_are_for_those_who_may_read_them(reader, kubectl):
     # It starts with the demo's resource in the cluster, whatever ran before.
-    kubectl("delete", "pod", PLACE, PODS, "--timeout=110s")
-    kubectl("rollout", "status", f"deployment/{OPERATOR}", PLACE, "--timeout=110s")
+    restart(kubectl)
     total = 'controller_runtime_reconcile_total{controller="secondaryscheduler-v1-controller",result="requeue_after"}'
     eventually(lambda: reader.scrape().status == 200 and reader.scrape().value(total))
     assert reader.scrape(token=False).status == 401

@@ -26,6 +26,12 @@ AT_REST = {"warm-runner", CONTROLLER[:15], PARENT}
 WAYS_TO_DIE = ("crash", "evict", "lose")
 
 
+def restart(kubectl) -> None:
+    """Delete the operator's pods, and wait until new ones are ready."""
+    kubectl("delete", "pod", f"--namespace={NAMESPACE}", f"--selector=app.kubernetes.io/name={NAME}", "--timeout=110s")
+    kubectl("rollout", "status", f"deployment/{NAME}", f"--namespace={NAMESPACE}", "--timeout=110s")
+
+
 @dataclass(frozen=True)
 class Process:
     pid: int

@@ -213,7 +213,7 @@ def conflicts(schedulers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def shared_names(schedulers: Sequence[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
+def conflicts_of_workloads(schedulers: Sequence[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
     """The conflicts of several workloads about one schedulerName."""
     return [one for one in conflicts(schedulers) if one["scheduler_name"] == name and len(one["schedulers"]) > 1]
 

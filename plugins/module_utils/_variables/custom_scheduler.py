@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
-from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, duplicates, shared_names
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, default_scheduler, duplicates, shared_names
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import typed
 
 VARIABLE = "custom_schedulers"
@@ -105,7 +105,8 @@ def complete(given: list[dict[str, Any]], names: Sequence[Sequence[str]] = ()) -
     items = [_completed(item) for item in completed(VARIABLE, given, DEFAULTS)]
     present = [item for item in items if item["state"] == "present"]
     errors = [error for item in items for error in _errors(item)] + (duplicates(items) or _collisions(present))
-    errors += _default_scheduler(present, names) + shared_names(present, names)
+    remedy = ": use another name, or set allow_default_scheduler to true."
+    errors += default_scheduler(present, names, lambda item: bool(item["allow_default_scheduler"]), remedy) + shared_names(present, names)
     return {"items": items, "errors": errors, "warnings": [] if items else [f"{VARIABLE} is empty: no scheduler is configured."]}
 
 
@@ -215,16 +216,6 @@ def _collisions(present: list[dict[str, Any]]) -> list[str]:
     if any(count > 1 for count in selectors.values()):
         found.append("custom_schedulers: two schedulers of one namespace have the same selector: give each labels of its own.")
     return found
-
-
-def _default_scheduler(items: list[dict[str, Any]], names: Sequence[Sequence[str]]) -> list[str]:
-    """Schedulers that would place the default scheduler's pods unasked."""
-    return [
-        f"{item['where']}: {item['namespace']}/{item['name']} has a profile with the schedulerName default-scheduler, so two schedulers would place "
-        "every pod: use another name, or set allow_default_scheduler to true."
-        for item, those in zip(items, names)
-        if "default-scheduler" in those and not item["allow_default_scheduler"]
-    ]
 
 
 def operand(item: dict[str, Any], checked: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.shared_values import listed_twice
@@ -30,6 +30,18 @@ def duplicates(items: Sequence[Mapping[str, Any]]) -> list[str]:
     """Items that are one scheduler, by namespace and name."""
     names = [(item["where"], f"{item['namespace']}/{item['name']}") for item in items]
     return listed_twice(names, "give each scheduler of a namespace its own name")
+
+
+def default_scheduler(
+    items: Sequence[Mapping[str, Any]], names: Sequence[Sequence[str]], is_allowed: Callable[[Mapping[str, Any]], bool], remedy: str
+) -> list[str]:
+    """Schedulers that would place the default scheduler's pods without permission. names: of the profiles of each; remedy: the end of the sentence."""
+    return [
+        f"{item['where']}: {item['namespace']}/{item['name']} has a profile with the schedulerName default-scheduler, so two schedulers would place "
+        f"every pod{remedy}"
+        for item, those in zip(items, names)
+        if "default-scheduler" in those and not is_allowed(item)
+    ]
 
 
 def shared_names(items: Sequence[Mapping[str, Any]], names: Sequence[Sequence[str]]) -> list[str]:

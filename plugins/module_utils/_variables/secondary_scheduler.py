@@ -18,7 +18,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tab
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import ALLOW_DEFAULT_SCHEDULER, is_usable, names_of
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import flags
-from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, duplicates, shared_names
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, default_scheduler, duplicates, shared_names
 
 VARIABLE = "secondary_schedulers"
 NAMESPACE = "openshift-secondary-scheduler-operator"
@@ -64,7 +64,12 @@ def complete(
     if variant == "upstream":
         found += [f"{item['where']}: {error}" for item in items for error in _beyond_upstream(item)]
     present = [item for item in items if item["state"] == "present"]
-    found += shared_names(present, names) + (_default_scheduler(present, names) if variant == "osso" else [])
+    found += shared_names(present, names)
+    if variant == "osso":
+        remedy = (
+            f", and the operator rejects it: use another name, or set the annotation {ALLOW_DEFAULT_SCHEDULER} to 'true' in annotations."
+        )
+        found += default_scheduler(present, names, _is_allowed_as_default, remedy)
     found += _unfilled(upstream) if upstream else []
     return {"items": items, "errors": found, "warnings": [] if items else [f"{VARIABLE} is empty: no scheduler is configured."]}
 
@@ -110,14 +115,8 @@ def _errors(item: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _default_scheduler(items: Sequence[Mapping[str, Any]], names: Sequence[Sequence[str]]) -> list[str]:
-    """Resources that the operator does not deploy."""
-    return [
-        f"{item['where']}: {item['namespace']}/{item['name']} has a profile with the schedulerName default-scheduler, so two schedulers would place "
-        f"every pod, and the operator rejects it: use another name, or set the annotation {ALLOW_DEFAULT_SCHEDULER} to 'true' in annotations."
-        for item, those in zip(items, names)
-        if "default-scheduler" in those and item["annotations"].get(ALLOW_DEFAULT_SCHEDULER) != "true"
-    ]
+def _is_allowed_as_default(item: Mapping[str, Any]) -> bool:
+    return bool(item["annotations"].get(ALLOW_DEFAULT_SCHEDULER) == "true")
 
 
 def _beyond_upstream(item: Mapping[str, Any]) -> list[str]:

@@ -10,10 +10,10 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pending_pods import (
     Claims,
     conflicts,
+    conflicts_of_workloads,
     groups,
     owner,
     pod_groups,
-    shared_names,
     why_pending,
     why_unserved,
 )
@@ -220,6 +220,6 @@ def test_conflicts(schedulers, expected):
 def test_names_that_schedulers_share_are_those_of_two_workloads():
     """Right after a rollout, two instances of one Deployment may run."""
     both = [scheduler("a", True, "x"), scheduler("a", True, "y")]
-    assert shared_names([*both, scheduler("b", True, "z")], "a") == conflicts(both)
-    assert shared_names(both, "b") == []
-    assert shared_names([scheduler("a", True, "x", ready=2, elects=False)], "a") == []
+    assert conflicts_of_workloads([*both, scheduler("b", True, "z")], "a") == conflicts(both)
+    assert conflicts_of_workloads(both, "b") == []
+    assert conflicts_of_workloads([scheduler("a", True, "x", ready=2, elects=False)], "a") == []
