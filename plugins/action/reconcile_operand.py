@@ -19,6 +19,9 @@ from ansible_collections.osso.scheduler.plugins.plugin_utils.cluster_action impo
 
 NODE_USER = "65532"
 
+# Ansible imports this before it forks the task's process; in the operator's image, the parent of all reconciles imports it.
+operand_templates.compile_all()
+
 
 class ActionModule(OnCluster):
     TRANSFERS_FILES = False

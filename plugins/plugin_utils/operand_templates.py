@@ -40,6 +40,12 @@ def manifests(operand: Mapping[str, Any], user: str) -> list[dict[str, Any]]:
     return [obj for name in TEMPLATES for obj in read(template(name).render(operand=operand, operand_user=user), f"template {name}")]
 
 
+def compile_all() -> None:
+    """Compile the templates, so that processes forked from this one need not: a fifth of the CPU time of an unchanged reconcile."""
+    for name in TEMPLATES:
+        template(name)
+
+
 @functools.cache
 def template(name: str):
     """The compiled template."""

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import resource
 from pathlib import Path
 
@@ -27,3 +28,9 @@ def cpu_of_children() -> float:
     """CPU seconds of this process' children that have ended, and of theirs."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def cpu_of(pid) -> float:
+    """CPU seconds of a process, and of its children that have ended."""
+    after_the_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, after_the_name[11:15])) / os.sysconf("SC_CLK_TCK")
