@@ -82,7 +82,11 @@ class Operator:
         return found["write"] + found["dry_run"]
 
     def play(self, scheduler: Scheduler, status) -> None:
-        """Report ``status(pod)`` for each pod of the scheduler of which nothing was reported yet, as soon as there is one."""
+        """Report ``status(pod)`` for each pod of the scheduler of which nothing was reported yet, as soon as there is one.
+
+        The pods may exist before the controller of Deployments has written that it has seen the new template; until then no pod counts as new.
+        """
+        eventually(lambda: _is_observed(scheduler.deployment))
         pods = eventually(lambda: list(self._new_pods(scheduler)))
         for pod in pods:
             self._kubectl.report("pod", pod["metadata"]["name"], status(pod), scheduler.namespace)
@@ -109,6 +113,10 @@ class Operator:
         for pod in self._kubectl.list("pod", scheduler.namespace, f"app={scheduler.workload}"):
             if "deletionTimestamp" not in pod["metadata"] and not pod["status"].get("containerStatuses"):
                 yield pod
+
+
+def _is_observed(deployment) -> bool:
+    return deployment["status"].get("observedGeneration") == deployment["metadata"]["generation"]
 
 
 def _rendered(variables) -> list[dict]:

@@ -22,7 +22,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import 
 from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import guard, manifest, process, rollback
 from support import kubelet
 from support.direct_module import COLLECTIONS
-from support.static_pod_host import CONFIG, TEXT, Host
+from support.static_pod_host import CONFIG, TEXT
 
 BROKEN = CONFIG + "profiles: [{schedulerName: broken}]\n"
 SECRET = "extenders: [{urlPrefix: 'https://a', tlsConfig: {keyData: c2VjcmV0LWtleQ==}}]\n"
@@ -264,11 +264,6 @@ def test_record_is_for_root_alone(tmp_path, world, monkeypatch):
     monkeypatch.setattr(process, "await_one", await_one)
     host.change(content=CONFIG + SECRET)
     assert seen == [0o700, 0o600]
-
-
-@pytest.fixture
-def host(tmp_path):
-    return Host(tmp_path)
 
 
 def start(host, **options) -> subprocess.Popen:

@@ -97,11 +97,6 @@ def test_no_manifest_of_a_scheduler(text):
         read(text)
 
 
-@pytest.fixture
-def host(tmp_path):
-    return Host(tmp_path)
-
-
 def test_change_again_and_back(host):
     before = host.path.read_text()
     with kubelet.Kubelet(host.manifests) as stand_in:
@@ -131,7 +126,7 @@ def test_what_does_not_come_up_is_rolled_back(host):
     with kubelet.Kubelet(host.manifests) as stand_in:
         host.run(content=CONFIG)
         before, configurations = host.path.read_text(), host.configurations()
-        failed = host.run(content=CONFIG + "# broken\n" + "parallelism: 8\nbroken: 1\n", wait_timeout=30, succeed=False)
+        failed = host.run(content=CONFIG + "# broken\n" + "parallelism: 8\nbroken: 1\n", wait_timeout=8, succeed=False)
         assert failed.result["rolled_back"] is True
         assert re.search(r"kube-scheduler did not become available within \d+ s: ", failed.message)
         assert "The manifest of before is in its place again, and the scheduler is well" in failed.message
@@ -419,7 +414,7 @@ def test_playbook_changes_one_host_after_the_other(tmp_path):
         assert play(playbook, variables=variables, args=inventories).changed == []
 
         started = second.starts
-        broken = {**variables, "default_scheduler_flags": {"broken": "yes"}, "default_scheduler_restart_timeout": 30}
+        broken = {**variables, "default_scheduler_flags": {"broken": "yes"}, "default_scheduler_restart_timeout": 10}
         run = play(playbook, variables=broken, args=inventories, succeed=False)
         assert {task.host for task in run.failures} == {"one"}
         assert second.starts == started
@@ -445,7 +440,9 @@ def test_playbook_probes_again_after_a_probe_that_failed(host, tmp_path):
 
     def placed_by(host_name):
         event = {"metadata": {}, "reason": "Scheduled", "reportingInstance": f"default-scheduler-{host_name}"}
-        return [(201, pod), (200, {"items": [event]}), (200, {})]
+        missing, empty = (404, status(404, "NotFound")), (200, {"items": []})
+        # The search for conflicts: SecondarySchedulers, Deployments, static pods and Lease, those of OpenShift
+        return [(201, pod), (200, {"items": [event]}), (200, {}), missing, empty, empty, missing, empty, missing]
 
     said = "Report if another host's scheduler placed the pod"
     with kubelet.Kubelet(host.manifests), ApiServer.running() as server:
