@@ -197,9 +197,9 @@ def kubectl(kubeconfig) -> Kubectl:
 def namespace(kubectl) -> str:
     """A new namespace of its own; its deletion is not waited for."""
     name = f"test-{uuid.uuid4().hex[:10]}"
-    kubectl("create", "namespace", name)
+    kubectl.create("namespace", {"metadata": {"name": name}})
     yield name
-    kubectl("delete", "namespace", name, "--wait=false", "--ignore-not-found")
+    kubectl.delete("namespace", name)
 
 
 @pytest.fixture(scope="module")
@@ -294,7 +294,7 @@ def group(kubectl, namespace):
     """An API group for the test's own kinds."""
     group = f"{namespace}.example.com"
     yield group
-    kubectl("delete", "customresourcedefinition", f"things.{group}", "--ignore-not-found", "--wait=false")
+    kubectl.delete("customresourcedefinition", f"things.{group}")
 
 
 @pytest.fixture
@@ -305,7 +305,7 @@ def pending_pod(kubectl, namespace):
         name = f"pending-{uuid.uuid4().hex[:6]}"
         containers = [{"name": "c", "image": "registry.k8s.io/pause:3.10"}]
         spec = {"schedulerName": scheduler_name, "containers": containers, "terminationGracePeriodSeconds": 0, **spec}
-        kubectl.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": namespace}, "spec": spec})
+        kubectl.create("pod", {"metadata": {"name": name}, "spec": spec}, namespace)
         return name
 
     return create

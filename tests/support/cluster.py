@@ -21,11 +21,13 @@ import kubernetes
 # Where the kinds are that tests ask for again and again.
 PATHS = {
     "clusterrolebinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "customresourcedefinition": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
     "configmap": "/api/v1/namespaces/{namespace}/configmaps",
     "event": "/apis/events.k8s.io/v1/namespaces/{namespace}/events",
     "deployment": "/apis/apps/v1/namespaces/{namespace}/deployments",
     "kubescheduler": "/apis/operator.openshift.io/v1/kubeschedulers",
     "lease": "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases",
+    "namespace": "/api/v1/namespaces",
     "networkpolicy": "/apis/networking.k8s.io/v1/namespaces/{namespace}/networkpolicies",
     "pod": "/api/v1/namespaces/{namespace}/pods",
     "poddisruptionbudget": "/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets",
@@ -88,6 +90,13 @@ class Kubectl:
         answer = self._request(PATHS[kind].format(namespace=namespace), "POST", body=definition)
         assert answer.status == HTTPStatus.CREATED, f"POST {kind}: {answer.status} {answer.data.decode()}"
 
+    def delete(self, kind, name, namespace="") -> None:
+        """Delete one object if it exists, and do not wait until it is gone; as `get`."""
+        path = f"{PATHS[kind].format(namespace=namespace)}/{name}"
+        answer = self._request(path, "DELETE", propagationPolicy="Background")
+        expected = (HTTPStatus.OK, HTTPStatus.ACCEPTED, HTTPStatus.NOT_FOUND)
+        assert answer.status in expected, f"DELETE {path}: {answer.status} {answer.data.decode()}"
+
     def report(self, kind, name, status, namespace="") -> None:
         """Change fields of an object's status, as who is in charge of it does; as `get`."""
         path = f"{PATHS[kind].format(namespace=namespace)}/{name}/status"
@@ -109,7 +118,7 @@ class Kubectl:
     def _request(self, path, method="GET", body=None, content_type="application/json", **query):
         client, settings = self._client, self._client.configuration
         headers = {setting["key"]: setting["value"] for setting in settings.auth_settings().values()}
-        headers["Content-Type"] = content_type
+        headers |= {"Content-Type": content_type, "User-Agent": "tests"}  # the audit log tells it from modules and from kubectl
         content = {"fields": query} if body is None else {"json": body}
         return client.rest_client.pool_manager.request(method, settings.host + path, headers=headers, timeout=30, **content)
 
