@@ -41,7 +41,7 @@ def manifests(operand: Mapping[str, Any], user: str) -> list[dict[str, Any]]:
 
 
 def compile_all() -> None:
-    """Compile the templates, so that processes forked from this one need not: a fifth of the CPU time of an unchanged reconcile."""
+    """Compile the templates, so that processes forked from this one need not: 47 of the 219 ms of the play of an unchanged reconcile."""
     for name in TEMPLATES:
         template(name)
 

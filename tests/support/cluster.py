@@ -21,8 +21,8 @@ import kubernetes
 # Where the kinds are that tests ask for again and again.
 PATHS = {
     "clusterrolebinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-    "customresourcedefinition": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
     "configmap": "/api/v1/namespaces/{namespace}/configmaps",
+    "customresourcedefinition": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
     "event": "/apis/events.k8s.io/v1/namespaces/{namespace}/events",
     "deployment": "/apis/apps/v1/namespaces/{namespace}/deployments",
     "kubescheduler": "/apis/operator.openshift.io/v1/kubeschedulers",

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import progress
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import reconcile
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import is_complete
 from ansible_collections.osso.scheduler.plugins.plugin_utils import operand_templates
@@ -86,7 +87,7 @@ class Operator:
 
         The pods may exist before the controller of Deployments has written that it has seen the new template; until then no pod counts as new.
         """
-        eventually(lambda: _is_observed(scheduler.deployment))
+        eventually(lambda: progress(scheduler.deployment).observed)
         pods = eventually(lambda: list(self._new_pods(scheduler)))
         for pod in pods:
             self._kubectl.report("pod", pod["metadata"]["name"], status(pod), scheduler.namespace)
@@ -113,10 +114,6 @@ class Operator:
         for pod in self._kubectl.list("pod", scheduler.namespace, f"app={scheduler.workload}"):
             if "deletionTimestamp" not in pod["metadata"] and not pod["status"].get("containerStatuses"):
                 yield pod
-
-
-def _is_observed(deployment) -> bool:
-    return deployment["status"].get("observedGeneration") == deployment["metadata"]["generation"]
 
 
 def _rendered(variables) -> list[dict]:

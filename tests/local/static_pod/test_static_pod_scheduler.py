@@ -126,7 +126,7 @@ def test_what_does_not_come_up_is_rolled_back(host):
     with kubelet.Kubelet(host.manifests) as stand_in:
         host.run(content=CONFIG)
         before, configurations = host.path.read_text(), host.configurations()
-        failed = host.run(content=CONFIG + "# broken\n" + "parallelism: 8\nbroken: 1\n", wait_timeout=8, succeed=False)
+        failed = host.run(content=CONFIG + "# broken\n" + "parallelism: 8\nbroken: 1\n", wait_timeout=15, succeed=False)
         assert failed.result["rolled_back"] is True
         assert re.search(r"kube-scheduler did not become available within \d+ s: ", failed.message)
         assert "The manifest of before is in its place again, and the scheduler is well" in failed.message
