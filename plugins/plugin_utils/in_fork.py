@@ -36,6 +36,7 @@ from ansible.release import __version__
 from ansible.utils.display import Display
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import progress_pipe
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import stack_of
+from ansible_collections.osso.scheduler.plugins.plugin_utils import bytecode
 
 try:
     from ansible.module_utils.common.json import Direction, get_module_encoder
@@ -64,6 +65,7 @@ def share(name, *parts):
     """
     if not ansible_packs_modules():
         return
+    bytecode.keep()
     filters = sorted(path.stem for path in (Path(__file__).parents[1] / "filter").glob("*.py"))
     try:
         import_module("ansible_collections.kubernetes.core.plugins.module_utils.k8s.client")

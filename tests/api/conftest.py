@@ -15,8 +15,9 @@ from pathlib import Path
 import kubernetes
 import pytest
 import yaml
-from support.kinds import established
+from support.kinds import delete_kinds, established
 from support.operand import CRD
+from support.site import RESOURCE
 
 OPERATOR_IMAGE = "registry.example.com/osso/scheduler-operator:1.0.0"
 
@@ -51,7 +52,7 @@ def secondary_scheduler_kind(kubectl) -> Iterator[None]:
     kubectl("apply", "--server-side", f"--filename={CRD}")
     kubectl("wait", "--for=condition=Established", f"--filename={CRD}", "--timeout=60s")
     yield
-    kubectl("delete", f"--filename={CRD}", "--ignore-not-found", "--timeout=60s")
+    delete_kinds(kubectl, RESOURCE)
 
 
 @pytest.fixture(scope="module")
@@ -64,4 +65,4 @@ def kinds(kubectl, root):
             names.append(definition["metadata"]["name"])
     established(kubectl, *names)
     yield
-    kubectl("delete", "customresourcedefinition", *names)
+    delete_kinds(kubectl, *names)

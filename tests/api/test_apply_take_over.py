@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import yaml
 from support.objects import deployment, thing, things
@@ -191,7 +193,7 @@ def test_a_status_is_taken_over_by_itself(apply, kubectl, namespace, group):
     theirs = {"conditions": [{"type": "Theirs", "status": "True"}, {"type": "Both", "status": "True"}]}
     kubectl(
         "patch", f"things.{group}", "one", f"--namespace={namespace}", "--subresource=status", "--type=merge", f"--field-manager={OTHER}",
-        "--patch-file=/dev/stdin", stdin={"status": theirs},
+        f"--patch={json.dumps({'status': theirs})}",
     )  # fmt: skip
     status = {"conditions": [{"type": "Both", "status": "False"}]}
     wanted = thing(group, namespace, status=status)

@@ -10,7 +10,9 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import is_complete
+from support.kinds import delete_kinds
 from support.operand import reconcile
 from support.scheduler import Scheduler, eventually
 from support.site import NAMESPACE, RESOURCE, remove
@@ -25,9 +27,9 @@ def others(kubectl):
     """What other files have left. They expect a cluster on which nothing is installed."""
     remove()
     yield ours(kubectl)
-    files = ROOT / "roles/operator/files"
-    crds = [f"--filename={path}" for path in (files / "plugins", *files.glob("*.crd.yaml"))]
-    kubectl("delete", "--ignore-not-found", *crds, "--timeout=60s")
+    files = (ROOT / "roles/operator/files").rglob("*.yaml")
+    objects = (one for path in files for one in yaml.safe_load_all(path.read_text()))
+    delete_kinds(kubectl, *(one["metadata"]["name"] for one in objects if one.get("kind") == "CustomResourceDefinition"))
     kubectl("delete", "--ignore-not-found", "namespace", NAMESPACE, "--timeout=60s")
 
 

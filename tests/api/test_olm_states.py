@@ -15,7 +15,7 @@ import uuid
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from support.direct_module import run_directly
-from support.kinds import established
+from support.kinds import delete_kinds, established
 from support.scheduler import eventually
 
 GROUP, PACKAGES = "operators.coreos.com", "packages.operators.coreos.com"
@@ -57,7 +57,7 @@ def olm_kinds(kubectl):
     established(kubectl, *names)
     eventually(lambda: _served(kubectl) == {GROUP, PACKAGES}, within=30)
     yield
-    kubectl("delete", "customresourcedefinition", *names, "--timeout=60s")
+    delete_kinds(kubectl, *names)
     eventually(lambda: not _served(kubectl), within=60)
 
 

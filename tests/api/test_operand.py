@@ -43,8 +43,9 @@ def held(kubectl, namespace, operator) -> Scheduler:
     operator.reconcile(scheduler)
     assert len(outside(scheduler)) == 3
     yield scheduler
-    if kubectl("get", "crd", "secondaryschedulers.operator.openshift.io", check=False).returncode == 0 and scheduler.resource:
+    if scheduler.resource:
         finalize(scheduler)
+        scheduler.delete()
 
 
 def finalize(scheduler, *finalizers):
@@ -188,24 +189,6 @@ def test_release_does_not_wait_for_a_resource_whose_operator_no_longer_exists(he
     assert outside(held) == {}
 
 
-# The last one: it deletes the kind.
-def test_removal_does_not_wait_for_an_operator_that_no_longer_exists(held, kubectl, play, operator):
-    kubectl("delete", "secondaryscheduler", held.name, f"--namespace={held.namespace}", "--wait=false")
-    other = Scheduler(kubectl, "kept", namespace=held.namespace)
-    other.write_config()
-    other.write()
-    finalize(other, FINALIZER)
-    operator.reconcile(other)
-    variables = {"operator_namespace": held.namespace}
-    checked = play("osso.scheduler.remove", variables=variables, check=True)
-    assert checked.changed
-    assert len(outside(held)) == len(outside(other)) == 3
-    play("osso.scheduler.remove", variables=variables)
-    assert outside(held) == outside(other) == {}
-    assert not kubectl.json("get", "all,secret,role,rolebinding", f"--namespace={held.namespace}")["items"]
-    assert play("osso.scheduler.remove", variables=variables).changed == []
-
-
 def test_a_configuration_in_binary_data_is_deployed(held, operator, kubectl):
     """A volume shows it as a file, so upstream's scheduler runs with it."""
     name = held.resource["spec"]["schedulerConfig"]
@@ -230,3 +213,21 @@ def test_a_config_map_name_that_is_none_is_reported(held, operator):
     status, reason, message = held.condition("Degraded")
     assert (status, reason) == ("True", "ConfigMapNameInvalid"), message
     assert 'spec.schedulerConfig is ".."' in message
+
+
+# The last one: it deletes the kind.
+def test_removal_does_not_wait_for_an_operator_that_no_longer_exists(held, kubectl, play, operator):
+    kubectl("delete", "secondaryscheduler", held.name, f"--namespace={held.namespace}", "--wait=false")
+    other = Scheduler(kubectl, "kept", namespace=held.namespace)
+    other.write_config()
+    other.write()
+    finalize(other, FINALIZER)
+    operator.reconcile(other)
+    variables = {"operator_namespace": held.namespace}
+    checked = play("osso.scheduler.remove", variables=variables, check=True)
+    assert checked.changed
+    assert len(outside(held)) == len(outside(other)) == 3
+    play("osso.scheduler.remove", variables=variables)
+    assert outside(held) == outside(other) == {}
+    assert not kubectl.json("get", "all,secret,role,rolebinding", f"--namespace={held.namespace}")["items"]
+    assert play("osso.scheduler.remove", variables=variables).changed == []

@@ -22,7 +22,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import explanation, sandbox, scheduler_process, simulation
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, preview
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import parse
-from oracle.programs import build
 from support.access import service_account
 from support.direct_module import COLLECTIONS, run_directly
 from support.examples import PLUGINS, run_examples
@@ -140,28 +139,13 @@ def test_the_same_configuration_moves_nothing_on_300_nodes(ask):
     assert result["summary"]["tie"] > 50
 
 
-def releases() -> list:
-    """The kube-schedulers of all releases that the oracle builds. In the gate the newest one, next to that of the cluster."""
-    programs = oracle_programs()
-    return [pytest.param(one, id=one.path.name, marks=[] if one is programs[-1] else pytest.mark.long) for one in programs]
-
-
-@pytest.fixture
-def built(program, monkeypatch):
-    """The program; the one of the gate is built if necessary, with Go's own cache: minutes on a new host, then seconds."""
+@pytest.mark.long
+@pytest.mark.parametrize("program", [pytest.param(one, id=one.path.name) for one in oracle_programs()])
+def test_the_same_configuration_moves_nothing_with_any_release(program, tmp_path, record_property):
     if not program.built():
-        if program != oracle_programs()[-1]:
-            pytest.skip(f"tests/oracle/oracle build {program.minor} builds the kube-scheduler of this release")
-        cache = subprocess.run(["go", "env", "GOCACHE"], capture_output=True, text=True, check=True).stdout.strip()
-        monkeypatch.setenv("GOCACHE", cache)
-        assert build([program.minor], print) == []
-    return program
-
-
-@pytest.mark.parametrize("program", releases())
-def test_the_same_configuration_moves_nothing_with_any_release(built, tmp_path, record_property):
-    side = {"binary": oracle_program(built, tmp_path), "release": built.minor, "plugins": built.plugins, "config": CONFIG}
-    if built.plugins == "scheduler-plugins":
+        pytest.skip(f"tests/oracle/oracle build {program.minor} builds the kube-scheduler of this release")
+    side = {"binary": oracle_program(program, tmp_path), "release": program.minor, "plugins": program.plugins, "config": CONFIG}
+    if program.plugins == "scheduler-plugins":
         side.update(config=None, preset="coscheduling")
     small = [*THREE, *(pod(f"p{number}", on="abc"[number % 3], cpu=f"{100 + 50 * (number % 4)}m") for number in range(20))]
     for objects, mode in ((small, "replace"), (small, "drain"), (on_300_nodes(), "drain")):

@@ -2,9 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What other tests prove "nothing was written" with does see what was written."""
+"""The audit log shows planted writes, and the kubectl-server answers as kubectl does."""
 
 from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+from support import kubectl_server
 
 
 def config_map(namespace, **data):
@@ -47,3 +53,28 @@ def test_kubectl_json_and_apply(kubectl, namespace):
     refused = kubectl("get", "configmap", "absent", "--namespace", namespace, check=False)
     assert refused.returncode == 1
     assert "not found" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("get", "configmap", "kube-root-ca.crt", "--namespace=default", "--output=json"),
+        ("get", "configmap", "nothing", "--namespace=default"),
+        ("get", "--nonsense"),
+        ("nonsense",),
+        ("create", "--dry-run=server", "--filename=-", "--output=name"),
+    ],
+    ids=" ".join,
+)
+def test_the_kubectl_server_answers_as_kubectl(command, kubeconfig):
+    arguments, stdin = [f"--kubeconfig={kubeconfig}", *command], json.dumps(config_map("default", key="value"))
+    alone = subprocess.run(["kubectl", *arguments], input=stdin, capture_output=True, text=True, check=False)
+    for _twice in range(2):
+        served = kubectl_server.run(arguments, stdin, timeout=60)
+        assert (served.returncode, served.stdout, served.stderr) == (alone.returncode, alone.stdout, alone.stderr)
+
+
+def test_the_kubectl_server_ends_after_a_timeout(kubectl, namespace):
+    with pytest.raises(subprocess.TimeoutExpired):
+        kubectl("wait", "--for=create", "configmap/never", f"--namespace={namespace}", "--timeout=60s", timeout=1)
+    assert kubectl("get", "configmaps", f"--namespace={namespace}", "--output=name").returncode == 0

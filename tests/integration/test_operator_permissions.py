@@ -11,7 +11,7 @@ import uuid
 
 import pytest
 from support.cluster import Audit
-from support.kinds import established
+from support.kinds import delete_kinds, established
 from support.metrics import Reader
 from support.operator_pod import restart
 from support.scheduler import Scheduler, eventually
@@ -77,8 +77,7 @@ def openshift_kinds(kubectl):
             made.append(name)
         established(kubectl, name)
     yield
-    for name in made:
-        kubectl("delete", "customresourcedefinition", name)
+    delete_kinds(kubectl, *made)
     installed()
 
 

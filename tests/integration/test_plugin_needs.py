@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import CONTROLLER, NEEDS
+from support.kinds import delete_kinds
 from support.scheduler import Scheduler, eventually
 from support.site import NAMESPACE, installed, site
 
@@ -192,7 +193,7 @@ def test_a_missing_definition_is_told_until_it_is_there(plugin_scheduler, kubect
         kubectl.apply(definition)
         eventually(lambda: scheduler.condition("PluginsReady")[:2] == ("True", "AsExpected"), within=120)
     finally:
-        kubectl("delete", "customresourcedefinition", name, "--ignore-not-found")
+        delete_kinds(kubectl, name)
 
 
 def test_the_operator_may_bind_these_roles_and_no_others(operator, kubectl):
@@ -242,7 +243,7 @@ def test_installation_brings_what_the_chosen_plugins_need(operator, kubectl, nam
         live = kubectl.json("get", "customresourcedefinition", name)
         assert live["spec"]["names"]["shortNames"] == ["theirs"]
     finally:
-        kubectl("delete", "customresourcedefinition", name, "--ignore-not-found")
+        delete_kinds(kubectl, name)
     site(variables={"probe": "never"})
     assert (roles(), definitions()) == everything
 

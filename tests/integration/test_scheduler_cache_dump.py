@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -43,7 +44,7 @@ def crowd(kubectl, second):
     kubectl("create", "--filename=-", stdin={"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": {"taints": [TAINT]}})
     room = {"cpu": "4", "memory": "8Gi", "pods": "1000", "example.com/gpu": "3", "hugepages-2Mi": "64Mi", "ephemeral-storage": "10Gi"}
     status = {"status": {"capacity": room, "allocatable": room}}
-    kubectl("patch", "node", node, "--subresource=status", "--type=merge", "--patch-file=/dev/stdin", stdin=status)
+    kubectl("patch", "node", node, "--subresource=status", "--type=merge", f"--patch={json.dumps(status)}")
     kubectl("create", "namespace", f"{second}-crowd")
     kubectl("create", "serviceaccount", "default", f"--namespace={second}-crowd", check=False)
     pods = [pod(f"crowd-{number}", second) for number in range(PODS)]

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from datetime import UTC, datetime
 
@@ -128,7 +129,7 @@ def test_lease_that_another_holds(kubectl, second, seen):
         ]
     }
     patch = {"spec": {"template": {"spec": {"containers": [{"name": "scheduler", **flags}]}}}}
-    kubectl("patch", "deployment/second", f"--namespace={second}", "--patch-file=/dev/stdin", stdin=patch)
+    kubectl("patch", "deployment/second", f"--namespace={second}", f"--patch={json.dumps(patch)}")
     try:
         kubectl("rollout", "status", "deployment/second", f"--namespace={second}", "--timeout=60s")
         entry = seen()

@@ -122,9 +122,7 @@ def masked(value, key=""):
 def within_upstream(scheduler):
     """Have OpenShift's part played: the user that its admission gives the pods."""
     user = [{"op": "add", "path": "/spec/template/spec/securityContext/runAsUser", "value": 65532}]
-    scheduler.kubectl(
-        "patch", "deployment", scheduler.workload, f"--namespace={NAMESPACE}", "--type=json", "--patch-file=/dev/stdin", stdin=user
-    )
+    scheduler.kubectl("patch", "deployment", scheduler.workload, f"--namespace={NAMESPACE}", "--type=json", f"--patch={json.dumps(user)}")
 
 
 def serves(scheduler):

@@ -35,8 +35,11 @@ class ApiServer(ThreadingHTTPServer):
     def running(cls):
         with cls() as server:
             threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
-            yield server
-            server.shutdown()
+            try:
+                yield server
+            finally:
+                # Else the thread goes on with a closed socket, and uses a whole core until pytest ends.
+                server.shutdown()
 
     def handle_error(self, request, client_address):
         """Connections that the tests break are no news."""

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import kubernetes
+from support import kubectl_server
 
 # Where the kinds are that tests ask for again and again.
 PATHS = {
@@ -60,14 +61,7 @@ class Kubectl:
         """Run `kubectl args...`; `stdin` is text or something to send as JSON. Fails the test unless `check` is false."""
         if stdin is not None and not isinstance(stdin, str):
             stdin = json.dumps(stdin)
-        done = subprocess.run(
-            ["kubectl", f"--kubeconfig={self.kubeconfig}", *map(str, args)],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        done = kubectl_server.run([f"--kubeconfig={self.kubeconfig}", *map(str, args)], stdin, timeout)
         assert not check or done.returncode == 0, f"kubectl {' '.join(map(str, args))}: {done.stderr or done.stdout}"
         return done
 
@@ -119,16 +113,33 @@ class Kubectl:
         client, settings = self._client, self._client.configuration
         headers = {setting["key"]: setting["value"] for setting in settings.auth_settings().values()}
         headers |= {"Content-Type": content_type, "User-Agent": "tests"}  # the audit log tells it from modules and from kubectl
-        content = {"fields": query} if body is None else {"json": body}
-        return client.rest_client.pool_manager.request(method, settings.host + path, headers=headers, timeout=30, **content)
+        url = f"{settings.host}{path}?{urlencode(query)}"
+        return client.rest_client.pool_manager.request(method, url, headers=headers, timeout=30, body=body and json.dumps(body))
 
     @cached_property
     def _client(self):
         return kubernetes.config.new_client_from_config(str(self.kubeconfig))
 
     def apply(self, *objects) -> None:
-        """Create or update objects, in this order."""
-        self("apply", "--server-side", "--filename=-", stdin={"apiVersion": "v1", "kind": "List", "items": list(objects)})
+        """Create or update objects, in this order, as `kubectl apply --server-side` does; as `get`."""
+        query = {"fieldManager": "kubectl", "fieldValidation": "Strict"}
+        for definition in objects:
+            path = f"{self._collection(definition)}/{definition['metadata']['name']}"
+            answer = self._request(path, "PATCH", body=definition, content_type="application/apply-patch+yaml", **query)
+            assert answer.status in (HTTPStatus.OK, HTTPStatus.CREATED), f"PATCH {path}: {answer.status} {answer.data.decode()}"
+
+    def _collection(self, definition) -> str:
+        """Path of the objects of this one's kind, in its namespace."""
+        version, kind = definition["apiVersion"], definition["kind"]
+        namespace = definition["metadata"].get("namespace", "default")
+        known = PATHS.get(kind.lower(), "").format(namespace=namespace)
+        prefix = f"/{'apis' if '/' in version else 'api'}/{version}"
+        if known.startswith(f"{prefix}/"):
+            return known
+        resources = (self._read(prefix) or {"resources": []})["resources"]
+        found = [one for one in resources if one["kind"] == kind and "/" not in one["name"]]
+        assert found, f"the API server has no kind {kind} in {version}"
+        return f"{prefix}/namespaces/{namespace}/{found[0]['name']}" if found[0]["namespaced"] else f"{prefix}/{found[0]['name']}"
 
 
 @dataclass(frozen=True)

@@ -63,8 +63,23 @@ def served(kubectl, *names: str) -> Iterator[None]:
         established(kubectl, *made)
         yield
     finally:
-        for name in made:
-            kubectl("delete", "customresourcedefinition", name)
+        delete_kinds(kubectl, *made)
+
+
+def delete_kinds(kubectl, *names: str) -> None:
+    """Delete those of these CRDs that exist, with all objects of the kinds, and wait for it.
+
+    Each kind is listed first. If nobody has requested a kind before, the API server begins to watch it while it deletes the objects, which fails;
+    one of the next attempts may meet a conflict (409) in its own status update, and is then the last one (crd_finalizer.go, 1.34).
+    """
+    existing = [found for name in names if (found := kubectl.get("customresourcedefinition", name))]
+    for found in existing:
+        spec = found["spec"]
+        version = next(version["name"] for version in spec["versions"] if version["served"])
+        path = f"/apis/{spec['group']}/{version}/{spec['names']['plural']}"
+        eventually(lambda path=path: kubectl("get", f"--raw={path}", check=False).returncode == 0, within=30)
+    if existing:
+        kubectl("delete", "customresourcedefinition", *(found["metadata"]["name"] for found in existing), "--timeout=120s")
 
 
 def established(kubectl, *names: str) -> None:

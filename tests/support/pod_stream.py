@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import threading
 from datetime import datetime
 
@@ -39,9 +40,7 @@ class PodStream:
         node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec}
         self._kubectl("create", "--filename=-", stdin=node)
         room = {key: {"cpu": "1", "memory": "1Gi", "pods": "10000"} for key in ("capacity", "allocatable")}
-        self._kubectl(
-            "patch", "node", self._namespace, "--subresource=status", "--type=merge", "--patch-file=/dev/stdin", stdin={"status": room}
-        )
+        self._kubectl("patch", "node", self._namespace, "--subresource=status", "--type=merge", f"--patch={json.dumps({'status': room})}")
         self._thread.start()
         return self
 

@@ -208,7 +208,7 @@ class Upstream:
                 )  # fmt: skip
         self._kubectl(
             "patch", RESOURCE, "cluster", f"--namespace={NAMESPACE}", "--subresource=status", "--type=merge",
-            f"--field-manager={MANAGER}", "--patch-file=/dev/stdin", stdin={"status": {"generations": [generation], "readyReplicas": 0}},
+            f"--field-manager={MANAGER}", "--patch", json.dumps({"status": {"generations": [generation], "readyReplicas": 0}}),
         )  # fmt: skip
 
 

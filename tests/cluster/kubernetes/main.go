@@ -23,8 +23,6 @@ import (
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
-	kubectl "k8s.io/kubectl/pkg/cmd"
-	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
@@ -48,14 +46,15 @@ func main() {
 		etcdmain.Main(os.Args)
 		return
 	case "kubectl":
-		if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
-			kubectlutil.CheckErr(err)
-		}
+		runKubectl()
+		return
+	case "kubectl-server":
+		serveKubectl()
 		return
 	}
 	newCommand, ok := components[name]
 	if !ok {
-		names := append(slices.Collect(maps.Keys(components)), "etcd", "kubectl")
+		names := append(slices.Collect(maps.Keys(components)), "etcd", "kubectl", "kubectl-server")
 		slices.Sort(names)
 		fmt.Fprintf(os.Stderr, "call this program by one of the names %s, not %q\n", strings.Join(names, ", "), name)
 		os.Exit(2)

@@ -49,7 +49,7 @@ def _kubernetes(release: Release, **options: str | tuple[str, ...]) -> Program:
         for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
         for variable, value in {"gitVersion": release.version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}.items()
     )
-    links = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-proxy", "kube-scheduler", "kubectl", "kubelet")
+    links = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-proxy", "kube-scheduler", "kubectl", "kubectl-server", "kubelet")
     return Program("kubernetes", module="kubernetes", links=links, variables=variables, **options)
 
 

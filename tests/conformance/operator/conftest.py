@@ -13,7 +13,7 @@ import pytest
 import yaml
 from conformance.operator import plant
 from support.go_modules import folder
-from support.kinds import established
+from support.kinds import delete_kinds, established
 from support.scheduler import Scheduler, eventually
 from support.site import NAMESPACE, installed
 
@@ -65,8 +65,7 @@ def kind(kubectl, root):
         return False
 
     yield serve
-    for name in made:
-        kubectl("delete", "customresourcedefinition", name)
+    delete_kinds(kubectl, *made)
 
 
 @pytest.fixture(scope="module")
