@@ -50,7 +50,7 @@ def _environment(kubeconfig):
 def secondary_scheduler_kind(kubectl) -> Iterator[None]:
     """SecondaryScheduler resources are served. Other files expect a cluster on which nothing is installed: so not after this one."""
     kubectl("apply", "--server-side", f"--filename={CRD}")
-    kubectl("wait", "--for=condition=Established", f"--filename={CRD}", "--timeout=60s")
+    established(kubectl, RESOURCE)
     yield
     delete_kinds(kubectl, RESOURCE)
 
