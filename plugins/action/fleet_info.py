@@ -72,7 +72,7 @@ def _variables(hostvars, name):
 
 def _misread(of_host, job):
     """Values of a host that a playbook would misread. Other collections may have a variable `probe`, too."""
-    names = (*playbooks.BOOLS, *playbooks.NUMBERS, *(playbooks.CHOICES if job in DEPLOYING else ()))
+    names = (*playbooks.BOOLS, *playbooks.NAMESPACES, *playbooks.NUMBERS, *(playbooks.CHOICES if job in DEPLOYING else ()))
     return playbooks.errors({name: of_host[name] for name in names if name in of_host})
 
 

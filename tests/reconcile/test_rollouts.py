@@ -41,6 +41,20 @@ def annotate(scheduler, **annotations):
     patch(scheduler, "secondaryscheduler", scheduler.name, metadata={"annotations": pairs})
 
 
+def test_resource_and_configuration_written_together_are_one_rollout(scheduler, operator):
+    """The reconcile of the first event finds the second write."""
+    of_the_event = scheduler.resource
+    scheduler.write_config(scheduler.config(weight=7))
+    scheduler.write(logLevel="Debug")
+    before = scheduler.rollouts()
+    operator.reconcile(scheduler, of_the_event)
+    operator.run_pods(scheduler)
+    operator.reconcile(scheduler)
+    assert "-v=4" in command(scheduler)
+    assert scheduler.rollouts() == before + 1
+    assert scheduler.served(), scheduler.resource["status"]
+
+
 def test_one_rollout_until_it_is_available_and_none_afterwards(new, operator):
     """B05"""
     scheduler = new()

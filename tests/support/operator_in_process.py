@@ -63,9 +63,11 @@ class Operator:
         self._kubectl = kubectl
         self._client = Client.connect({"kubeconfig": str(kubectl.kubeconfig), "retry_seconds": 30, **options}, self.warnings.append)
 
-    def reconcile(self, scheduler: Scheduler) -> reconcile.Result:
-        """One reconcile; it knows of no SecondaryScheduler in another namespace."""
-        return reconcile.reconcile(self._client, scheduler.resource, _rendered, SECONDS, [scheduler.namespace], self.warnings.append)
+    def reconcile(self, scheduler: Scheduler, resource: dict | None = None) -> reconcile.Result:
+        """One reconcile of the scheduler's resource, or of an earlier version of it; it knows of no SecondaryScheduler in another namespace."""
+        return reconcile.reconcile(
+            self._client, resource or scheduler.resource, _rendered, SECONDS, [scheduler.namespace], self.warnings.append
+        )
 
     def finalize(self, scheduler: Scheduler) -> reconcile.Result:
         """What follows the deletion of its resource, which need not have been deleted."""

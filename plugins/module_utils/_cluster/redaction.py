@@ -17,6 +17,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.sec
 
 MASK = "********"
 NOT_SHOWN = "(not shown: it is not one YAML document, and may contain a credential)\n"
+_USER = re.compile(r"(?<=://)[^\s/@]+(?=@)")
 _PLACEHOLDER = re.compile(r"\$\{[A-Z_]+\}")
 _LONGEST = 600
 _SECRET_KEY = re.compile(
@@ -33,7 +34,7 @@ _SECRET = re.compile("|".join(shape.before + shape.begins for shape in SHAPES), 
 
 
 def secret_texts(value: Any) -> set[str]:
-    """Every text and number below a key that names a credential (``kube_scheduler.secrets``)."""
+    """Every text and number below a key that names a credential (``kube_scheduler.secrets``), and the users of URLs."""
     found: set[str] = set()
 
     def keep(text: str) -> str:
@@ -63,7 +64,7 @@ def masked(before: str, after: str) -> tuple[str, str]:
             root, findings = None, []
         document = None if root is None else root.value
         found.append((document, secret_texts(document)))
-        if is_secret(text) and (root is None or hidden(root, findings)):
+        if (is_secret(text) or _USER.search(text)) and (root is None or hidden(root, findings)):
             texts[index] = NOT_SHOWN
     if any(secrets for _document, secrets in found):
         for index, word in enumerate((" (before)", " (after)")):
@@ -107,4 +108,6 @@ def _mapped(value: Any, change: Callable[[str], str], secret: bool = False) -> A
         return [_mapped(item, change, secret) for item in value]
     # Shorter ones are no credentials, and would hide half of every message. A placeholder is no credential.
     text = "" if value is None or isinstance(value, bool) else str(value)
-    return change(text) if secret and len(text) > 3 and not _PLACEHOLDER.fullmatch(text) else value
+    if secret and len(text) > 3 and not _PLACEHOLDER.fullmatch(text):
+        return change(text)
+    return _USER.sub(lambda user: change(user[0]), value) if isinstance(value, str) else value

@@ -51,6 +51,15 @@ def parse(text: str) -> Reference:
     return Reference(host, path, tag or ("" if at else "latest"), digest)
 
 
+def problem(text: str) -> str:
+    """Why a text is no image reference; empty if it is one."""
+    try:
+        parse(text)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
 def parse_registry(text: str) -> tuple[str, str]:
     """Host (with port) and path, which may be empty, of a place where images go: ``registry.example.com:5000/team``.
 

@@ -50,13 +50,22 @@ def watched_by(config: Mapping[str, Any], address: str) -> list[str]:
 
 
 def holds_token(config: Mapping[str, Any]) -> bool:
-    """Is there a metric provider's token in a configuration, or a placeholder for one, or an address with a user and a password?"""
+    """Whether a metric provider of a configuration has a token, or a placeholder for one."""
     profiles = as_list(config.get("profiles"))
     every = [
         as_mapping(as_mapping(entry).get("args")) for profile in profiles for entry in as_list(as_mapping(profile).get("pluginConfig"))
     ]
     providers = [as_mapping(args.get("metricProvider")) for args in every]
-    return any(provider.get("token") or user_in(str(provider.get("address") or "")) for provider in providers)
+    return any(provider.get("token") for provider in providers)
+
+
+def holds_password(value: Any) -> bool:
+    """Whether a text of a configuration, or of a part of it, is a URL with a user: of an extender, a metric provider or a load-watcher service."""
+    if isinstance(value, Mapping):
+        return any(map(holds_password, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(holds_password, value))
+    return isinstance(value, str) and bool(user_in(value))
 
 
 def _asks_prometheus(args: Mapping[str, Any]) -> bool:

@@ -149,7 +149,7 @@ def requested_rollout(facts: Facts) -> Rollout:
     return {
         "image": spec["schedulerImage"],
         "config": config.hash or "",
-        "flags": rollouts.flags_of(facts.resource, facts.overrides, facts.tls, _holds_secret(facts)),
+        "flags": rollouts.flags_of(facts.resource, facts.overrides, facts.tls, _secrets(facts)),
         "placement": chosen,
         "overrides": {key: value for key, value in facts.overrides.items() if key not in ("args", *chosen)},
         "serving_cert": facts.serving_cert,
@@ -157,12 +157,11 @@ def requested_rollout(facts: Facts) -> Rollout:
     }
 
 
-def _holds_secret(facts: Facts) -> bool:
-    """Is there a token in the configuration, or a user with a password in the URL that fills it?"""
+def _secrets(facts: Facts) -> rollouts.Secrets:
+    """What the configuration contains, with the URL of Prometheus that fills it."""
     config = facts.found_config
-    if config.holds_token or facts.source is None:
-        return config.holds_token
-    return PROM_URL in config.decoded and bool(user_in(facts.source.url))
+    filled = facts.source is not None and PROM_URL in config.decoded and bool(user_in(facts.source.url))
+    return rollouts.Secrets(token=config.holds_token, password=config.holds_password or filled)
 
 
 def config_valid(facts: Facts) -> Condition:

@@ -112,19 +112,24 @@ class Reader:
 
     def __init__(self, client: Client, resource: Object, namespaces: Sequence[str] = ()):
         self._client = client
-        self._resource = resource
-        self._names = resource_names.names_of(resource)
         self._namespaces = namespaces
-        self._spec = resource.get("spec") or {}
-        name = self._spec.get("schedulerConfig") or ""
-        self._config_map_name = "" if dns1123_subdomain(name) else name
+        self._take(resource)
         self._found = Found(None, "")
         self._groups: dict[str, list[str]] = {}
         self._version: str | None = None
 
     def read(self) -> Inputs:
-        """What this reconcile goes by. Raises `ApiError`, and `Unanswered`."""
+        """What this reconcile goes by. Raises `ApiError`, and `Unanswered`.
+
+        Resource and ConfigMap are often written together. Between the event of the first write and this reconcile, the second write follows: the
+        resource of the event would be deployed with a configuration that it never had, and then replaced.
+        """
         self._groups = self._client.groups()
+        resources = self._resources()
+        uid = self._resource["metadata"]["uid"]
+        latest = next((live for live in resources if live["metadata"]["uid"] == uid), None)
+        if latest and "deletionTimestamp" not in latest["metadata"]:
+            self._take(latest)
         facts = self._facts()
         decision = decisions.decide(facts)
         if isinstance(decision, decisions.Application) and self._is_to_be_asked(facts, decision):
@@ -144,7 +149,7 @@ class Reader:
             "service_ca": facts.serving_cert,
             "service_monitor": self._serves(*SERVICE_MONITOR),
         }
-        inputs = Inputs(facts, decision, self._neighbours(self._found), platform, facts.config)
+        inputs = Inputs(facts, decision, self._neighbours(self._found, resources), platform, facts.config)
         if not isinstance(decision, decisions.Application):
             return inputs._replace(scheduler_names=self._reported_names(decision, facts.deployment))
         validated = (
@@ -164,7 +169,7 @@ class Reader:
 
     def neighbours(self) -> Neighbours:
         """What still counts when the resource is being deleted. Neither its spec nor its configuration need be usable for that."""
-        return self._neighbours(self._config_map_metadata())
+        return self._neighbours(self._config_map_metadata(), self._resources())
 
     def _config_map_metadata(self) -> Found:
         """What is known of the user's ConfigMap."""
@@ -291,9 +296,20 @@ class Reader:
     def _get(self, api_version: str, kind: str, name: str) -> Object | None:
         return self._client.get(self._client.resource(api_version, kind), name, self._names["namespace"])
 
-    def _neighbours(self, found: Found) -> Neighbours:
+    def _take(self, resource: Object) -> None:
+        """Reconcile this version of the resource."""
+        self._resource = resource
+        self._names = resource_names.names_of(resource)
+        self._spec = resource.get("spec") or {}
+        name = self._spec.get("schedulerConfig") or ""
+        self._config_map_name = "" if dns1123_subdomain(name) else name
+
+    def _resources(self) -> list[Object]:
+        """All SecondarySchedulers that this operator reconciles."""
         kind = self._client.resource(self._resource["apiVersion"], self._resource["kind"])
-        resources = [live for namespace in self._namespaces or (None,) for live in self._client.list(kind, namespace)]
+        return [live for namespace in self._namespaces or (None,) for live in self._client.list(kind, namespace)]
+
+    def _neighbours(self, found: Found, resources: list[Object]) -> Neighbours:
         return Neighbours(resources, self._config_map(found, resources))
 
     # What follows from the decision

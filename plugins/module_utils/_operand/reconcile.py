@@ -85,7 +85,7 @@ def reconcile(
         return Result(look_again=f"{unanswered.seconds}s")
     except Exception as error:
         return _unread(client, resource, message_of(error), warn)
-    applied, failure = Applied(), ""
+    applied, failure, resource = Applied(), "", inputs.facts.resource
     if isinstance(inputs.decision, decisions.Application):
         applied, failure = _apply(client, inputs, inputs.decision, render, warn)
     elif inputs.decision.action == decisions.REMOVE:

@@ -86,8 +86,22 @@ HIGHLY_AVAILABLE = "HighlyAvailable"
 MAX_REPLICAS = 3
 
 
+class Secrets(NamedTuple):
+    """What a configuration contains that must not be logged."""
+
+    token: bool = False
+    """of a metric provider: kube-scheduler logs it only with the configuration as a whole"""
+    password: bool = False
+    """in a URL: extenders log theirs when they are created, and Trimaran its metric provider's address"""
+
+
 def flags(
-    workload: str, namespace: str, log_level: str = "", tls: Sequence[str] = (), extra: Sequence[str] = (), holds_token: bool = False
+    workload: str,
+    namespace: str,
+    log_level: str = "",
+    tls: Sequence[str] = (),
+    extra: Sequence[str] = (),
+    secrets: Secrets = Secrets(),  # noqa: B008  immutable
 ) -> list[str]:
     """The scheduler's command line without ``--config``; ``workload`` is the name of its Deployment, and of its Lease.
 
@@ -97,22 +111,25 @@ def flags(
     """
     verbosity = VERBOSITY[log_level or "Normal"]
     said = [f"-v={verbosity}"]
-    if holds_token:
-        # From 2 on kube-scheduler logs its configuration as a whole (cmd/kube-scheduler/app/options/configfile.go); --vmodule, which
-        # there is for the text format alone, can only raise what -v says.
-        said = ["-v=1"] if "--logging-format=json" in extra else ["-v=1", f"--vmodule=configfile=1,*={verbosity}"]
+    if any(secrets):
+        # From 2 on kube-scheduler logs its configuration as a whole (cmd/kube-scheduler/app/options/configfile.go) and each extender
+        # (pkg/scheduler/scheduler.go).
+        said = ["-v=1"]
+        # --vmodule exists only for the text format, and can only raise the level of -v.
+        if not secrets.password and "--logging-format=json" not in extra:
+            said.append(f"--vmodule=configfile=1,*={verbosity}")
     return [*of_operator(workload, namespace), *said, *tls, *extra]
 
 
-def flags_of(resource: Object, overrides: Object, tls: Sequence[str], holds_token: bool = False) -> list[str]:
+def flags_of(resource: Object, overrides: Object, tls: Sequence[str], secrets: Secrets = Secrets()) -> list[str]:  # noqa: B008  immutable
     """The `flags` that a SecondaryScheduler asks for, with the flags ``tls`` of the cluster's TLS profile.
 
-    ``holds_token``: is there a secret in its configuration, which must not be logged?
+    ``secrets``: of its configuration.
     """
     names = resource_names.names_of(resource)
     log_level = (resource.get("spec") or {}).get("logLevel") or ""
     extra = overrides.get("args") or ()
-    return flags(names["workload"], names["namespace"], log_level, tls=tls, extra=extra, holds_token=holds_token)
+    return flags(names["workload"], names["namespace"], log_level, tls=tls, extra=extra, secrets=secrets)
 
 
 def health(kubernetes: str | None, completed: Mapping[str, Any] | None) -> Health:

@@ -123,6 +123,11 @@ class ValidationResult:
         """Is there a token for Prometheus in the text, or a placeholder for one?"""
         return prometheus_clients.holds_token(self.tree)
 
+    @property
+    def holds_password(self) -> bool:
+        """Whether a URL in the text has a user and a password."""
+        return prometheus_clients.holds_password(self.tree)
+
 
 def resolve_target(
     image: str | None,

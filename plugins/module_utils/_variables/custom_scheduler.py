@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils._images import reference
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, default_scheduler, duplicates, shared_names
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import typed
@@ -185,6 +186,8 @@ def _errors(item: dict[str, Any]) -> list[str]:
         found.append(f"{where}: port is {item['port']}: set a number from 1 to {LAST_PORT}.")
     if not item["image"]:
         found.append(f"{where} has no image: give that of the scheduler, such as registry.k8s.io/kube-scheduler:v1.34.7.")
+    elif problem := reference.problem(str(item["image"])):
+        found.append(f"{where}: image: {problem}.")
     sources = [source for source in SOURCES if item[source]]
     if len(sources) > 1:
         found.append(f"{where} has {' and '.join(sources)}: give one of them, or none for the documentation's configuration.")

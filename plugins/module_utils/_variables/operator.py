@@ -11,8 +11,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils._images import reference
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.operators import OSSO_SINCE, UPSTREAM, UPSTREAM_SINCE
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.releases import OPENSHIFT, OpenShift
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
 
 UPSTREAM_NAMESPACE = "openshift-secondary-scheduler-operator"
 # Variables that an operator or a method cannot honour
@@ -78,7 +80,8 @@ def complete(given: Mapping[str, Any], changed: Sequence[str], facts: Mapping[st
     method = given["operator_method"]
     if method == "auto":
         method = "olm" if facts["olm"] and "manifests" not in installed else "manifests"
-    found = [_rival_of_installation(rival)] if rival else []
+    found = _malformed(namespace, watched, facts["image"] if method != "olm" else "")
+    found += [_rival_of_installation(rival)] if rival else []
     found += _beyond(given, changed, variant, method) + _impossible(given, facts, method, installed, watched)
     others = [name for one in operators if one["replicas"] and one not in here for name in one["watches"]]
     found += _unwatched(watched, others, facts.get("scheduler_namespaces") or ())
@@ -91,6 +94,18 @@ def complete(given: Mapping[str, Any], changed: Sequence[str], facts: Mapping[st
     config = {**{key: value for key, value in placement.items() if value}, **given["operator_subscription_config"]}
     upgrade = given["operator_upgrade"] or ("version" if given["operator_version"] else "channel")
     return {"errors": found, "method": method, "installed": installed, "config": config, "upgrade": upgrade}
+
+
+def _malformed(namespace: str, watched: Sequence[str], image: str) -> list[str]:
+    remedy = "use up to 63 lower-case letters, digits and hyphens, with no hyphen at an end"
+    found = [f"operator_namespace is {namespace}: {remedy}."] if dns1123_label(namespace) else []
+    found += [
+        f"operator_watch_namespaces has {name}: {remedy}, or * for all namespaces."
+        for name in watched
+        if name not in ("*", namespace) and dns1123_label(name)
+    ]
+    problem = reference.problem(image) if image else ""
+    return found + ([f"operator_image: {problem}."] if problem else [])
 
 
 def rivals(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils._images import reference
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import (
     LOAD_WATCHER_URL,
     PLACEHOLDERS,
@@ -112,6 +113,8 @@ def _errors(item: Mapping[str, Any]) -> list[str]:
     if item["state"] == "present" and (not item["image"] or len(sources) != 1):
         told = ", ".join(["image"] * bool(item["image"]) + sources) or "none of these"
         found.append(f"{where}: {namespace}/{name} needs image, and one of config, config_text, config_file and preset. It has {told}.")
+    elif item["image"] and (problem := reference.problem(str(item["image"]))):
+        found.append(f"{where}: image: {problem}.")
     return found
 
 

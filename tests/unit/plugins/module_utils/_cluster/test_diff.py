@@ -89,6 +89,18 @@ def test_credentials_of_a_scheduler_s_configuration_are_masked(old, new, masks):
             assert side["data"]["other"] == "keyData: known"
 
 
+def test_the_user_of_a_url_is_masked():
+    def config_of(user):
+        text = f"kind: KubeSchedulerConfiguration\nextenders: [{{urlPrefix: 'https://{user}@a:1/x'}}, {{urlPrefix: 'https://b/?at=c@d'}}]\n"
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"config.yaml": text}}
+
+    shown = difference(config_of("bob:old-pw"), config_of("bob:new-pw"))
+    assert "bob" not in json.dumps(shown)
+    assert "-pw" not in json.dumps(shown)
+    prefixes = [[extender["urlPrefix"] for extender in yaml.safe_load(side["data"]["config.yaml"])["extenders"]] for side in shown]
+    assert prefixes == [["https://******** (before)@a:1/x", "https://b/?at=c@d"], ["https://******** (after)@a:1/x", "https://b/?at=c@d"]]
+
+
 def test_a_placeholder_is_no_credential():
     filled, empty = config_map("bmV3LWtleQ=="), config_map('"${PROM_TOKEN}"')
     empty["data"]["config.yaml"] = empty["data"]["config.yaml"].replace("certData: Y2VydA==, ", "")

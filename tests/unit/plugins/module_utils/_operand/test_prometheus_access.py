@@ -273,11 +273,13 @@ def test_configuration_with_a_token_is_not_logged():
     ],
 )
 def test_configuration_with_a_password_in_a_url_is_not_logged(address, url, is_secret):
-    text = json.dumps(
-        {"profiles": [{"pluginConfig": [{"name": "P", "args": {"metricProvider": {"type": "Prometheus", "address": address}}}]}]}
-    )
-    flags = requested_rollout(facts(config=replace(CONFIG, text=text, tree=tree(text)), source=prometheus_access.Source(url=url)))["flags"]
-    assert ("--vmodule=configfile=1,*=2" in flags) == is_secret
+    provider = {"profiles": [{"pluginConfig": [{"name": "P", "args": {"metricProvider": {"type": "Prometheus", "address": address}}}]}]}
+    extender = {"extenders": [{"urlPrefix": address, "filterVerb": "filter"}]}
+    for text in map(json.dumps, (provider, extender)):
+        config = replace(CONFIG, text=text, tree=tree(text))
+        flags = requested_rollout(facts(config=config, source=prometheus_access.Source(url=url)))["flags"]
+        # --vmodule would log the address when its client is created.
+        assert [flag for flag in flags if flag.startswith(("-v=", "--vmodule="))] == ["-v=1" if is_secret else "-v=2"]
 
 
 def test_old_secret_stays_until_its_successor_serves():

@@ -13,6 +13,7 @@ import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._variables import (
     monitoring,
     operator,
+    playbooks,
     publish,
     registry_login,
     secondary_scheduler,
@@ -45,6 +46,7 @@ def check(given, errors, **facts):
         ([{**GOOD, "name": LONGEST + "a"}], [f"secondary_schedulers[0]: name is {LONGEST}a: use up to 43 "]),
         ([{**GOOD, "name": "Big"}, {**GOOD, "name": "b/c"}], ["secondary_schedulers[0]: name is Big: ", "secondary_schedulers[1]: name is b/c: "]),
         ([{**GOOD, "namespace": "a.b"}], ["secondary_schedulers[0]: namespace is a.b: use up to 63 "]),
+        ([{**GOOD, "image": "a b"}], ["secondary_schedulers[0]: image: 'a b' is no image reference, such as registry.example.com/"]),
         (
             [GOOD, {**GOOD, "name": "b"}, {"name": "cluster", "state": "absent"}],
             ["secondary_schedulers[0], secondary_schedulers[2]: openshift-secondary-scheduler-operator/cluster is listed 2 times: "],
@@ -325,3 +327,20 @@ def test_schedulers_in_namespaces_that_the_operator_does_not_watch_are_refused()
     another = {**OURS, "namespace": "another", "watches": ["jobs"]}
     assert decide(operators=[another], scheduler_namespaces=["jobs"])["errors"] == []
     assert len(decide(operators=[{**OURS, "watches": ["jobs"]}], scheduler_namespaces=["jobs"])["errors"]) == 1
+
+
+def test_malformed_values_of_the_operators_variables_are_errors():
+    given = {"operator_namespace": "Bad_NS", "operator_watch_namespaces": ["A B", "*", "good"]}
+    errors = decide(given, image="a b")["errors"]
+    assert [error.partition(":")[0] for error in errors] == [
+        "operator_namespace is Bad_NS",
+        "operator_watch_namespaces has A B",
+        "operator_image",
+    ]
+
+
+@pytest.mark.parametrize("name", ["probe_namespace", "preview_job_namespace"])
+def test_malformed_namespaces_of_playbooks_are_errors(name):
+    assert playbooks.errors({name: ""}) == playbooks.errors({name: "good"}) == []
+    (error,) = playbooks.errors({name: "A B"})
+    assert error.startswith(f"{name} is A B: use up to 63 ")
