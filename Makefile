@@ -58,17 +58,17 @@ demo-load-aware: ready collections images  ## Prometheus, and two schedulers tha
 site: ready collections  ## Run the demo's site.yml again on the running cluster
 	@$(ENV) tests/tools/demo site
 
-# Tests on clusters wait most of the time. The parts without a cluster run meanwhile; sanity has the lowest priority.
+# Tests on clusters follow each other and often wait. The parts without a cluster use the rest of the processor time, with a lower priority.
 test: which-cluster forget-times collections  ## Everything that a change has to pass: all parts below except the long tests
 	@$(ENV) tests/tools/long-tests age
-	@$(MAKE) --jobs=3 --output-sync=line SERIES=gate sanity without-cluster all-on-clusters
+	@$(MAKE) --jobs=4 --output-sync=line SERIES=gate all-on-clusters without-cluster lint sanity
 
 without-cluster: collections
-	@CLUSTERS=1 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/unit tests/local
+	@CLUSTERS=1 nice -n 5 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/local tests/unit
 
 # OLM stays in the cluster of its tests, so they run after the tests of clusters without OLM.
 # tests/tools/again repeats only tests that fail in this run.
-all-on-clusters: lint molecule olm
+all-on-clusters: molecule olm
 	@rm -f .cache/pytest/v/cache/lastfailed
 	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
 
@@ -120,7 +120,7 @@ distclean: $(if $(wildcard .cluster*),cluster-clean) clean  ## Remove everything
 ##@ The parts of make test
 .PHONY: lint sanity unit ansible-test-units images molecule test-api test-reconcile test-integration test-olm without-cluster all-on-clusters forget-times which-cluster ready olm
 lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and documentation checks
-	@$(PART) lint tests/tools/lint
+	@nice -n 5 $(PART) lint tests/tools/lint
 
 sanity: collections  ## ansible-test sanity on several ansible-core series (SERIES=2.18: on one) and all Pythons found
 	@nice $(PART) sanity tests/tools/ansible-test sanity $(SERIES)
