@@ -175,13 +175,13 @@ def test_what_a_mutating_admission_policy_replaces_is_reported(policy, apply, li
     wanted["spec"]["template"]["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "1000m"}}
     first = apply(wanted, revert_additions=True)
 
-    def with_its_pods():
-        """the controller of Deployments has reported the pods, so it writes no more"""
+    def rolled_out():
+        """the controller of Deployments has reported the end of the rollout, so it writes no more"""
         found = live()
-        status = found.get("status", {})
-        return found if status.get("updatedReplicas") == status.get("unavailableReplicas") == found["spec"]["replicas"] else None
+        reasons = {condition["reason"] for condition in found.get("status", {}).get("conditions", [])}
+        return found if "NewReplicaSetAvailable" in reasons else None
 
-    version = eventually(with_its_pods)["metadata"]["resourceVersion"]
+    version = eventually(rolled_out)["metadata"]["resourceVersion"]
     expected = {
         "field": "spec.template.spec.containers[name=main].image",
         "manager": "",

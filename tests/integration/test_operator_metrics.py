@@ -271,8 +271,9 @@ def test_without_metrics_nothing_is_brought_where_they_are_required(load_aware, 
     with stack.down():
         scheduler.write()
         refused(scheduler, "Unavailable", "it answers that it does not work (502)")
-    scheduler.annotate(prometheus_token=f"secret/{scheduler.name}")
-    refused(scheduler, "", f"the Secret {NAMESPACE}/{scheduler.name} does not exist", condition="PrometheusUnknown")
+        # Before Prometheus is back: with the next look at it, the scheduler would be deployed.
+        scheduler.annotate(prometheus_token=f"secret/{scheduler.name}")
+        refused(scheduler, "", f"the Secret {NAMESPACE}/{scheduler.name} does not exist", condition="PrometheusUnknown")
     garbage = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": scheduler.name, "namespace": NAMESPACE}}
     kubectl.apply({**garbage, "stringData": {"token": "garbage"}})
     scheduler.look_again()

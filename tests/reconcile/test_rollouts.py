@@ -50,7 +50,7 @@ def test_resource_and_configuration_written_together_are_one_rollout(scheduler, 
     operator.reconcile(scheduler, of_the_event)
     operator.run_pods(scheduler)
     operator.reconcile(scheduler)
-    assert "-v=4" in command(scheduler)
+    assert "-v=4" in template(scheduler)["containers"][0]["args"]
     assert scheduler.rollouts() == before + 1
     assert scheduler.served(), scheduler.resource["status"]
 

@@ -91,11 +91,12 @@ class Kubectl:
         expected = (HTTPStatus.OK, HTTPStatus.ACCEPTED, HTTPStatus.NOT_FOUND)
         assert answer.status in expected, f"DELETE {path}: {answer.status} {answer.data.decode()}"
 
-    def report(self, kind, name, status, namespace="") -> None:
+    def report(self, kind, name, status, namespace="", *, missing_ok=False) -> None:
         """Change fields of an object's status, as who is in charge of it does; as `get`."""
         path = f"{PATHS[kind].format(namespace=namespace)}/{name}/status"
         answer = self._request(path, "PATCH", body={"status": status}, content_type="application/merge-patch+json")
-        assert answer.status == HTTPStatus.OK, f"PATCH {path}: {answer.status} {answer.data.decode()}"
+        is_missing = missing_ok and answer.status == HTTPStatus.NOT_FOUND
+        assert is_missing or answer.status == HTTPStatus.OK, f"PATCH {path}: {answer.status} {answer.data.decode()}"
 
     def log(self, namespace, selector) -> str:
         """What the running containers of these pods have logged; as `get`."""

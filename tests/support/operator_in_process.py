@@ -100,7 +100,7 @@ class Operator:
         def complete():
             """the controller of Deployments says that the rollout is over"""
             for pod in self._new_pods(scheduler):
-                self._kubectl.report("pod", pod["metadata"]["name"], ready(pod), scheduler.namespace)
+                self._kubectl.report("pod", pod["metadata"]["name"], ready(pod), scheduler.namespace, missing_ok=True)
             return is_complete(scheduler.deployment)
 
         eventually(complete)
