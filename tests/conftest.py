@@ -59,9 +59,11 @@ from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION  # noqa: 
 from support import ansible_runs, warm_ansible  # noqa: E402
 from support.cluster import Audit, Kubectl  # noqa: E402
 
-# The tests of these folders stay together: they change their cluster for good. So they come after all tests that want it as it was,
+# The tests of these folders stay together: they change their cluster for good. So they are the last ones of their worker,
 # see `all-on-clusters` in the Makefile.
 TOGETHER = ("tests/olm/",)
+# So many other tests take about as long as those of TOGETHER.
+BESIDE = 45
 
 # Files of tests that take minutes each, the longest first; none of TOGETHER, whose cluster would have OLM from the start then.
 LONGEST = (
@@ -97,7 +99,10 @@ def is_own(kubeconfig: Path) -> bool:
 
 
 class ByFile(LoadFileScheduling):
-    """pytest-xdist's distribution by files, in which the folders of TOGETHER are one file each where there are tests of others, too."""
+    """pytest-xdist's distribution by files, in which the folders of TOGETHER are one file each where there are tests of others, too.
+
+    One worker begins with such a folder while BESIDE other tests are left, and gets nothing after it: these are for the other workers.
+    """
 
     @cached_property
     def _has_others(self):
@@ -106,6 +111,18 @@ class ByFile(LoadFileScheduling):
     def _split_scope(self, nodeid):
         folder = next((folder for folder in TOGETHER if nodeid.startswith(folder)), None)
         return folder if folder and self._has_others else super()._split_scope(nodeid)
+
+    def _reschedule(self, node):
+        if len(self.nodes) > 1 and self._has_others:
+            if not {*TOGETHER}.isdisjoint(self.assigned_work[node]):
+                if not node.shutting_down:
+                    node.shutdown()  # after what it has got
+                return
+            others = sum(len(tests) for scope, tests in self.workqueue.items() if scope not in TOGETHER)
+            for folder in TOGETHER:
+                if folder in self.workqueue and others <= BESIDE:
+                    self.workqueue.move_to_end(folder, last=False)
+        super()._reschedule(node)
 
 
 def pytest_xdist_make_scheduler(config, log):
