@@ -66,7 +66,7 @@ test: which-cluster forget-times collections  ## Everything that a change has to
 without-cluster: collections
 	@CLUSTERS=1 nice -n 5 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/local tests/unit
 
-# OLM stays in the cluster of its tests, so they run after the tests of clusters without OLM.
+# OLM stays in the cluster of its tests, so they are the last ones there.
 # tests/tools/again repeats only tests that fail in this run.
 all-on-clusters: molecule olm
 	@rm -f .cache/pytest/v/cache/lastfailed

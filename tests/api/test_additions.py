@@ -11,6 +11,7 @@ import json
 from datetime import datetime, timedelta
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import has_served
 from support.objects import deployment
 from support.scheduler import eventually
 
@@ -91,6 +92,11 @@ def test_what_others_add_is_removed_by_one_change_of_the_template(apply, patch, 
     assert again.result["additions"] == []
 
 
+def version_at_rest(live) -> str:
+    """The resourceVersion once the controller of Deployments has reported the end of the rollout, so that it writes no more."""
+    return eventually(lambda: has_served(found := live()) and found["metadata"]["resourceVersion"])
+
+
 def test_what_returns_at_once_is_reported_and_left(apply, patch, live, namespace):
     def run(manifest):
         return apply(manifest, revert_additions=True)
@@ -103,12 +109,11 @@ def test_what_returns_at_once_is_reported_and_left(apply, patch, live, namespace
     patch(template)
     assert reported(run(workload(namespace))) == []
     patch(template)
-    # The resourceVersion also changes with the status that the controller of Deployments reports.
-    generation = live()["metadata"]["generation"]
+    version = version_at_rest(live)
     done = run(workload(namespace))
     assert reported(done) == [(field, "somebody")]
     assert any(f"{field} (field manager somebody)" in text for text in done.warnings)
-    assert live()["metadata"]["generation"] == generation
+    assert live()["metadata"]["resourceVersion"] == version
     # Something else is removed all the same, and with another template everything once more.
     patch(ADDITIONS["spec.template.metadata.annotations['example.com/added']"], manager="another")
     assert reported(run(workload(namespace))) == [(field, "somebody")]
@@ -174,14 +179,7 @@ def test_what_a_mutating_admission_policy_replaces_is_reported(policy, apply, li
     wanted = workload(namespace)
     wanted["spec"]["template"]["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "1000m"}}
     first = apply(wanted, revert_additions=True)
-
-    def rolled_out():
-        """the controller of Deployments has reported the end of the rollout, so it writes no more"""
-        found = live()
-        reasons = {condition["reason"] for condition in found.get("status", {}).get("conditions", [])}
-        return found if "NewReplicaSetAvailable" in reasons else None
-
-    version = eventually(rolled_out)["metadata"]["resourceVersion"]
+    version = version_at_rest(live)
     expected = {
         "field": "spec.template.spec.containers[name=main].image",
         "manager": "",

@@ -14,7 +14,6 @@ import os
 import shutil
 import subprocess
 import threading
-from contextlib import ExitStack
 from functools import cache
 from select import select
 
@@ -23,10 +22,12 @@ def run(arguments: list[str], stdin: str | None, timeout: float) -> subprocess.C
     """As `subprocess.run` of kubectl; stdout and stderr are text. ``timeout`` is in seconds."""
     server = _server(os.getpid(), shutil.which("kubectl-server"))
     if server and server.lock.acquire(blocking=False):
-        with ExitStack() as stack:
-            stack.callback(server.lock.release)
-            if answer := server.answer({"arguments": arguments, "stdin": stdin or ""}, timeout):
-                return subprocess.CompletedProcess(["kubectl", *arguments], **answer)
+        try:
+            answer = server.answer({"arguments": arguments, "stdin": stdin or ""}, timeout)
+        finally:
+            server.lock.release()
+        if answer:
+            return subprocess.CompletedProcess(["kubectl", *arguments], **answer)
     return subprocess.run(["kubectl", *arguments], input=stdin, capture_output=True, text=True, timeout=timeout, check=False)
 
 

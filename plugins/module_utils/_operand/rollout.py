@@ -95,13 +95,16 @@ class Secrets(NamedTuple):
     """in a URL: extenders log theirs when they are created, and Trimaran its metric provider's address"""
 
 
+NO_SECRETS = Secrets()
+
+
 def flags(
     workload: str,
     namespace: str,
     log_level: str = "",
     tls: Sequence[str] = (),
     extra: Sequence[str] = (),
-    secrets: Secrets = Secrets(),  # noqa: B008  immutable
+    secrets: Secrets = NO_SECRETS,
 ) -> list[str]:
     """The scheduler's command line without ``--config``; ``workload`` is the name of its Deployment, and of its Lease.
 
@@ -121,7 +124,7 @@ def flags(
     return [*of_operator(workload, namespace), *said, *tls, *extra]
 
 
-def flags_of(resource: Object, overrides: Object, tls: Sequence[str], secrets: Secrets = Secrets()) -> list[str]:  # noqa: B008  immutable
+def flags_of(resource: Object, overrides: Object, tls: Sequence[str], secrets: Secrets = NO_SECRETS) -> list[str]:
     """The `flags` that a SecondaryScheduler asks for, with the flags ``tls`` of the cluster's TLS profile.
 
     ``secrets``: of its configuration.

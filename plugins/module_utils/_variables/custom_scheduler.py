@@ -18,7 +18,7 @@ from typing import Any
 from ansible_collections.osso.scheduler.plugins.module_utils._images import reference
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, default_scheduler, duplicates, shared_names
-from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import typed
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import NAMESPACE_REMEDY, typed
 
 VARIABLE = "custom_schedulers"
 PORT = 10259
@@ -175,9 +175,7 @@ def _errors(item: dict[str, Any]) -> list[str]:
     elif name == "kube-scheduler":
         found.append(f"{item['where']}: name is kube-scheduler, which is the default scheduler's, and its Lease: use another one.")
     if dns1123_label(item["namespace"]):
-        found.append(
-            f"{item['where']}: namespace is {item['namespace']}: use up to 63 lower-case letters, digits and hyphens, with no hyphen at an end."
-        )
+        found.append(f"{item['where']}: namespace is {item['namespace']}: {NAMESPACE_REMEDY}.")
     if item["state"] != "present":
         return found
     if int(item["replicas"]) < 0:

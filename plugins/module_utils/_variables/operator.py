@@ -15,6 +15,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._images import refe
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.operators import OSSO_SINCE, UPSTREAM, UPSTREAM_SINCE
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.releases import OPENSHIFT, OpenShift
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import NAMESPACE_REMEDY
 
 UPSTREAM_NAMESPACE = "openshift-secondary-scheduler-operator"
 # Variables that an operator or a method cannot honour
@@ -97,10 +98,9 @@ def complete(given: Mapping[str, Any], changed: Sequence[str], facts: Mapping[st
 
 
 def _malformed(namespace: str, watched: Sequence[str], image: str) -> list[str]:
-    remedy = "use up to 63 lower-case letters, digits and hyphens, with no hyphen at an end"
-    found = [f"operator_namespace is {namespace}: {remedy}."] if dns1123_label(namespace) else []
+    found = [f"operator_namespace is {namespace}: {NAMESPACE_REMEDY}."] if dns1123_label(namespace) else []
     found += [
-        f"operator_watch_namespaces has {name}: {remedy}, or * for all namespaces."
+        f"operator_watch_namespaces has {name}: {NAMESPACE_REMEDY}, or * for all namespaces."
         for name in watched
         if name not in ("*", namespace) and dns1123_label(name)
     ]

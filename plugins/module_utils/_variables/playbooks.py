@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import NAMESPACE_REMEDY
 
 CHOICES = {"preview": ("never", "report", "required"), "probe": ("changed", "always", "never")}
 BOOLS = ("fleet_required", "gather_cache_dumps", "preview_allow_extenders", "use_scheduler_undo", "use_scheduler_unserved")
@@ -36,9 +37,7 @@ def errors(values: Mapping[str, Any]) -> list[str]:
     given = {name: values[name] for name in (*BOOLS, *NUMBERS) if values.get(name) not in (None, "")}
     found += [f"{name} is {given[name]}: set true or false." for name in BOOLS if name in given and not _is_bool(given[name])]
     found += [
-        f"{name} is {values[name]}: use up to 63 lower-case letters, digits and hyphens, with no hyphen at an end."
-        for name in NAMESPACES
-        if values.get(name) and dns1123_label(str(values[name]))
+        f"{name} is {values[name]}: {NAMESPACE_REMEDY}." for name in NAMESPACES if values.get(name) and dns1123_label(str(values[name]))
     ]
     return found + [f"{name} is {given[name]}: set a number." for name in NUMBERS if name in given and not _is_number(given[name])]
 

@@ -20,6 +20,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.val
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import ALLOW_DEFAULT_SCHEDULER, is_usable, names_of
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import flags
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, default_scheduler, duplicates, shared_names
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import NAMESPACE_REMEDY
 
 VARIABLE = "secondary_schedulers"
 NAMESPACE = "openshift-secondary-scheduler-operator"
@@ -108,7 +109,7 @@ def _errors(item: Mapping[str, Any]) -> list[str]:
     if not is_usable(name):
         found.append(f"{where}: name is {name}: use up to 43 lower-case letters, digits and hyphens, with no hyphen at an end.")
     if dns1123_label(namespace):
-        found.append(f"{where}: namespace is {namespace}: use up to 63 lower-case letters, digits and hyphens, with no hyphen at an end.")
+        found.append(f"{where}: namespace is {namespace}: {NAMESPACE_REMEDY}.")
     sources = [source for source in SOURCES if item[source]]
     if item["state"] == "present" and (not item["image"] or len(sources) != 1):
         told = ", ".join(["image"] * bool(item["image"]) + sources) or "none of these"

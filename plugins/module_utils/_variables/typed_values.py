@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+NAMESPACE_REMEDY = "use up to 63 lower-case letters, digits and hyphens, with no hyphen at an end"
+
 # -1: no limit
 LEAST = {"default_scheduler_failed_revision_limit": -1, "default_scheduler_succeeded_revision_limit": -1}
 TRUE = ("1", "true", "t", "yes", "y", "on")
