@@ -188,7 +188,8 @@ notes:
   - Connects to a cluster only for O(config_map), O(ask_image), O(compare_cluster), and when neither O(kubernetes_version) nor O(image) nor
     O(convert_to) is given.
   - A configuration can contain a credential, such as the token for Prometheus in a plugin's arguments. Findings never quote these values, but the
-    return values RV(text) and RV(completed) are the whole configuration. Set C(no_log=true) on the task if the configuration contains a credential.
+    return values RV(text) and RV(completed) are the whole configuration. If they contain a credential, Ansible does not print the result of the task,
+    as with C(no_log=true). Errors are always printed.
 seealso:
   - name: Scheduler Configuration
     description: The Kubernetes documentation about KubeSchedulerConfiguration.
@@ -251,7 +252,6 @@ EXAMPLES = r"""
       namespace: openshift-secondary-scheduler-operator
     fail_on: never
   register: scheduler_config
-  no_log: true
 """
 
 RETURN = r"""
@@ -454,6 +454,7 @@ def run(module):
 def main():
     cluster_module(
         run,
+        hidden=("config", "content", "preset_parameters"),
         argument_spec=argument_spec(
             config=dict(type="dict"),
             content=dict(type="str"),

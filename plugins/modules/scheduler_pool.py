@@ -239,8 +239,6 @@ def run(module):
     settings = Settings(
         module.check_mode, params["namespaces"], params["configurations"], params["replaced"], params["force_conflicts"], params["prepare"]
     )
-    # The invocation is part of the result, and a configuration can contain credentials.
-    params["configurations"] = []
     given = pool_items.complete(params["pools"])
     if given["errors"]:
         raise InputError("\n".join(given["errors"]))

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from support.inventory import everything
 from support.scheduler import IMAGE, Scheduler
@@ -82,6 +84,46 @@ def test_a_custom_scheduler_with_a_kubeconfig_that_no_volume_contains_is_rejecte
     assert 'clientConnection.kubeconfig: "/etc/kube/config": no volume of' in failure.result["results"][0]["msg"]
     assert audit.writes(dry_run=True) == []
     assert "no volume of" not in play([role], variables={"custom_schedulers": [{**scheduler, **mounts}]}).output()
+
+
+TOKEN, PASSWORD = "open-sesame", "correct-horse"
+WITH_CREDENTIALS = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [
+        {
+            "schedulerName": "mine",
+            "pluginConfig": [
+                {
+                    "name": "TargetLoadPacking",
+                    "args": {
+                        "metricProvider": {"type": "Prometheus", "address": f"https://me:{PASSWORD}@prometheus.example.com", "token": TOKEN}
+                    },
+                }
+            ],
+        }
+    ],
+}
+UNUSABLE = {**WITH_CREDENTIALS, "nonsense": 1}
+SOURCES = {
+    "config": ({"config": WITH_CREDENTIALS}, {"config": UNUSABLE}),
+    "config_text": ({"config_text": json.dumps(WITH_CREDENTIALS)}, {"config_text": json.dumps(UNUSABLE)}),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("variable", ["secondary_schedulers", "custom_schedulers"])
+def test_credentials_of_a_configuration_are_not_printed_even_with_vvv(source, variable, play):
+    """Neither where it is usable nor where it is not, of which the reason is printed."""
+    role = {"ansible.builtin.import_role": {"name": f"osso.scheduler.{variable[:-1]}"}}
+    usable, unusable = ({variable: [{"name": "mine", "image": IMAGE, **config}]} for config in SOURCES[source])
+    accepted = play([role], variables=usable, check=True, diff=True, args=["-vvv"], succeed=False)
+    rejected = play([role], variables=unusable, check=True, args=["-vvv"], succeed=False)
+    # The kind, which is not served here, is the first thing in the way.
+    assert accepted.rc == 0 or "Apply" in accepted.failures[0].task, accepted.output()
+    assert "unknown field nonsense" in rejected.stdout + rejected.stderr
+    for run in (accepted, rejected):
+        assert [secret for secret in (TOKEN, PASSWORD) if secret in run.output()] == []
 
 
 @pytest.mark.parametrize(

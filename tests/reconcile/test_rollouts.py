@@ -55,6 +55,21 @@ def test_resource_and_configuration_written_together_are_one_rollout(scheduler, 
     assert scheduler.served(), scheduler.resource["status"]
 
 
+def test_what_is_reported_available_can_be_gone_back_to(new, operator):
+    """The rollout ends in the middle of a reconcile: the edit that follows a report must find a rollout that is known to serve."""
+    scheduler = new()
+    operator.reconcile(scheduler)
+    result = operator.reconcile(scheduler, meanwhile=lambda: operator.run_pods(scheduler))
+    assert (scheduler.served(), result.look_again) == (False, "1s")
+    operator.reconcile(scheduler)
+    assert scheduler.served()
+    scheduler.write(unsupportedConfigOverrides=NONSENSE)
+    operator.reconcile(scheduler)
+    operator.play(scheduler, crashing(LAST_WORDS))
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[1] == "RolledBack"
+
+
 def test_one_rollout_until_it_is_available_and_none_afterwards(new, operator):
     """B05"""
     scheduler = new()

@@ -9,7 +9,7 @@ Everything else is real: the API server, and the controllers of Deployments and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import progress
@@ -63,10 +63,20 @@ class Operator:
         self._kubectl = kubectl
         self._client = Client.connect({"kubeconfig": str(kubectl.kubeconfig), "retry_seconds": 30, **options}, self.warnings.append)
 
-    def reconcile(self, scheduler: Scheduler, resource: dict | None = None) -> reconcile.Result:
-        """One reconcile of the scheduler's resource, or of an earlier version of it; it knows of no SecondaryScheduler in another namespace."""
+    def reconcile(
+        self, scheduler: Scheduler, resource: dict | None = None, meanwhile: Callable[[], object] = lambda: None
+    ) -> reconcile.Result:
+        """One reconcile of the scheduler's resource, or of an earlier version of it; it knows of no SecondaryScheduler in another namespace.
+
+        ``meanwhile`` is called after the decision, before anything is written.
+        """
+
+        def render(variables):
+            meanwhile()
+            return operand_templates.manifests(variables, USER)
+
         return reconcile.reconcile(
-            self._client, resource or scheduler.resource, _rendered, SECONDS, [scheduler.namespace], self.warnings.append
+            self._client, resource or scheduler.resource, render, SECONDS, [scheduler.namespace], self.warnings.append
         )
 
     def finalize(self, scheduler: Scheduler) -> reconcile.Result:
@@ -116,7 +126,3 @@ class Operator:
         for pod in self._kubectl.list("pod", scheduler.namespace, f"app={scheduler.workload}"):
             if "deletionTimestamp" not in pod["metadata"] and not pod["status"].get("containerStatuses"):
                 yield pod
-
-
-def _rendered(variables) -> list[dict]:
-    return operand_templates.manifests(variables, USER)

@@ -7,13 +7,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, message_of
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.unicode import joined
+
+NOT_SHOWN = "(not shown: it can contain a credential)"
 
 
 def argument_spec(**own: Any) -> dict[str, Any]:
@@ -23,18 +25,34 @@ def argument_spec(**own: Any) -> dict[str, Any]:
 
 class _Unlogged(AnsibleModule):  # type: ignore[misc]  # ansible-core has no types
     """A module whose arguments are not written to the system log of its host: manifests and configurations contain credentials that the names of
-    options do not reveal."""
+    options do not reveal. The invocation, a part of the result, does not show the arguments ``hidden``."""
+
+    def __init__(self, hidden: Sequence[str], **module_args: Any):
+        self._hidden = hidden
+        super().__init__(**module_args)
+
+    def exit_json(self, **result: Any) -> None:
+        super().exit_json(invocation=self._invocation(), **result)
+
+    def fail_json(self, msg: str, **result: Any) -> None:
+        super().fail_json(msg, invocation=self._invocation(), **result)
+
+    def _invocation(self) -> dict[str, Any]:
+        shown = {name: NOT_SHOWN if value and name in self._hidden else value for name, value in self.params.items()}
+        return {"module_args": shown}
 
     def _log_invocation(self) -> None:
         """In the place of what AnsibleModule does before a module can do anything."""
 
 
-def cluster_module(run: Callable[[Any], dict[str, Any]], **module_args: Any) -> None:
+def cluster_module(run: Callable[[Any], dict[str, Any]], hidden: Sequence[str] = (), **module_args: Any) -> None:
     """Make an AnsibleModule of ``module_args``, call ``run(module)``, and exit with the dict that it returns.
+
+    ``hidden``: arguments with configurations, which can contain credentials.
 
     A `ClusterError` becomes one readable failure. Any other exception is a bug: of it only type and places are shown.
     """
-    module = _Unlogged(**module_args)
+    module = _Unlogged(hidden, **module_args)
     kubeconfig = module.params.get("kubeconfig")
     if isinstance(kubeconfig, dict):
         module.no_log_values.update(_credentials(kubeconfig))

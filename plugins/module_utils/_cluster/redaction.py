@@ -80,6 +80,11 @@ def masked(before: str, after: str) -> tuple[str, str]:
     return texts[0], texts[1]
 
 
+def holds_credential(text: str) -> bool:
+    """Would a diff mask anything in this YAML text?"""
+    return masked(text, "")[0] != text
+
+
 def redacted(text: str) -> str:
     """Words of a scheduler in one line, up to the first thing that may be a secret, and not longer than a message should be."""
     return one_line(cut(text))

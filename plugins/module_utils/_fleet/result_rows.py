@@ -21,6 +21,7 @@ DONE, FAILED, NOT_BEGUN = OUTCOMES = ("done", "failed", "not begun")
 
 # Enough for every sentence of a module, too little for an object in a message.
 LONGEST_REASON = 500
+HIDDEN = "its output is hidden"
 # Each part of the installation, and the variable that shows whether it changed
 _PARTS = {"operator": "operator", "metrics": "metrics", "schedulers": "schedulers_changed", "pools": "pools_changed"}
 
@@ -136,11 +137,14 @@ def _operator(known: Mapping[str, Any]) -> str:
 
 def _reason(result: Mapping[str, Any], hidden: bool) -> str:
     """Why a task failed: of a loop, why its first item did."""
-    if hidden or result.get("_ansible_no_log"):
-        return "its output is hidden"
+    if hidden:
+        return HIDDEN
     for item in result.get("results") or []:
         if isinstance(item, dict) and item.get("failed"):
             return _reason(item, hidden)
+    # That of a loop is hidden as a whole if one of its items is.
+    if result.get("_ansible_no_log"):
+        return HIDDEN
     return str(result.get("msg") or "it reports no reason")
 
 

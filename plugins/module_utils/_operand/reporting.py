@@ -67,18 +67,19 @@ class Reporting:
     def present(self, inputs: Inputs, applied: Applied, error: str = "") -> Reported:
         """After an apply, or after none. ``error``: why the apply failed, "" if it did not."""
         facts, decision, before = inputs.facts, inputs.decision, self._resource.get("status") or {}
-        deployment = applied.deployment or facts.deployment
+        # A rollout that ends after the decision is reported when a decision was made on that, and its Secret says that it served.
+        deployment, failure, newer = facts.deployment, facts.failure, applied.deployment
+        if newer and not (deployment and _generation(newer) == _generation(deployment)):
+            deployment, failure = newer, None  # Of pods that an apply has just replaced nothing is known yet.
         mine = _with_names(self._resource, inputs.scheduler_names)
-        # Of pods that an apply has just replaced nothing is known yet.
-        seen = deployment and facts.deployment and _generation(deployment) == _generation(facts.deployment)
         everybody = [mine, *(other for other in inputs.neighbours.resources if uniqueness.key(other) != uniqueness.key(mine))]
         config_map = inputs.neighbours.config_map
         outcome = statuses.Outcome(
             resource=self._resource,
             decision=decision,
             deployment=deployment,
-            decided_on=facts.deployment,
-            failure=facts.failure if seen else None,
+            newer=newer,
+            failure=failure,
             error=error,
             names=inputs.scheduler_names,
             unique=uniqueness.conditions(everybody)[uniqueness.key(mine)],
@@ -100,7 +101,7 @@ class Reporting:
         problem = condition_metrics.post(resource_names.names_of(self._resource), status["conditions"])
         if problem:
             self._warn(problem)
-        return Reported(changed, self._look_again(outcome, status, applied.objects))
+        return Reported(changed, self._look_again(outcome, status, applied.objects, is_new=facts.deployment is None))
 
     def unread(self, error: str) -> Reported:
         """After a reconcile that could not even read what it depends on: all other conditions are what they were."""
@@ -127,11 +128,11 @@ class Reporting:
         condition_metrics.forget(resource_names.names_of(self._resource))
         return Reported(changed)
 
-    def _look_again(self, outcome: statuses.Outcome, status: Object, objects: Iterable[Mapping[str, Any]]) -> str:
+    def _look_again(self, outcome: statuses.Outcome, status: Object, objects: Iterable[Mapping[str, Any]], is_new: bool) -> str:
         if outcome.decision.action not in (APPLY, HOLD):
             return ""
         anew = any(entry["kind"] == "ServiceAccount" and entry["action"] == "created" for entry in objects)
-        if anew and outcome.decided_on:
+        if anew and not is_new:
             return "1s"  # its pods have to be replaced, see cluster.accounts
         # The first time it fails, which is tried again at once, and logged.
         if outcome.error and not _is_known(self._resource, "ApplyFailed"):

@@ -54,17 +54,18 @@ MANY = _OWN_LOOK // _SHARE
 class Outcome(NamedTuple):
     """What a reconcile came to.
 
-    deployment: the live one or None; decided_on: as it was when the decision was made. failure: of its newest pods. error: why the apply
-    failed, "" otherwise. names: scheduler names that are served. unique: the condition SchedulerNamesUnique. missing: what plugins lack, see
-    operand/plugin_requirements.py; None where they need nothing. metrics: findings of the module prometheus_info, None where no plugin asks Prometheus.
-    renew: seconds until the renewal of a token. is_config_unwatched: does nothing trigger a reconcile at the next edit of the ConfigMap, or of
-    its creation? resources: how many SecondarySchedulers the operator looks after. additions: to pod templates, see the module apply.
+    deployment: the one that the decision was made on, or what the apply replaced it with, or None; newer: as it was after the apply, None if
+    unknown. failure: of its newest pods. error: why the apply failed, "" otherwise. names: scheduler names that are served. unique: the condition
+    SchedulerNamesUnique. missing: what plugins lack, see operand/plugin_requirements.py; None where they need nothing. metrics: findings of the
+    module prometheus_info, None where no plugin asks Prometheus. renew: seconds until the renewal of a token. is_config_unwatched: does nothing
+    trigger a reconcile at the next edit of the ConfigMap, or of its creation? resources: how many SecondarySchedulers the operator looks after.
+    additions: to pod templates, see the module apply.
     """
 
     resource: Object
     decision: Decision
     deployment: Object | None = None
-    decided_on: Object | None = None
+    newer: Object | None = None
     failure: Failure | None = None
     error: str = ""
     names: tuple[str, ...] = ()
@@ -130,8 +131,8 @@ def next_look(outcome: Outcome, status: Object) -> str:
 def _looks(outcome: Outcome, status: Object) -> Iterator[int]:
     """Seconds until each look that something is a reason for."""
     decision, age, resources = outcome.decision, unchanged_for(status, outcome.now), outcome.resources
-    if rollouts.is_overdue(outcome.deployment) and not rollouts.is_overdue(outcome.decided_on):
-        yield 1  # the deadline has passed since the decision: the next one may go back
+    if outcome.newer and _end(outcome.newer) != _end(outcome.deployment):
+        yield 1  # the rollout has come to an end since the decision, which is not always an event for the operator
     if in_status(status, "Progressing").get("status") == "True":
         yield backoff(age, _ROLLOUT_LOOK, resources)  # pods that cannot start change no object that the operator watches
     # No event reports that these exist now: the ConfigMap, what is named of Prometheus, what plugins need
@@ -148,6 +149,11 @@ def _looks(outcome: Outcome, status: Object) -> Iterator[int]:
         yield min(max(METRICS_LOOK, _SHARE * resources), _OWN_LOOK)
     if outcome.renew is not None and outcome.renew < _OWN_LOOK:
         yield max(outcome.renew, 1)
+
+
+def _end(deployment: Object | None) -> tuple[bool, bool]:
+    """How a rollout has come to an end, if it has."""
+    return rollouts.is_complete(deployment), rollouts.is_overdue(deployment)
 
 
 def backoff(age: int, least: int = _LOOK, resources: int = 1) -> int:

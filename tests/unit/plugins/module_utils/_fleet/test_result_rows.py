@@ -81,6 +81,7 @@ def test_the_reason_of_a_loop_is_that_of_its_first_item_that_failed():
         failed({"msg": "One or more items failed", "results": [{"msg": "a"}, {"failed": True, "msg": "b"}, {"failed": True, "msg": "c"}]})
         == "Look: b"
     )
+    assert failed({"_ansible_no_log": True, "results": [{"_ansible_no_log": True, "msg": "a"}, {"failed": True, "msg": "b"}]}) == "Look: b"
 
 
 def test_what_nobody_is_to_see_is_not_told():

@@ -123,12 +123,15 @@ def test_a_reason_is_in_one_condition(seen, told):
     assert [kind for kind, message in messages.items() if told in message] == ["Degraded"]
 
 
-def test_deadline_that_passes_during_a_reconcile_is_acted_on_at_once():
-    """Nothing else would start a reconcile: the change of a condition's value is no event for the operator."""
-    overdue = deployment(NEW, conditions=[LATE], updatedReplicas=1)
-    for decided_on, again in ((deployment(NEW, updatedReplicas=1), "1s"), (overdue, "")):
-        seen = outcome(deployment=overdue, decided_on=decided_on)
-        assert conditions(report(seen))["Progressing"] == ("False", "ProgressDeadlineExceeded")
+@pytest.mark.parametrize(
+    "newer", [deployment(NEW, conditions=[LATE], updatedReplicas=1), serving(NEW)], ids=["its deadline has passed", "it is complete"]
+)
+def test_rollout_that_ends_during_a_reconcile_is_looked_at_at_once(newer):
+    """The change of a condition's value is no event for the operator. It is reported when it was decided on."""
+    on_its_way = deployment(NEW, updatedReplicas=1)
+    for decided_on, again, progressing in ((on_its_way, "1s", "True"), (newer, "", "False")):
+        seen = outcome(deployment=decided_on, newer=newer)
+        assert conditions(report(seen))["Progressing"][0] == progressing
         assert next_look(seen, report(seen)) == again
 
 
