@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,14 +84,21 @@ def delete_kinds(kubectl, *names: str) -> None:
 
 
 def established(kubectl, *names: str) -> None:
-    """Wait until the API server serves the kinds of these definitions."""
+    """Wait until the API server serves the kinds of these definitions, and lists them among its groups."""
     for name in names:
         eventually(lambda name=name: _is_established(kubectl, name), within=30)
 
 
 def _is_established(kubectl, name: str) -> bool:
-    """the API server serves the kind"""
+    """the API server serves the kind, and lists it"""
     # `kubectl wait` fails on a definition that has no conditions yet.
     live = kubectl.json("get", "customresourcedefinition", name)
     conditions = (live.get("status") or {}).get("conditions") or []
-    return any((condition["type"], condition["status"]) == ("Established", "True") for condition in conditions)
+    if not any((condition["type"], condition["status"]) == ("Established", "True") for condition in conditions):
+        return False
+    # A moment later, and what the operator goes by
+    group, plural = live["spec"]["group"], live["spec"]["names"]["plural"]
+    groups = json.loads(kubectl("get", "--raw=/apis").stdout)["groups"]
+    versions = [version["groupVersion"] for entry in groups if entry["name"] == group for version in entry["versions"]]
+    listed = (json.loads(kubectl("get", f"--raw=/apis/{version}").stdout)["resources"] for version in versions)
+    return any(resource["name"] == plural for resources in listed for resource in resources)
