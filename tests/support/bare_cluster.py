@@ -25,6 +25,7 @@ from urllib.request import Request as HttpRequest
 from urllib.request import urlopen
 
 from cluster.throwaway.layout import Layout
+from cluster.throwaway.processes import GO
 
 from .certificates import Authority
 from .cluster import WRITES, Request
@@ -134,7 +135,8 @@ class BareCluster:
     def _run(self, program: str, *flags: str) -> None:
         binary = self.folder / "bin" / program
         with (self.folder / f"{program}.log").open("wb") as log:
-            self._processes.append(subprocess.Popen([binary, *flags], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT))
+            streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": subprocess.STDOUT}
+            self._processes.append(subprocess.Popen([binary, *flags], env={**os.environ, **GO}, **streams))
 
     def await_ready(self, within: float = 180) -> None:
         deadline = time.monotonic() + within

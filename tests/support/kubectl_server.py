@@ -17,6 +17,8 @@ import threading
 from functools import cache
 from select import select
 
+from cluster.throwaway.processes import GO
+
 
 def run(arguments: list[str], stdin: str | None, timeout: float) -> subprocess.CompletedProcess:
     """As `subprocess.run` of kubectl; stdout and stderr are text. ``timeout`` is in seconds."""
@@ -47,7 +49,7 @@ class _Server:
         """returncode, stdout and stderr; None if kubectl has ended the process, as it does if it does not know a command."""
         if not self._process:
             # It ends when its stdin is closed, at the latest with this process.
-            self._process = subprocess.Popen([self._program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self._process = subprocess.Popen([self._program], env={**os.environ, **GO}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._process.stdin.write(json.dumps(request).encode() + b"\n")
         self._process.stdin.flush()
         in_time = select([self._process.stdout], [], [], timeout)[0]

@@ -9,7 +9,6 @@ The defaults are the objects of OpenShift's documentation ("Running a custom sch
 
 from __future__ import annotations
 
-import copy
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -128,11 +127,11 @@ def _completed(item: dict[str, Any]) -> dict[str, Any]:
         "labels": labels,
         "selector": labels,
         "pod_labels": {**labels, "version": "second"},
-        "probes": {"livenessProbe": {**health, "initialDelaySeconds": 15}, "readinessProbe": copy.deepcopy(health)},
+        "probes": {"livenessProbe": {**health, "initialDelaySeconds": 15}, "readinessProbe": {**health}},
         "leader_elect": int(item["replicas"]) > 1,
     }
     item["leader_elect"] = typed(item["leader_elect"], "bool")
-    item = {**copy.deepcopy(item), **{key: value for key, value in derived.items() if item[key] is None}}
+    item = {**item, **{key: value for key, value in derived.items() if item[key] is None}}
     # Pods without the labels that the Deployment selects by would be refused.
     item["pod_labels"] = {**item["pod_labels"], **item["selector"]}
     if not any(item[source] for source in SOURCES):

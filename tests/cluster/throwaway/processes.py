@@ -167,12 +167,17 @@ def _status(pid: int, key: str) -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith(f"{key}:")), "")
 
 
+# Garbage is collected less often: with the default, that is a fifth of an API server's CPU time.
+GO = {"GOGC": "400"}
+
+
 def environment(layout: Layout, component: str, inputs: str) -> dict[str, str]:
     """A clean one: the proxy variables of the user's shell are not for the cluster."""
     return {
         "PATH": SEARCH_PATH,
         "HOME": "/",
         "LANG": "C.UTF-8",
+        **GO,
         OWNER_VARIABLE: str(layout.state),
         COMPONENT_VARIABLE: component,
         INPUTS_VARIABLE: inputs,
