@@ -88,6 +88,27 @@ def test_a_crash_shows_where_but_no_argument():
     assert SECRET not in str(answer) + done.stderr
 
 
+GIVEN = """
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
+cluster_module(lambda module: {"seen": module.params["kubeconfig"]["users"][0]["user"]["token"]}, argument_spec=argument_spec())
+"""
+
+
+def test_credentials_of_an_inline_kubeconfig_are_masked():
+    user = {"token": SECRET, "exec": {"args": ["--key", "k3y-0f-mine"], "provideClusterInfo": True, "interactiveMode": None}}
+    done = subprocess.run(
+        [sys.executable, "-c", GIVEN],
+        input=json.dumps({"ANSIBLE_MODULE_ARGS": {"kubeconfig": {"users": [{"name": "u", "user": user}]}}}),
+        env={**os.environ, "PYTHONPATH": str(COLLECTIONS)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not json.loads(done.stdout).get("failed")
+    assert SECRET not in done.stdout
+    assert "k3y-0f-mine" not in done.stdout
+
+
 WARNING = """
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import cluster_module
 cluster_module(lambda module: {"changed": False, "warnings": ["mind the gap"]}, argument_spec={})

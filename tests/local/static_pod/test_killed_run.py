@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -249,6 +250,14 @@ def test_two_runs_at_once(tmp_path, world, monkeypatch):
         pytest.raises(ClusterError, match=r"Another run of this module is changing .*kube-scheduler\.yaml"),
     ):
         host.change(flags={"v": 4})
+    assert host.change(flags={"v": 4})["changed"]
+
+
+def test_a_run_waits_for_the_end_of_another(tmp_path, world):
+    host = Files(tmp_path)
+    other = contextlib.ExitStack()
+    other.enter_context(rollback.locked(str(host.path)))
+    threading.Timer(0.3, other.close).start()
     assert host.change(flags={"v": 4})["changed"]
 
 

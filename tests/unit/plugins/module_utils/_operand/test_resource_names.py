@@ -43,3 +43,11 @@ def test_annotations_that_the_role_writes_are_read():
     assert len(written) >= 6
     known = [*vars(resource_names).values(), target.VERSION_ANNOTATION, target.PLUGINS_ANNOTATION]
     assert [name for name in written if name not in known] == []
+
+
+def test_a_watched_object_names_its_resource():
+    names = resource_names.names_of(resource("batch"))
+    assert resource_names.watch_annotations(names) == {
+        "operator-sdk/primary-resource": "ns/batch",
+        "operator-sdk/primary-resource-type": "SecondaryScheduler.operator.openshift.io",
+    }

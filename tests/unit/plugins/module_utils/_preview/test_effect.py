@@ -319,3 +319,15 @@ def test_a_scheduler_that_stands_still_for_seconds():
     late.start()
     stage._await_cache()
     assert (log.count("ADDED", key_of(placed)), stage._follows) == (1, True)
+
+
+def test_a_pod_is_offered_with_its_claims_and_nothing_else_of_its_status():
+    stage = Stage(SimpleNamespace(profile_for=lambda name: f"{name}-new"), Sandbox([]), SimpleNamespace(log=Log()), 0, print)
+    claims = [{"name": "gpu", "resourceClaimName": "gpu-1"}]
+    given = pod("p", on="a", schedulerName="old")
+    given["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}], "resourceClaimStatuses": claims}
+    twin = stage.twin(given)
+    assert (twin["spec"]["schedulerName"], "nodeName" in twin["spec"]) == ("old-new", False)
+    assert twin["status"] == {"phase": "Pending", "resourceClaimStatuses": claims}
+    del given["status"]
+    assert stage.twin(given)["status"] == {"phase": "Pending"}

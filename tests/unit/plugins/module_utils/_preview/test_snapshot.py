@@ -153,3 +153,18 @@ def test_what_must_not_be_read_is_missing():
     assert len(found.missing) == sum(resource.api_version == "v1" for resource in RESOURCES) - 2
     with pytest.raises(ApiError, match="pods is forbidden"):
         take(Cluster("Node"))
+
+
+def test_of_the_status_of_a_pod_what_schedulers_read_stays():
+    given = pod("p")
+    scheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    given["status"] = {
+        "phase": "Pending",
+        "message": SECRET,
+        "conditions": [scheduled, {"type": "Ready", "status": "False", "message": SECRET}],
+        "containerStatuses": [{"name": "main", "image": SECRET, "allocatedResources": {"cpu": "1"}}],
+    }
+    (kept,) = parse(listed(given, node("a")), "list").of("Pod")
+    assert kept["status"]["conditions"] == [scheduled]
+    assert kept["status"]["containerStatuses"] == [{"name": "main", "allocatedResources": {"cpu": "1"}}]
+    assert SECRET not in str(kept)

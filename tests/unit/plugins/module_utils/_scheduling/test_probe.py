@@ -212,3 +212,9 @@ class SlowServer:
 def test_a_slow_api_server_is_no_slow_scheduler(monkeypatch):
     """The time that a scheduler has begins with the answer to the creation."""
     assert probe(SlowServer(monkeypatch), Options("s", timeout=5))["placed"]
+
+
+def test_shortest_timeout():
+    assert Options("s", timeout=1).timeout == 1
+    with pytest.raises(InputError, match="timeout is 0: give at least 1 second"):
+        Options("s", timeout=0)

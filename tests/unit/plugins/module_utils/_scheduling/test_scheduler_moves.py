@@ -157,6 +157,15 @@ def test_placements_tell_who_placed_each_pod():
     events = [event("a"), event("b", "imposter"), event("old", "default-scheduler")]
     found = {one["pod"]: (one["placed_by"], one["as_wanted"]) for one in placements([workload(scheduler="second")], pods, events)}
     assert found == {"a": ("second", True), "b": ("imposter", False), "c": ("", False), "old": ("default-scheduler", False)}
+    (first, *_others) = placements([workload(scheduler="second")], pods, events)
+    assert first == {
+        "workload": "Deployment shop/web",
+        "pod": "a",
+        "node": "node-1",
+        "scheduler_name": "second",
+        "placed_by": "second",
+        "as_wanted": True,
+    }
 
 
 def test_of_pods_that_were_placed_long_ago_no_event_is_left():
