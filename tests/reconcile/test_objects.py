@@ -96,3 +96,15 @@ def test_metadata_of_others_roll_nothing_and_stay(scheduler, operator):
     for kind, name in made:
         assert scheduler.get(kind, name)["metadata"]["labels"]["example.com/touched"] == "yes", f"{kind} {name}: taken away from its owner"
     assert scheduler.get("serviceaccount")["imagePullSecrets"] == [{"name": "dockercfg"}]
+
+
+def test_what_others_made_before_is_adopted_only_if_the_resource_allows_it(new, operator, kubectl):
+    scheduler = new()
+    kubectl.apply(
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": scheduler.workload, "namespace": scheduler.namespace}}
+    )
+    assert "osso.scheduler/adopt" in operator.reconcile(scheduler).failure
+    assert scheduler.condition("Degraded")[:2] == ("True", "ApplyFailed")
+    assert scheduler.deployment is None
+    patch(scheduler, "secondaryscheduler", scheduler.name, metadata={"annotations": {"osso.scheduler/adopt": "true"}})
+    operator.serve(scheduler)

@@ -218,3 +218,13 @@ def test_shortest_timeout():
     assert Options("s", timeout=1).timeout == 1
     with pytest.raises(InputError, match="timeout is 0: give at least 1 second"):
         Options("s", timeout=0)
+
+
+def test_the_probe_pod_is_restricted():
+    """What the level ``restricted`` of Pod Security requires, and no access to the API."""
+    spec = manifest(Options("s"), "osso-probe-1")["spec"]
+    assert spec["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    (container,) = spec["containers"]
+    security = container["securityContext"]
+    assert (security["allowPrivilegeEscalation"], security["capabilities"]) == (False, {"drop": ["ALL"]})
+    assert spec["automountServiceAccountToken"] is False

@@ -276,3 +276,15 @@ def test_two_deployments_with_one_name():
     _discovery, found = seen(Cluster(Deployment=[deployment("a", "one"), deployment("b", "two"), deployment("c", "down", ready=0)]))
     (conflict,) = conflicts(found)
     assert (conflict["scheduler_name"], conflict["schedulers"]) == ("default-scheduler", ["Deployment a/one", "Deployment b/two"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "status", "method", "ready"), [(None, None, "manifests", 0), ({"olm.owner": "csv"}, {"readyReplicas": 2}, "olm", 2)]
+)
+def test_an_operator(labels, status, method, ready):
+    operator = deployment("ops", "osso-scheduler-operator", image="registry.example.com/operator:1.2.3")
+    operator["metadata"]["labels"] = labels
+    operator["status"] = status
+    found = next(one for one in SchedulerDiscovery(Cluster(Deployment=[operator]), [], NOW).operators() if one["variant"] == "osso")
+    assert (found["namespace"], found["name"], found["version"]) == ("ops", "osso-scheduler-operator", "1.2.3")
+    assert (found["method"], found["replicas"], found["ready"]) == (method, 1, ready)
