@@ -68,7 +68,7 @@ without-cluster: collections
 
 # OLM stays in the cluster of its tests, so they are the last ones there.
 # tests/tools/again repeats only tests that fail in this run.
-all-on-clusters: molecule olm
+all-on-clusters: ready collections images olm
 	@rm -f .cache/pytest/v/cache/lastfailed
 	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
 

@@ -79,6 +79,7 @@ LONGEST = (
     "integration/test_site.py",
     "integration/test_custom_scheduler.py",
     "integration/test_use_scheduler.py",
+    "integration/test_molecule.py",
 )
 
 
