@@ -1,0 +1,391 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What an installation writes, waits for and returns, with an OLM that does its work at once (tests/olm has the real one)."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.install import Install
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import Options
+from support.olm_objects import (
+    catalog,
+    csv,
+    deployment,
+    group,
+    namespace,
+    olm_cluster,
+    package,
+    plan,
+    subscription,
+)
+
+FORBIDDEN = ApiError(403, "Forbidden", "you may not")
+LABELS = {"app.kubernetes.io/managed-by": "osso.scheduler", "osso.scheduler/olm": "true"}
+
+
+class Run:
+    """One run: its `result`, `error` and `warnings`, and what it did with which object."""
+
+    def __init__(self, cluster, check=False, **options):
+        given = {"package": "demo", "namespace": "n", "name": "demo", "source": "cat", "wait_timeout": 5, **options}
+        report, self.warnings, self.error = Report(cluster, check, False), [], ""
+        install = Install(cluster, Options(**given), report, self.warnings.append, check)
+        try:
+            install.run()
+        except ClusterError as error:
+            self.error = error.message
+        self.result = install.result()
+        self.message = self.result["msg"]
+        self.actions = {f"{one['kind']} {one['name']}": one["action"] for one in report.result()["objects"]}
+
+
+def olm(cluster, method, obj, ready=True):
+    """What OLM does after a write: a catalog is connected, a Subscription gets an InstallPlan, and an approved plan is executed."""
+    if method == "DELETE":
+        return
+    if obj["kind"] == "CatalogSource" and ready:
+        cluster.store({**obj, "status": catalog()["status"]})
+        cluster.store(package())
+    if obj["kind"] == "Subscription" and not obj.get("status"):
+        version = obj["spec"].get("startingCSV", "demo.v1.1.0").partition(".v")[2]
+        automatic = obj["spec"]["installPlanApproval"] == "Automatic"
+        name = f"demo.v{version}"
+        status = {"state": "UpgradePending", "currentCSV": name, "installPlanRef": {"name": f"install-{version}"}}
+        cluster.store({**obj, "status": status})
+        cluster.store(plan(version, approved=automatic, phase="Complete" if automatic else "RequiresApproval"))
+        if automatic:
+            execute(cluster, version)
+    if obj["kind"] == "InstallPlan" and obj["spec"]["approved"] and obj["status"]["phase"] == "RequiresApproval":
+        version = obj["metadata"]["name"].partition("-")[2]
+        cluster.store({**obj, "status": {"phase": "Complete"}})
+        execute(cluster, version)
+
+
+def execute(cluster, version):
+    name = f"demo.v{version}"
+    live = cluster.found("Subscription", "demo", "n")
+    cluster.store({**live, "status": {**live["status"], "state": "AtLatestKnown", "installedCSV": name, "currentCSV": name}})
+    cluster.store(csv(version))
+    cluster.store(deployment())
+
+
+def prepared_cluster(*objects, controller=olm):
+    """A cluster with a namespace, an OperatorGroup and a catalog of others."""
+    return olm_cluster(namespace(), group(), catalog(), package(), *objects, controller=controller)
+
+
+def installed_cluster(*objects, version="1.0.0", approval="Automatic", **status):
+    """A cluster in which a version is installed by this collection."""
+    name = f"demo.v{version}"
+    told = {"installedCSV": name, "currentCSV": name, "state": "AtLatestKnown", "installPlanRef": {"name": f"install-{version}"}, **status}
+    there = subscription(approval=approval, status=told)
+    done = plan(version, approved=True, phase="Complete")
+    return prepared_cluster(there, csv(version), deployment(), done, *objects)
+
+
+def test_an_installation_with_a_catalog_and_a_namespace_of_its_own():
+    cluster = olm_cluster(controller=olm)
+    run = Run(cluster, catalog={"image": "a/b:c"}, namespace_labels={"team": "x"}, labels={"l": "m"}, watch_namespaces=[])
+    assert run.error == ""
+    assert cluster.writes == [
+        ("PATCH", "Namespace", "n"),
+        ("PATCH", "OperatorGroup", "demo"),
+        ("PATCH", "CatalogSource", "cat"),
+        ("PATCH", "Subscription", "demo"),
+    ]
+    assert cluster.found("Namespace", "n")["metadata"]["labels"] == {"l": "m", "team": "x", **LABELS}
+    assert cluster.found("OperatorGroup", "demo", "n")["spec"] == {}
+    assert cluster.found("CatalogSource", "cat", "n")["spec"] == {"sourceType": "grpc", "image": "a/b:c"}
+    made = cluster.found("Subscription", "demo", "n")
+    assert made["metadata"]["labels"] == {"l": "m", **LABELS}
+    assert made["spec"] == {
+        "name": "demo",
+        "source": "cat",
+        "sourceNamespace": "n",
+        "channel": "stable",
+        "installPlanApproval": "Automatic",
+    }
+    assert run.actions == {
+        "Namespace n": "created",
+        "OperatorGroup demo": "created",
+        "CatalogSource cat": "created",
+        "Subscription demo": "created",
+    }
+    assert run.warnings == []
+    assert run.result == {
+        "csv": {"name": "demo.v1.1.0", "version": "1.1.0", "phase": "Succeeded", "reason": "InstallSucceeded", "message": "well"},
+        "subscription": {
+            "name": "demo",
+            "namespace": "n",
+            "package": "demo",
+            "channel": "stable",
+            "source": "cat",
+            "source_namespace": "n",
+            "approval": "Automatic",
+            "starting_csv": None,
+            "state": "AtLatestKnown",
+            "current_csv": "demo.v1.1.0",
+            "installed_csv": "demo.v1.1.0",
+            "conditions": [],
+        },
+        "install_plan": {"name": "install-1.1.0", "approved": True, "csvs": ["demo.v1.1.0"], "phase": "Complete"},
+        "catalog": {"name": "cat", "namespace": "n", "state": "READY", "packages": ["demo"], "channels": ["old", "stable"]},
+        "upgrade": None,
+        "msg": "demo.v1.1.0 is installed in namespace n.",
+    }
+
+
+def test_a_second_run_writes_nothing():
+    cluster = prepared_cluster()
+    first = Run(cluster)
+    cluster.writes.clear()
+    again = Run(cluster)
+    assert (cluster.writes, again.warnings, again.error) == ([], [], "")
+    assert again.actions == {"Namespace n": "unchanged", "OperatorGroup group": "unchanged", "Subscription demo": "unchanged"}
+    assert again.result == first.result
+
+
+def test_check_mode_of_an_installation_writes_nothing_and_names_what_it_cannot_verify():
+    cluster = olm_cluster(controller=olm)
+    run = Run(cluster, check=True, catalog={"image": "a/b:c"}, upgrade="version", version="1.0.0")
+    assert (cluster.writes, run.error) == ([], "")
+    assert run.actions == {
+        "Namespace n": "created",
+        "OperatorGroup demo": "created",
+        "CatalogSource cat": "created",
+        "Subscription demo": "created",
+    }
+    assert run.warnings == [
+        "Check mode: CatalogSource n/cat does not exist yet, so its image, and the package, channel, version and bundle in it, are not verified. A run "
+        "verifies them before it writes the Subscription."
+    ]
+    assert run.message == "demo is not installed yet."
+
+
+@pytest.mark.parametrize(
+    ("live", "options", "why"),
+    [
+        (catalog(image="other:1"), {"catalog": {"image": "a/b:c"}}, "would be changed"),
+        (catalog(state="CONNECTING"), {}, "is not ready (its connection is CONNECTING)"),
+        (catalog(), {}, "lists no packages now"),
+    ],
+)
+def test_check_mode_names_why_a_catalog_is_not_verified(live, options, why):
+    run = Run(olm_cluster(namespace(), group(), live), check=True, **options)
+    assert (run.error, len(run.warnings)) == ("", 1)
+    assert f"CatalogSource n/cat {why}, so its image" in run.warnings[0]
+
+
+def test_check_mode_verifies_the_package_and_channel_of_a_ready_catalog():
+    run = Run(prepared_cluster(), check=True)
+    assert (run.error, run.warnings) == ("", [])
+    assert run.result["catalog"] == {
+        "name": "cat",
+        "namespace": "n",
+        "state": "READY",
+        "packages": ["demo"],
+        "channels": ["old", "stable"],
+    }
+    assert run.actions["Subscription demo"] == "created"
+    assert "channel is beta, which package demo" in Run(prepared_cluster(), check=True, channel="beta").error
+
+
+@pytest.mark.parametrize(
+    ("options", "spec", "message"),
+    [
+        ({"channel": "old"}, {"channel": "old", "installPlanApproval": "Automatic"}, "demo.v1.1.0 is installed in namespace n."),
+        (
+            {"upgrade": "none", "starting_csv": "1.0.0"},
+            {"channel": "stable", "installPlanApproval": "Manual", "startingCSV": "demo.v1.0.0"},
+            "demo.v1.0.0 is installed in namespace n.",
+        ),
+        (
+            {"upgrade": "version", "version": "1.0.0"},
+            {"channel": "stable", "installPlanApproval": "Manual", "startingCSV": "demo.v1.0.0"},
+            "demo.v1.0.0 is installed in namespace n.",
+        ),
+        (
+            {"approval": "Manual", "approve": "1.1.0"},
+            {"channel": "stable", "installPlanApproval": "Manual"},
+            "demo.v1.1.0 is installed in namespace n.",
+        ),
+        ({"upgrade": "none"}, {"channel": "stable", "installPlanApproval": "Manual"}, "demo.v1.1.0 is installed in namespace n."),
+    ],
+)
+def test_the_subscription_of_each_way_to_upgrade(options, spec, message):
+    cluster = prepared_cluster()
+    if options.get("channel") == "old":
+        cluster.store(package(heads={"old": "demo.v1.1.0"}))
+    run = Run(cluster, **options)
+    assert (run.error, run.message) == ("", message)
+    made = cluster.found("Subscription", "demo", "n")
+    assert made["spec"] == {"name": "demo", "source": "cat", "sourceNamespace": "n", **spec}
+
+
+def test_a_plan_that_this_run_approved_is_reported():
+    cluster = prepared_cluster()
+    run = Run(cluster, upgrade="none", starting_csv="demo.v1.0.0")
+    assert cluster.writes == [("PATCH", "Subscription", "demo"), ("PATCH", "InstallPlan", "install-1.0.0")]
+    assert run.actions["InstallPlan install-1.0.0"] == "updated"
+    assert run.result["install_plan"] == {"name": "install-1.0.0", "approved": True, "csvs": ["demo.v1.0.0"], "phase": "Complete"}
+    assert run.result["upgrade"] == "1.1.0"
+
+
+def test_a_plan_of_another_version_waits_for_a_person():
+    cluster = prepared_cluster()
+    run = Run(cluster, approval="Manual")
+    assert cluster.writes == [("PATCH", "Subscription", "demo")]
+    assert run.error == ""
+    assert run.message == (
+        "demo is not installed yet. InstallPlan install-1.1.0 waits for approval; it installs demo.v1.1.0: approve it with approve: 1.1.0."
+    )
+    assert run.warnings == [run.message]
+    assert run.result["csv"] == {"name": "demo.v1.1.0", "version": "1.1.0", "phase": None, "reason": None, "message": None}
+    assert run.result["install_plan"] == {
+        "name": "install-1.1.0",
+        "approved": False,
+        "csvs": ["demo.v1.1.0"],
+        "phase": "RequiresApproval",
+    }
+
+
+def test_an_upgrade_that_waits_is_reported_beside_what_is_installed():
+    waiting = {"currentCSV": "demo.v1.1.0", "state": "UpgradePending", "installPlanRef": {"name": "install-1.1.0"}}
+    cluster = installed_cluster(plan("1.1.0"), approval="Manual", **waiting)
+    for check in (True, False):
+        run = Run(cluster, check=check, approval="Manual")
+        assert run.message == (
+            "demo.v1.0.0 is installed in namespace n. InstallPlan install-1.1.0 waits for approval; it installs demo.v1.1.0: approve it with "
+            "approve: 1.1.0."
+        )
+        assert run.warnings == [run.message]
+        assert run.result["upgrade"] == "1.1.0"
+    # The user approved the installed version, so the newer one is no news.
+    quiet = Run(cluster, approval="Manual", approve="1.0.0")
+    assert (quiet.error, quiet.warnings) == ("", [])
+    assert "InstallPlan install-1.1.0 waits for approval" in quiet.message
+    done = Run(cluster, approval="Manual", approve="1.1.0")
+    assert (done.error, done.warnings, done.message) == ("", [], "demo.v1.1.0 is installed in namespace n.")
+    assert ("PATCH", "InstallPlan", "install-1.1.0") in cluster.writes
+
+
+@pytest.mark.parametrize("status", [404, 409, 422])
+def test_a_plan_that_changed_before_its_approval_is_read_again(status):
+    cluster = prepared_cluster()
+    cluster.rejected["PATCH", "installplans"] = ApiError(status, "Changed", "it changed")
+    run = Run(cluster, upgrade="none", wait_timeout=0)
+    assert "InstallPlan install-1.1.0 waits for approval; it installs demo.v1.1.0" in run.error
+    assert "InstallPlan install-1.1.0" not in run.actions
+
+
+def test_an_approval_that_is_forbidden_ends_the_run():
+    cluster = prepared_cluster()
+    cluster.rejected["PATCH", "installplans"] = FORBIDDEN
+    run = Run(cluster, upgrade="none")
+    assert run.error.startswith("InstallPlan n/install-1.1.0: could not approve it: you may not")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (
+            {"upgrade": "version", "version": "0.9.0"},
+            "version is 0.9.0, but demo.v1.0.0 is installed, and OLM does not go back. Remove the operator with state: absent first",
+        ),
+        ({"upgrade": "version", "version": "7.0.0"}, "version is 7.0.0, which channel stable of package demo does not hold. It holds: "),
+        ({"approval": "Manual", "approve": "7.0.0"}, "approve is 7.0.0, which channel stable of package demo does not hold."),
+        ({"channel": "beta"}, "channel is beta, which package demo in CatalogSource n/cat does not have"),
+        ({"name": "other"}, "is subscribed to in namespace n by Subscription demo already, and name is other. Set name: demo to manage"),
+        ({"package": "else"}, "name is demo, but Subscription demo in namespace n is for package demo, not else; give another name."),
+        ({"watch_namespaces": []}, "watch_namespaces is for all namespaces, but OperatorGroup group in namespace n is for n"),
+    ],
+)
+def test_what_cannot_be_installed_is_rejected_before_a_write(options, says):
+    cluster = installed_cluster()
+    run = Run(cluster, **options)
+    assert says in run.error
+    assert cluster.writes == []
+
+
+def test_a_version_that_is_past_needs_no_approval():
+    cluster = installed_cluster(version="1.1.0", approval="Manual")
+    run = Run(cluster, approval="Manual", approve="1.0.0")
+    assert (run.error, run.warnings, run.message) == ("", [], "demo.v1.1.0 is installed in namespace n.")
+
+
+def test_a_source_that_is_missing_or_absent_comes_with_the_list_of_those_that_exist():
+    cluster = olm_cluster(namespace(), group(), catalog(name="b"), catalog(name="a", namespace="m"))
+    assert Run(cluster, source=None).error == ("source is missing; name the CatalogSource that contains package demo. There are: m/a, n/b.")
+    assert "there is no CatalogSource cat in namespace n. There are: m/a, n/b. Name one of them" in Run(cluster).error
+    # Red Hat's catalogs are in a namespace of their own.
+    assert "no CatalogSource redhat-operators in namespace openshift-marketplace." in Run(cluster, source="redhat-operators").error
+    cluster.rejected["GET", "catalogsources"] = FORBIDDEN
+    assert Run(cluster, source=None).error.endswith("There are: none.")
+
+
+def test_a_new_catalog_needs_the_name_of_a_service_account():
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "cat", "namespace": "n"}}
+    cluster = olm_cluster(namespace(), group(), account, controller=olm)
+    run = Run(cluster, catalog={"image": "a/b:c"})
+    assert "source is cat, but namespace n has a ServiceAccount of this name already" in run.error
+    assert cluster.writes == []
+    cluster.store({**account, "metadata": {**account["metadata"], "labels": {"olm.managed": "true"}}})
+    assert Run(cluster, catalog={"image": "a/b:c"}).error == ""
+    unseen = olm_cluster(namespace(), group(), account, controller=olm)
+    unseen.rejected["GET", "serviceaccounts"] = FORBIDDEN
+    assert Run(unseen, catalog={"image": "a/b:c"}).error == ""
+
+
+def test_labels_of_a_namespace_of_others_are_set_without_a_mark():
+    cluster = prepared_cluster()
+    run = Run(cluster, namespace_labels={"team": "x"}, labels={"l": "m"})
+    assert cluster.found("Namespace", "n")["metadata"]["labels"] == {"team": "x"}
+    assert run.actions["Namespace n"] == "updated"
+
+
+def catalog_pod(image, ready="True", name="cat-1", **state):
+    waiting = [{"name": "server", "state": state, "restartCount": 0, "ready": False, "image": image}] if state else []
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "n", "labels": {"olm.catalogSource": "cat"}},
+        "spec": {"containers": [{"name": "server", "image": image}]},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": ready}], "containerStatuses": waiting},
+    }
+
+
+def test_a_changed_image_is_waited_for_until_a_ready_pod_has_it():
+    def cluster_with(*pods):
+        return prepared_cluster(*pods)
+
+    image = {"catalog": {"image": "new:2"}}
+    late = Run(cluster_with(catalog_pod("a/b:c"), catalog_pod("new:2", "False", "cat-2")), wait_timeout=0, **image)
+    assert late.error == "Not ready after 0 s (wait_timeout). CatalogSource n/cat: no pod runs image new:2 yet."
+    cluster = cluster_with(catalog_pod("new:2"))
+    cluster.store(package(heads={"stable": "demo.v1.2.0"}))
+    assert Run(cluster, wait_timeout=1, **image).error == ""
+    # Where pods cannot be read, the state of the catalog has to do.
+    unseen = cluster_with()
+    unseen.rejected["GET", "pods"] = FORBIDDEN
+    assert "no pod runs" not in Run(unseen, wait_timeout=0, **image).error
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        ({"catalog": {"image": "new:2"}}, "Correct catalog.image, or name a pull secret in catalog.secrets."),
+        ({}, "Correct the image of this CatalogSource, or name another one by source and source_namespace."),
+    ],
+)
+def test_a_catalog_that_does_not_start_is_reported_with_its_pods_and_a_remedy(options, remedy):
+    broken = catalog_pod("new:2", "False", waiting={"reason": "ImagePullBackOff", "message": "no such image"})
+    cluster = olm_cluster(namespace(), group(), catalog(image="new:2", state="CONNECTING"), broken)
+    run = Run(cluster, wait_timeout=0, **options)
+    assert run.error.startswith("Not ready after 0 s (wait_timeout). CatalogSource n/cat: its connection is CONNECTING; ")
+    assert "ImagePullBackOff" in run.error
+    assert run.error.endswith(f". {remedy}")
+    assert run.result["catalog"]["state"] == "CONNECTING"
