@@ -42,13 +42,13 @@ def catalog(name="cat", namespace="n", image="a/b:c", state="READY") -> dict:
     return thing("CatalogSource", name, namespace, spec={"sourceType": "grpc", "image": image}, status={"connectionState": connection})
 
 
-def package(name="demo", heads=None) -> dict:
-    """The PackageManifest of a package of the catalog ``cat``: the channel stable with two versions, and the channel old with one."""
-    entries = [{"name": f"{name}.v{version}", "version": version} for version in ("1.1.0", "1.0.0")]
+def package(name="demo", heads=None, versions=("1.1.0", "1.0.0")) -> dict:
+    """The PackageManifest of a package of the catalog ``cat``: the channel stable with these versions, and the channel old with the last one."""
+    entries = [{"name": f"{name}.v{version}", "version": version} for version in versions]
     heads = {"stable": f"{name}.v1.1.0", "old": f"{name}.v1.0.0", **(heads or {})}
     channels = [
         {"name": "stable", "currentCSV": heads["stable"], "entries": entries},
-        {"name": "old", "currentCSV": heads["old"], "entries": entries[1:]},
+        {"name": "old", "currentCSV": heads["old"], "entries": entries[-1:]},
     ]
     status = {
         "packageName": name,

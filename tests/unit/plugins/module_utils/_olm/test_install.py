@@ -6,11 +6,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.install import Install
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import Options
+from support.objects import thing, things
 from support.olm_objects import (
     catalog,
     csv,
@@ -22,6 +26,7 @@ from support.olm_objects import (
     plan,
     subscription,
 )
+from support.stored_cluster import resource
 
 FORBIDDEN = ApiError(403, "Forbidden", "you may not")
 LABELS = {"app.kubernetes.io/managed-by": "osso.scheduler", "osso.scheduler/olm": "true"}
@@ -160,8 +165,10 @@ def test_check_mode_of_an_installation_writes_nothing_and_names_what_it_cannot_v
         "Subscription demo": "created",
     }
     assert run.warnings == [
-        "Check mode: CatalogSource n/cat does not exist yet, so its image, and the package, channel, version and bundle in it, are not verified. A run "
-        "verifies them before it writes the Subscription."
+        (
+            "Check mode: CatalogSource n/cat does not exist yet, so its image, and the package, channel, version and bundle in it, are not verified. A "
+            "run verifies them before it writes the Subscription."
+        )
     ]
     assert run.message == "demo is not installed yet."
 
@@ -389,3 +396,288 @@ def test_a_catalog_that_does_not_start_is_reported_with_its_pods_and_a_remedy(op
     assert "ImagePullBackOff" in run.error
     assert run.error.endswith(f". {remedy}")
     assert run.result["catalog"]["state"] == "CONNECTING"
+
+
+GROUP = "example.com"
+CRD = f"things.{GROUP}"
+
+
+def owned_things():
+    """The status of an InstallPlan whose bundle has a definition."""
+    manifest = json.dumps(things(GROUP))
+    return {"plan": [{"resource": {"kind": "CustomResourceDefinition", "name": CRD, "manifest": manifest}}]}
+
+
+def preparing(plan_status=None):
+    """OLM up to the InstallPlan, which has this status."""
+
+    def react(cluster, method, obj):
+        olm(cluster, method, obj)
+        if obj["kind"] == "Subscription" and method == "PATCH" and cluster.found("InstallPlan", "install-1.1.0", "n"):
+            cluster.store(plan("1.1.0", **(plan_status or {})))
+
+    return react
+
+
+def test_a_preparation_approves_nothing_and_reports_the_plan():
+    cluster = prepared_cluster(controller=preparing(owned_things()))
+    run = Run(cluster, state="prepared")
+    assert (run.error, run.warnings) == ("", [])
+    assert run.message == "demo.v1.1.0 can be installed: InstallPlan install-1.1.0 waits for approval."
+    assert cluster.writes == [("PATCH", "Subscription", "demo")]
+    assert cluster.found("Subscription", "demo", "n")["spec"]["installPlanApproval"] == "Manual"
+    assert run.result["install_plan"]["approved"] is False
+
+
+def test_a_preparation_that_fails_deletes_what_it_created():
+    old = things(GROUP)
+    old["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"] = {"type": "object"}
+    cluster = olm_cluster(old, kinds=[resource(f"{GROUP}/v1", "Thing")], controller=preparing(owned_things()))
+    cluster.store(thing(GROUP, "elsewhere", spec={"size": -1}))
+    run = Run(cluster, state="prepared", catalog={"image": "a/b:c"})
+    assert run.error == (
+        f"demo.v1.1.0 cannot be installed: existing objects are not valid by CustomResourceDefinition {CRD} of the bundle: "
+        "Thing elsewhere/one: spec.size is -1; the minimum is 0. Correct these objects, or choose another version of the operator. The changes for "
+        "it were reverted."
+    )
+    assert cluster.writes[4:] == [
+        ("DELETE", "Subscription", "demo"),
+        ("DELETE", "CatalogSource", "cat"),
+        ("DELETE", "OperatorGroup", "demo"),
+    ]
+    assert run.actions == {}
+    # Something is in it now.
+    assert cluster.found("Namespace", "n")
+
+
+def test_a_preparation_that_fails_restores_what_it_changed():
+    first = {"spec": {"size": -1}}
+    cluster = olm_cluster(things(GROUP), kinds=[resource(f"{GROUP}/v1", "Thing")], controller=olm)
+    assert Run(cluster, upgrade="none", starting_csv="1.0.0", catalog={"image": "a/b:c"}, watch_namespaces=["m"]).error == ""
+    before = {kind: cluster.found(kind, name, "n")["spec"] for kind, name in CHANGED}
+    cluster.store(thing(GROUP, "elsewhere", **first))
+    waiting = {"state": "UpgradePending", "currentCSV": "demo.v1.1.0", "installPlanRef": {"name": "install-1.1.0"}}
+    live = cluster.found("Subscription", "demo", "n")
+    cluster.store({**live, "status": {**live["status"], **waiting}})
+    cluster.store(plan("1.1.0", **owned_things()))
+    run = Run(cluster, state="prepared", catalog={"image": "a/b:c", "priority": 1}, channel="stable", labels={"a": "b"})
+    assert run.error.endswith("The changes for it were reverted.")
+    assert "1.1.0 cannot be installed" in run.error
+    assert {kind: cluster.found(kind, name, "n")["spec"] for kind, name in CHANGED} == before
+    assert "a" not in cluster.found("Subscription", "demo", "n")["metadata"]["labels"]
+    assert run.actions == {}
+    assert ("DELETE", "Subscription", "demo") not in cluster.writes
+
+
+CHANGED = (("Subscription", "demo"), ("CatalogSource", "cat"), ("OperatorGroup", "demo"))
+
+
+def test_what_a_failed_preparation_cannot_revert_is_named():
+    cluster = prepared_cluster(controller=preparing({"phase": "Failed", "message": "no"}))
+    cluster.rejected["DELETE", "subscriptions"] = FORBIDDEN
+    run = Run(cluster, state="prepared", wait_timeout=0)
+    assert "InstallPlan install-1.1.0 failed: no" in run.error
+    assert ". The changes for it could not be reverted: Subscription n/demo: could not delete it: you may not" in run.error
+    assert run.actions["Subscription demo"] == "created"
+
+
+def test_definitions_that_cannot_be_compared_are_a_warning():
+    cluster = prepared_cluster(things(GROUP), controller=preparing(owned_things()))
+    cluster.rejected["PATCH", "customresourcedefinitions"] = FORBIDDEN
+    run = Run(cluster, state="prepared")
+    assert run.error == ""
+    (warning,) = run.warnings
+    assert warning.startswith("The definitions in the bundle were not compared with those of the cluster and with existing objects: ")
+    assert run.message == "demo.v1.1.0 can be installed: InstallPlan install-1.1.0 waits for approval."
+    cluster.rejected["PATCH", "customresourcedefinitions"] = ApiError(500, "Broken", "broken")
+    assert "broken" in Run(cluster, state="prepared").error
+
+
+def test_a_failed_run_that_is_no_preparation_reverts_nothing():
+    cluster = prepared_cluster(controller=preparing({"phase": "Failed", "message": "no"}))
+    run = Run(cluster, upgrade="none", wait_timeout=0)
+    assert run.error.startswith("Not ready after 0 s (wait_timeout). InstallPlan install-1.1.0 failed: no; OLM does not execute")
+    assert cluster.found("Subscription", "demo", "n")
+
+
+def operator_pod(name="demo-1", created="2020-01-01T00:00:00Z", **state):
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "n", "labels": {"app": "demo"}, "creationTimestamp": created},
+        "spec": {"containers": [{"name": "operator", "image": "a/b:c"}]},
+        "status": {
+            "phase": "Pending",
+            "containerStatuses": [{"name": "operator", "image": "a/b:c", "restartCount": 0, "ready": False, "state": state}],
+        },
+    }
+
+
+def test_an_operator_that_does_not_start_is_reported_with_its_pods():
+    waiting = {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}
+    cluster = installed_cluster(operator_pod(**waiting), operator_pod("old", "2019-01-01T00:00:00Z", **waiting), version="1.1.0")
+    cluster.store(deployment(available=0))
+    run = Run(cluster, wait_timeout=0)
+    assert run.error.startswith("Not ready after 0 s (wait_timeout). Deployment demo: 1 of 1 replicas updated, 0 available; ")
+    assert "pod demo-1: " in run.error
+    assert "pod old" not in run.error
+    cluster.rejected["GET", "pods"] = FORBIDDEN
+    assert Run(cluster, wait_timeout=0).error.endswith("its pods could not be read: you may not.")
+
+
+def test_a_bundle_that_is_unpacked_is_reported_with_the_pods_that_unpack_it():
+    pod = operator_pod("unpack", waiting={"reason": "ImagePullBackOff", "message": "no such bundle"})
+    pod["metadata"]["labels"] = {"operatorframework.io/bundle-unpack-ref": "x"}
+    condition = {"type": "BundleUnpacking", "status": "True", "reason": "JobIncomplete", "message": "unpack job not completed"}
+    cluster = prepared_cluster(subscription(status={"conditions": [condition]}), pod, controller=None)
+    run = Run(cluster, wait_timeout=0)
+    assert "its bundle is being unpacked: JobIncomplete: unpack job not completed; pod unpack: " in run.error
+    assert run.result["subscription"]["conditions"] == [
+        {"type": "BundleUnpacking", "reason": "JobIncomplete", "message": "unpack job not completed"}
+    ]
+
+
+def test_an_operator_that_is_available_for_a_moment_is_not_steady_yet():
+    restarted = operator_pod(running={"startedAt": timestamps.now()})
+    told = restarted["status"]["containerStatuses"][0]
+    told.update(restartCount=2, ready=True, lastState={"terminated": {"exitCode": 3, "reason": "Error", "finishedAt": timestamps.now()}})
+    cluster = installed_cluster(restarted, version="1.1.0")
+    for options in ({}, {"upgrade": "none"}):
+        run = Run(cluster, wait_timeout=0, **options)
+        assert "pod demo-1: " in run.error
+        assert "restarted 2 times" in run.error
+    # Without waiting it is not checked.
+    assert Run(cluster, wait=False, upgrade="none").message == "demo.v1.1.0 is installed in namespace n."
+    # Where pods cannot be read, the Deployment has to do.
+    cluster.rejected["GET", "pods"] = FORBIDDEN
+    assert Run(cluster).error == ""
+    new = deployment()
+    new["status"]["conditions"] = [{"type": "Available", "status": "True", "lastTransitionTime": timestamps.now()}]
+    cluster.store(new)
+    assert "Deployment demo: " in Run(cluster, wait_timeout=0).error
+
+
+def test_a_plan_for_which_nobody_waits_is_a_warning():
+    cluster = prepared_cluster(controller=None)
+    run = Run(cluster, wait=False, upgrade="none")
+    assert (run.error, run.message) == ("", "demo is not installed yet.")
+    assert run.warnings == ["wait is false, and there is no InstallPlan to approve yet. Run it again, or OLM waits forever."]
+    assert Run(prepared_cluster(controller=None), wait=False).warnings == []
+    assert Run(prepared_cluster(controller=None), wait=False, approval="Manual").warnings == []
+    approved = Run(prepared_cluster(), wait=False, upgrade="none")
+    assert (approved.warnings, approved.actions["InstallPlan install-1.1.0"]) == ([], "updated")
+
+
+def test_a_newer_version_that_olm_cannot_reach_is_a_warning():
+    cluster = installed_cluster()
+    # What this run has changed is given time.
+    assert "OLM sees no way" in Run(cluster, wait_timeout=0).message
+    run = Run(cluster)
+    assert run.error == ""
+    told = "demo.v1.0.0 is installed in namespace n. demo.v1.0.0 is installed, and OLM sees no way from there to a newer one."
+    assert (run.message, run.warnings) == (told, [told])
+    assert run.result["upgrade"] == "1.1.0"
+    # Without a list of the catalog there is nothing to compare with.
+    cluster.remove("PackageManifest", "demo", "n")
+    cluster.rejected["GET", "packagemanifests"] = ApiError(503, "Unavailable", "no")
+    run = Run(cluster)
+    assert (run.error, run.warnings, run.message) == ("", [], "demo.v1.0.0 is installed in namespace n.")
+
+
+def test_a_deleted_csv_is_an_error_in_check_mode_too():
+    cluster = installed_cluster()
+    cluster.remove("ClusterServiceVersion", "demo.v1.0.0", "n")
+    for check in (True, False):
+        run = Run(cluster, check=check, wait_timeout=0)
+        assert "its ClusterServiceVersion demo.v1.0.0 was deleted, and OLM does not create it again" in run.error
+        assert run.message == ("demo is not installed in namespace n yet: ClusterServiceVersion demo.v1.0.0 does not exist.")
+
+
+def test_a_version_beyond_the_plan_that_waits_is_not_approved():
+    waiting = {"currentCSV": "demo.v1.1.0", "state": "UpgradePending", "installPlanRef": {"name": "install-1.1.0"}}
+    cluster = installed_cluster(plan("1.1.0"), approval="Manual", **waiting)
+    cluster.store(package(versions=("1.2.0", "1.1.0", "1.0.0"), heads={"stable": "demo.v1.2.0"}))
+    assert Run(cluster, approval="Manual", wait=False).error == ""
+    for check in (True, False):
+        run = Run(cluster, check=check, approval="Manual", approve="1.2.0")
+        assert run.error == (
+            "Will not become ready. InstallPlan install-1.1.0 waits for approval; it installs demo.v1.1.0; approve is 1.2.0, which it does not install, "
+            "so it was not approved. OLM upgrades step by step: set approve: 1.1.0 first, and approve: 1.2.0 when its InstallPlan waits."
+        )
+    assert not cluster.found("InstallPlan", "install-1.1.0", "n")["spec"]["approved"]
+
+
+@pytest.mark.parametrize(("upgrade", "approved"), [({"upgrade": "version", "version": "1.2.0"}, True), ({"upgrade": "none"}, False)])
+def test_a_step_on_the_way_to_a_version_is_approved(upgrade, approved):
+    waiting = {"currentCSV": "demo.v1.1.0", "state": "UpgradePending", "installPlanRef": {"name": "install-1.1.0"}}
+    cluster = installed_cluster(plan("1.1.0"), approval="Manual", **waiting)
+    cluster.store(package(versions=("1.2.0", "1.1.0", "1.0.0"), heads={"stable": "demo.v1.2.0"}))
+    Run(cluster, wait_timeout=0, **upgrade)
+    assert cluster.found("InstallPlan", "install-1.1.0", "n")["spec"]["approved"] is approved
+
+
+def test_a_plan_whose_approval_was_withdrawn_is_not_approved_again():
+    withdrawn = []
+
+    def react(cluster, method, obj):
+        if obj["kind"] == "InstallPlan" and obj["spec"]["approved"] and not withdrawn:
+            withdrawn.append(True)
+            metadata = {**obj["metadata"], "generation": 3}
+            cluster.store({**obj, "metadata": metadata, "spec": {**obj["spec"], "approved": False}})
+        elif obj["kind"] == "Subscription":
+            olm(cluster, method, obj)
+
+    run = Run(prepared_cluster(controller=react), upgrade="none")
+    assert run.error.startswith(
+        "InstallPlan install-1.1.0 was approved by this task, but its approval was withdrawn before OLM executed it."
+    )
+
+
+def test_config_is_written_and_waited_for():
+    cluster = installed_cluster(version="1.1.0")
+    run = Run(cluster, config={"env": [{"name": "A", "value": "b"}]}, wait_timeout=0)
+    assert cluster.found("Subscription", "demo", "n")["spec"]["config"] == {"env": [{"name": "A", "value": "b"}]}
+    assert run.error == "Not ready after 0 s (wait_timeout). Deployment demo does not have the Subscription's config yet."
+
+
+def test_a_rival_in_another_namespace_is_named():
+    rival = subscription("theirs", "m")
+    cluster = prepared_cluster(rival, group("g", "m", ["m", "n"]))
+    run = Run(cluster)
+    assert run.error == (
+        "package demo is subscribed to in namespace m already (Subscription theirs, OperatorGroup g for m, n), and here it would be for n: two "
+        "installations must not watch the same namespace. Remove that one, or set watch_namespaces apart."
+    )
+    assert cluster.writes == []
+    for fine in (
+        prepared_cluster(rival, group("g", "m", ["m"])),
+        prepared_cluster(subscription("theirs", "m", package="else"), group("g", "m", ["n"])),
+        prepared_cluster({**rival, "metadata": {**rival["metadata"], "deletionTimestamp": "x"}}, group("g", "m", ["n"])),
+    ):
+        assert Run(fine).error == ""
+
+
+def test_subscriptions_of_other_namespaces_need_not_be_readable():
+    cluster = prepared_cluster()
+    request = cluster.request
+
+    def guarded(method, path, **options):
+        if method == "GET" and path.endswith("v1alpha1/subscriptions"):
+            raise FORBIDDEN
+        return request(method, path, **options)
+
+    cluster.request = guarded
+    assert Run(cluster).message == "demo.v1.1.0 is installed in namespace n."
+
+
+def test_an_operator_whose_subscription_was_deleted_is_not_installed_again():
+    orphan = csv("1.0.0")
+    orphan["metadata"]["labels"] = {"operators.coreos.com/demo.n": ""}
+    run = Run(prepared_cluster(orphan))
+    assert run.error == (
+        "name is demo, but there is no such Subscription in namespace n, although ClusterServiceVersion demo.v1.0.0 of package demo is there: its "
+        "Subscription was deleted, and OLM does not connect a new one with it. To go on, remove the operator with state: absent, its custom resources "
+        "stay, and install it again."
+    )
+    orphan["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert "there is no such Subscription" not in Run(prepared_cluster(orphan)).error
