@@ -20,7 +20,7 @@ MADE = "2020-01-01T00:00:00Z"
 class StoredCluster(Client):
     """Stores what is applied, patched and deleted. Watches are not supported, so that readers list again.
 
-    - ``rejected``: (method, plural) -> the `ApiError` that the server answers
+    - ``rejected``: (method, plural), or (method, plural, namespace) -> the `ApiError` that the server answers
     - ``controller``: is called with this cluster, the method and the object after each write that is stored
     - ``writes``: method, kind and name of each of these writes
     """
@@ -78,8 +78,9 @@ class StoredCluster(Client):
         namespace = rest[1] if rest[0] == "namespaces" and len(rest) > 2 else None
         plural, *name = rest[2:] if namespace else rest
         resource = next((one for one in self._resources.values() if (one.api_version, one.plural) == (version, plural)), None)
-        if (method, plural) in self.rejected:
-            raise self.rejected[method, plural]
+        error = self.rejected.get((method, plural)) or self.rejected.get((method, plural, namespace))
+        if error:
+            raise error
         if resource is None:
             raise ApiError(404, "NotServed", f"no {plural}")
         if not name:

@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps, wait
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils._olm import install
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.install import Install
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import Options
 from support.objects import thing, things
@@ -29,6 +31,7 @@ from support.olm_objects import (
 from support.stored_cluster import resource
 
 FORBIDDEN = ApiError(403, "Forbidden", "you may not")
+BROKEN = ApiError(500, "Broken", "the server is broken")
 LABELS = {"app.kubernetes.io/managed-by": "osso.scheduler", "osso.scheduler/olm": "true"}
 
 
@@ -330,8 +333,12 @@ def test_a_source_that_is_missing_or_absent_comes_with_the_list_of_those_that_ex
     assert "there is no CatalogSource cat in namespace n. There are: m/a, n/b. Name one of them" in Run(cluster).error
     # Red Hat's catalogs are in a namespace of their own.
     assert "no CatalogSource redhat-operators in namespace openshift-marketplace." in Run(cluster, source="redhat-operators").error
+    cluster.rejected["GET", "catalogsources", None] = FORBIDDEN
+    assert Run(cluster, source=None).error.endswith("There are: n/b.")
     cluster.rejected["GET", "catalogsources"] = FORBIDDEN
     assert Run(cluster, source=None).error.endswith("There are: none.")
+    cluster.rejected["GET", "catalogsources"] = BROKEN
+    assert Run(cluster, source=None).error == "the server is broken"
 
 
 def test_a_new_catalog_needs_the_name_of_a_service_account():
@@ -655,6 +662,9 @@ def test_a_rival_in_another_namespace_is_named():
         prepared_cluster({**rival, "metadata": {**rival["metadata"], "deletionTimestamp": "x"}}, group("g", "m", ["n"])),
     ):
         assert Run(fine).error == ""
+    # What must not be read is no obstacle.
+    cluster.rejected["GET", "operatorgroups", "m"] = FORBIDDEN
+    assert Run(cluster).error == ""
 
 
 def test_subscriptions_of_other_namespaces_need_not_be_readable():
@@ -681,3 +691,242 @@ def test_an_operator_whose_subscription_was_deleted_is_not_installed_again():
     )
     orphan["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     assert "there is no such Subscription" not in Run(prepared_cluster(orphan)).error
+
+
+@pytest.mark.parametrize(
+    ("rejected", "options"),
+    [
+        (("GET", "catalogsources"), {"source": None}),
+        (("GET", "serviceaccounts"), {"catalog": {"image": "x"}, "source": "new"}),
+        (("GET", "pods"), {"catalog": {"image": "x"}}),
+        (("GET", "pods"), {"upgrade": "none"}),
+        (("GET", "operatorgroups", "m"), {}),
+        (("GET", "subscriptions"), {}),
+        (("PATCH", "installplans"), {"approval": "Manual", "approve": "1.2.0"}),
+    ],
+)
+def test_a_server_that_is_broken_is_an_error(rejected, options):
+    waiting = {"currentCSV": "demo.v1.2.0", "state": "UpgradePending", "installPlanRef": {"name": "install-1.2.0"}}
+    cluster = installed_cluster(subscription("x", "m"), group("g", "m", ["m"]), plan("1.2.0"), version="1.1.0")
+    if "approve" in options:
+        live = cluster.found("Subscription", "demo", "n")
+        cluster.store({**live, "status": {**live["status"], **waiting}})
+    assert "the server is broken" not in Run(cluster, wait_timeout=0, **{**options, "catalog": None, "source": "cat"}, check=True).error
+    cluster.rejected[rejected] = BROKEN
+    assert "the server is broken" in Run(cluster, wait_timeout=0, **options).error
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """What is broken is given up at once."""
+    monkeypatch.setattr(wait, "GRACE_SECONDS", 0)
+    monkeypatch.setattr(install, "GRACE_SECONDS", 0)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_what_cannot_start_is_given_up_before_the_time_is_over():
+    waiting = {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}
+    cluster = installed_cluster(operator_pod(**waiting), version="1.1.0")
+    cluster.store(deployment(available=0))
+    assert Run(cluster, wait_timeout=60).error.startswith(
+        "Will not become ready. Deployment demo: 1 of 1 replicas updated, 0 available; pod "
+    )
+    message = "Bundle image pull failed. Common causes: none"
+    condition = {"type": "BundleUnpacking", "status": "True", "reason": "UnpackingInProgress", "message": message}
+    cluster = prepared_cluster(subscription(status={"conditions": [condition]}), controller=None)
+    assert Run(cluster, wait_timeout=60).error == (
+        f"Will not become ready. Subscription demo: its bundle is being unpacked: UnpackingInProgress: {message}."
+    )
+    broken = catalog_pod("a/b:c", "False", **waiting)
+    run = Run(olm_cluster(namespace(), group(), catalog(state="CONNECTING"), broken), wait_timeout=60)
+    assert run.error.startswith("Will not become ready. CatalogSource n/cat: its connection is CONNECTING; ")
+
+
+@pytest.mark.usefixtures("impatient")
+def test_pods_of_the_image_before_do_not_end_the_wait_for_a_catalog():
+    waiting = {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}
+    cluster = olm_cluster(namespace(), group(), catalog(state="CONNECTING"), catalog_pod("a/b:c", "False", **waiting))
+    assert Run(cluster, wait_timeout=1, catalog={"image": "new:2"}).error.startswith("Not ready after 1 s (wait_timeout).")
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_failed_plan_is_given_up_before_the_time_is_over():
+    cluster = prepared_cluster(controller=preparing({"phase": "Failed", "message": "no"}))
+    run = Run(cluster, upgrade="none", wait_timeout=60)
+    assert run.error.startswith("Will not become ready. InstallPlan install-1.1.0 failed: no; ")
+
+
+def test_a_catalog_is_waited_for_until_it_is_connected():
+    cluster = prepared_cluster(catalog(state="CONNECTING"))
+    threading.Timer(0.1, cluster.store, [catalog()]).start()
+    run = Run(cluster, wait_timeout=30)
+    assert (run.error, run.message) == ("", "demo.v1.1.0 is installed in namespace n.")
+
+
+def test_an_installation_is_waited_for():
+    def react(cluster, method, obj):
+        olm(cluster, method, {**obj, "spec": {**obj["spec"], "installPlanApproval": "Manual"}})
+        live = cluster.found("InstallPlan", "install-1.1.0", "n")
+        done = {**live, "spec": {**live["spec"], "approved": True}}
+        threading.Timer(0.1, lambda: olm(cluster, "PATCH", done)).start()
+
+    run = Run(prepared_cluster(controller=react), wait_timeout=30)
+    assert (run.error, run.message, run.warnings) == ("", "demo.v1.1.0 is installed in namespace n.", [])
+
+
+def test_a_preparation_that_ends_before_a_write_reverts_nothing():
+    cluster = prepared_cluster()
+    run = Run(cluster, state="prepared", channel="beta")
+    assert "channel is beta" in run.error
+    assert "reverted" not in run.error
+    assert cluster.writes == []
+
+
+def operator_record():
+    return {"apiVersion": "operators.coreos.com/v1", "kind": "Operator", "metadata": {"name": "demo.n"}, "spec": {}, "status": {}}
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["from before", "of this run"])
+def test_a_failed_preparation_deletes_the_record_that_olm_made_for_it(before):
+    def react(cluster, method, obj):
+        preparing({"phase": "Failed", "message": "no"})(cluster, method, obj)
+        if method == "PATCH":
+            cluster.store(operator_record())
+
+    cluster = prepared_cluster(controller=react)
+    if before:
+        cluster.store(operator_record())
+    run = Run(cluster, state="prepared", wait_timeout=0)
+    assert run.error.endswith(". The changes for it were reverted.")
+    assert bool(cluster.found("Operator", "demo.n")) is before
+    assert cluster.found("Subscription", "demo", "n") is None
+
+
+def test_a_failed_preparation_deletes_its_empty_namespace():
+    offered = package()
+    offered["metadata"]["namespace"] = offered["status"]["catalogSourceNamespace"] = "m"
+    offered["metadata"]["labels"] = {"catalog": "cat", "catalog-namespace": "m"}
+    cluster = olm_cluster(catalog(namespace="m"), offered)
+    run = Run(cluster, state="prepared", source_namespace="m", wait_timeout=0)
+    assert run.error.endswith(". The changes for it were reverted.")
+    assert cluster.writes[-1] == ("DELETE", "Namespace", "n")
+    assert run.actions == {}
+
+
+def test_a_plan_of_another_version_than_the_first_one_is_not_approved():
+    def react(cluster, method, obj):
+        if obj["kind"] == "Subscription":
+            olm(cluster, method, {**obj, "spec": {**obj["spec"], "startingCSV": "demo.v1.1.0"}})
+
+    for options, asked in (
+        ({"upgrade": "none", "starting_csv": "1.0.0"}, "version is 1.0.0"),
+        ({"upgrade": "version", "version": "1.0.0"}, "version is 1.0.0"),
+        ({"approval": "Manual", "approve": "1.0.0"}, "approve is 1.0.0"),
+    ):
+        cluster = prepared_cluster(controller=react)
+        run = Run(cluster, wait_timeout=0, **options)
+        assert run.error == (
+            f"Not ready after 0 s (wait_timeout). InstallPlan install-1.1.0 waits for approval; it installs demo.v1.1.0; {asked}, which it does not "
+            "install, so it was not approved."
+        )
+        assert not cluster.found("InstallPlan", "install-1.1.0", "n")["spec"]["approved"]
+
+
+def test_a_plan_that_the_subscription_does_not_refer_to_is_not_approved():
+    there = subscription(approval="Manual", status={"state": "UpgradePending", "currentCSV": "demo.v1.1.0"})
+    cluster = prepared_cluster(there, plan("1.1.0"), controller=None)
+    Run(cluster, upgrade="none", wait_timeout=0)
+    assert not cluster.found("InstallPlan", "install-1.1.0", "n")["spec"]["approved"]
+    # The user named the version.
+    Run(cluster, approval="Manual", approve="1.1.0", wait_timeout=0)
+    assert cluster.found("InstallPlan", "install-1.1.0", "n")["spec"]["approved"]
+
+
+def test_a_plan_is_approved_once_while_older_states_are_read():
+    def react(cluster, method, obj):
+        if obj["kind"] == "InstallPlan":
+            cluster.store({**obj, "spec": {**obj["spec"], "approved": False}})
+        else:
+            olm(cluster, method, obj)
+
+    cluster = prepared_cluster(controller=react)
+    run = Run(cluster, upgrade="none", wait_timeout=1)
+    assert "InstallPlan install-1.1.0 waits for approval" in run.error
+    assert cluster.writes.count(("PATCH", "InstallPlan", "install-1.1.0")) == 1
+
+
+def test_plans_with_other_operators_need_an_approval_of_their_own():
+    def react(cluster, method, obj):
+        olm(cluster, method, obj)
+        live = cluster.found("InstallPlan", "install-1.1.0", "n")
+        if obj["kind"] == "Subscription" and live["spec"]["clusterServiceVersionNames"] == ["demo.v1.1.0"]:
+            live["spec"]["clusterServiceVersionNames"].append("other.v1.0.0")
+            cluster.store(live)
+
+    run = Run(prepared_cluster(controller=react), upgrade="none", wait_timeout=0)
+    assert "but also other.v1.0.0, which does not belong to package demo" in run.error
+    run = Run(prepared_cluster(controller=react), upgrade="none", approve_others=True)
+    assert (run.error, run.actions["InstallPlan install-1.1.0"]) == ("", "updated")
+
+
+def test_check_mode_predicts_an_approval():
+    waiting = {"currentCSV": "demo.v1.1.0", "state": "UpgradePending", "installPlanRef": {"name": "install-1.1.0"}}
+    cluster = installed_cluster(plan("1.1.0"), approval="Manual", **waiting)
+    run = Run(cluster, check=True, approval="Manual", approve="1.1.0")
+    assert (run.error, run.warnings, cluster.writes) == ("", [], [])
+    assert run.actions["InstallPlan install-1.1.0"] == "updated"
+    # A preparation approves nothing.
+    assert "InstallPlan install-1.1.0" not in Run(cluster, check=True, state="prepared", upgrade="version", version="1.1.0").actions
+
+
+def test_a_failed_csv_is_a_warning_where_nothing_is_waited_for():
+    cluster = installed_cluster(version="1.1.0")
+    cluster.store(csv("1.1.0", phase="Failed"))
+    for options in ({"check": True}, {"wait": False}):
+        run = Run(cluster, **options)
+        assert (run.error, run.warnings) == ("", [run.message])
+        assert "demo is not installed in namespace n yet: ClusterServiceVersion demo.v1.1.0 is Failed" in run.message
+
+
+def test_a_starting_csv_stays_as_it_was_at_the_first_installation():
+    cluster = installed_cluster()
+    live = cluster.found("Subscription", "demo", "n")
+    cluster.store({**live, "spec": {**live["spec"], "startingCSV": "demo.v1.0.0"}})
+    Run(cluster, upgrade="none", starting_csv="1.1.0")
+    assert cluster.found("Subscription", "demo", "n")["spec"]["startingCSV"] == "demo.v1.0.0"
+    # As long as nothing is installed, the option counts, else what is there.
+    fresh = prepared_cluster(subscription(startingCSV="demo.v1.0.0"))
+    assert Run(fresh, check=True).error == ""
+    Run(fresh, upgrade="none", starting_csv="1.1.0", wait=False)
+    assert fresh.found("Subscription", "demo", "n")["spec"]["startingCSV"] == "demo.v1.1.0"
+    kept = prepared_cluster(subscription(startingCSV="demo.v1.0.0"))
+    Run(kept, upgrade="none", wait=False)
+    assert kept.found("Subscription", "demo", "n")["spec"]["startingCSV"] == "demo.v1.0.0"
+
+
+def test_an_upgrade_to_a_version_keeps_no_new_starting_csv():
+    cluster = installed_cluster()
+    Run(cluster, upgrade="version", version="1.1.0", wait=False)
+    assert "startingCSV" not in cluster.found("Subscription", "demo", "n")["spec"]
+    assert cluster.found("Subscription", "demo", "n")["spec"]["installPlanApproval"] == "Manual"
+
+
+def test_a_version_without_a_list_of_packages_needs_the_name_of_the_csv():
+    cluster = prepared_cluster()
+    cluster.rejected["GET", "packagemanifests"] = ApiError(503, "Unavailable", "no")
+    run = Run(cluster, upgrade="version", version="1.0.0")
+    assert "Give the name of the CSV as starting_csv too" in run.error
+    run = Run(cluster, upgrade="version", version="1.0.0", starting_csv="demo.v1.0.0", channel="stable", wait=False)
+    assert run.error == ""
+    assert cluster.found("Subscription", "demo", "n")["spec"]["startingCSV"] == "demo.v1.0.0"
+
+
+def test_manual_approval_names_the_versions_between():
+    cluster = installed_cluster(approval="Manual", installPlanRef=None)
+    cluster.store(package(versions=("1.2.0", "1.1.0", "1.0.0"), heads={"stable": "demo.v1.2.0"}))
+    run = Run(cluster, approval="Manual")
+    assert run.message == (
+        "demo.v1.0.0 is installed in namespace n. Channel stable offers 1.1.0, 1.2.0, and OLM upgrades step by step: run again when OLM has written the "
+        "InstallPlan for the next version."
+    )
+    assert run.result["upgrade"] is None

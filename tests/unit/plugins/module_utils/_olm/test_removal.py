@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
@@ -358,3 +360,43 @@ def test_a_subscription_of_another_package_is_not_removed():
     run = Run(cluster, package="else")
     assert "Subscription demo in namespace n is for package demo, not else" in run.error
     assert cluster.writes == []
+
+
+def test_csvs_of_other_namespaces_need_not_be_readable():
+    cluster = installed()
+    cluster.rejected["GET", "clusterserviceversions", None] = FORBIDDEN
+    run = Run(cluster, delete_crds=True)
+    assert (run.error, run.warnings) == ("", [])
+    assert f"CustomResourceDefinition {CRD}" in run.deleted
+
+
+@pytest.mark.parametrize("rejected", [("GET", "clusterserviceversions", None), ("DELETE", "installplans")])
+def test_a_server_that_is_broken_ends_the_removal(rejected):
+    cluster = installed()
+    cluster.rejected[rejected] = ApiError(500, "Broken", "the server is broken")
+    assert "the server is broken" in Run(cluster, delete_crds=True).error
+    assert cluster.found("Namespace", "n")
+
+
+PROPERTIES = {"properties": [{"type": "olm.package", "value": {"packageName": "demo", "version": "1.0.0"}}]}
+
+
+def test_what_remains_of_an_interrupted_removal_is_removed():
+    cluster = installed()
+    cluster.remove("Subscription", "demo", "n")
+    live = cluster.found("ClusterServiceVersion", "demo.v1.0.0", "n")
+    live["metadata"]["annotations"] = {"operatorframework.io/properties": json.dumps(PROPERTIES)}
+    cluster.store(live)
+    run = Run(cluster)
+    assert run.actions["Subscription demo"] == "absent"
+    assert run.deleted == ["ClusterServiceVersion demo.v1.0.0", "OperatorGroup group", "CatalogSource cat", "Namespace n"]
+
+
+def test_a_csv_of_the_package_is_also_known_by_its_label():
+    cluster = installed()
+    cluster.remove("Subscription", "demo", "n")
+    live = cluster.found("ClusterServiceVersion", "demo.v1.0.0", "n")
+    assert "ClusterServiceVersion demo.v1.0.0" not in Run(cluster, check=True).deleted
+    live["metadata"]["labels"] = {LABEL: ""}
+    cluster.store(live)
+    assert "ClusterServiceVersion demo.v1.0.0" in Run(cluster, check=True).deleted
