@@ -930,3 +930,29 @@ def test_manual_approval_names_the_versions_between():
         "InstallPlan for the next version."
     )
     assert run.result["upgrade"] is None
+
+
+def test_a_young_catalog_gets_time_to_offer_an_upgrade():
+    cluster = installed_cluster()
+    assert Run(cluster, wait=False).error == ""
+    young = catalog()
+    young["status"]["connectionState"]["lastConnect"] = timestamps.now()
+    cluster.store(young)
+    threading.Timer(0.1, execute, [cluster, "1.1.0"]).start()
+    run = Run(cluster, wait_timeout=30)
+    assert (run.message, run.warnings) == ("demo.v1.1.0 is installed in namespace n.", [])
+
+
+@pytest.mark.parametrize("options", [{"upgrade": "version", "version": "1.1.0"}, {"approval": "Manual", "approve": "1.1.0"}])
+def test_a_version_that_olm_cannot_reach_is_an_error(options):
+    run = Run(installed_cluster(), wait_timeout=0, **options)
+    assert run.error == "Not ready after 0 s (wait_timeout). demo.v1.0.0 is installed; the Subscription is AtLatestKnown."
+    assert run.warnings == []
+
+
+def test_check_mode_predicts_an_approval_also_without_a_catalog_that_is_ready():
+    waiting = {"currentCSV": "demo.v1.1.0", "state": "UpgradePending", "installPlanRef": {"name": "install-1.1.0"}}
+    cluster = installed_cluster(plan("1.1.0"), catalog(state="CONNECTING"), approval="Manual", **waiting)
+    run = Run(cluster, check=True, approval="Manual", approve="1.1.0")
+    assert run.error == ""
+    assert run.actions["InstallPlan install-1.1.0"] == "updated"

@@ -125,8 +125,8 @@ def test_all_of_an_operator_is_deleted_in_the_order_in_which_others_need_it():
 
 
 def test_check_mode_of_a_removal_predicts_the_same_and_deletes_nothing():
-    cluster = installed()
-    cluster.remove("Deployment", "demo", "n")
+    cluster = installed(config_map())
+    cluster.store(plan("1.0.0", approved=True, phase="Complete", plan=[step("left", "ConfigMap", group="", version="v1")]))
     run = Run(cluster, check=True, delete_crds=True)
     assert (cluster.writes, run.error, run.warnings) == ([], "", [])
     assert run.message == "demo would be removed from namespace n."
