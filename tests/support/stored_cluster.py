@@ -55,7 +55,8 @@ class StoredCluster(Client):
     def found(self, kind, name, namespace=None):
         """A copy of an object, or None."""
         return next(
-            (copy.deepcopy(one) for key, one in self.objects.items() if (key[0].kind, key[1], key[2]) == (kind, namespace, name)), None
+            (copy.deepcopy(one) for key, one in list(self.objects.items()) if (key[0].kind, key[1], key[2]) == (kind, namespace, name)),
+            None,
         )
 
     def remove(self, kind, name, namespace=None):

@@ -218,7 +218,7 @@ def test_dynamic_resource_allocation_is_by_customization_or_feature_gate(version
     assert rendered(release, None, True) != rendered(release, None, False)
 
 
-def test_overrides_of_the_cluster_version_are_those_of_the_scheduler_and_its_operator():
+def test_overrides_of_the_cluster_version_are_those_of_the_scheduler():
     overrides = [
         {"kind": "Deployment", "namespace": OPERATOR, "name": "openshift-kube-scheduler-operator", "unmanaged": True},
         {"kind": "ConfigMap", "namespace": "openshift-kube-scheduler", "name": "config", "unmanaged": True},

@@ -173,7 +173,7 @@ def test_only_a_check_of_certificates_that_is_switched_off_is_of_the_environment
     assert bool(found(HOST, {"K8S_AUTH_VERIFY_SSL": value})) is mixed
 
 
-def test_a_host_without_credentials_of_its_own_is_incomplete_whatever_the_environment_has():
+def test_a_host_without_credentials_is_incomplete_whatever_the_environment_has():
     access = {"host": HOST["host"], "username": "a"}
     assert found(access, {"K8S_AUTH_PASSWORD": "b"}) == [
         "cluster_access has host without credentials for it: api_key, or client_cert with client_key, is missing"

@@ -196,7 +196,7 @@ def test_another_object_in_a_step_is_no_reference_to_a_bundle(reference):
     assert problems(cluster, plan(json.dumps(given))) == []
 
 
-def test_a_bundle_that_is_gone_has_no_definitions_and_one_that_is_forbidden_is_an_error():
+def test_a_missing_bundle_has_no_definitions_and_a_forbidden_one_is_an_error():
     cluster = crd_cluster()
     assert problems(cluster, plan(json.dumps(REFERENCE))) == []
     cluster.rejected["GET", "configmaps"] = ApiError(403, "Forbidden", "no")

@@ -157,7 +157,7 @@ def test_a_second_run_writes_nothing():
     assert again.result == first.result
 
 
-def test_check_mode_of_an_installation_writes_nothing_and_names_what_it_cannot_verify():
+def test_check_mode_writes_nothing_and_names_what_it_cannot_verify():
     cluster = olm_cluster(controller=olm)
     run = Run(cluster, check=True, catalog={"image": "a/b:c"}, upgrade="version", version="1.0.0")
     assert (cluster.writes, run.error) == ([], "")
