@@ -122,3 +122,107 @@ def test_debug_logging_goes_on_as_long_as_something_will_end_it():
     assert told(role, job, 1000) == (False, True, "Normal")
     assert told(role, None, 10) == (False, True, "Normal")
     assert told(None, None, 10) == (False, False, "")
+
+
+EVERY_OPTION = {
+    "profile": "NoScoring",
+    "dynamic_resource_allocation": "Disabled",
+    "masters_schedulable": True,
+    "default_node_selector": "a=b",
+    "log_level": "TraceAll",
+    "operator_log_level": "Debug",
+    "force_redeployment_reason": "again",
+    "failed_revision_limit": 1,
+    "succeeded_revision_limit": 2,
+    "unsupported_config_overrides": {"arguments": {"v": "9"}},
+    "i_understand_unsupported_overrides": True,
+    "clear_policy": True,
+}
+
+
+def test_every_option_has_its_field():
+    made = planned(EVERY_OPTION, {"policy": {"name": "mine"}})
+    assert made.manifests == [
+        {
+            "apiVersion": "config.openshift.io/v1",
+            "kind": "Scheduler",
+            "metadata": {"name": "cluster"},
+            "spec": {
+                "profile": "NoScoring",
+                "profileCustomizations": {"dynamicResourceAllocation": "Disabled"},
+                "mastersSchedulable": True,
+                "defaultNodeSelector": "a=b",
+                "policy": {"name": ""},
+            },
+        },
+        {
+            "apiVersion": "operator.openshift.io/v1",
+            "kind": "KubeScheduler",
+            "metadata": {"name": "cluster"},
+            "spec": {
+                "logLevel": "TraceAll",
+                "operatorLogLevel": "Debug",
+                "forceRedeploymentReason": "again",
+                "failedRevisionLimit": 1,
+                "succeededRevisionLimit": 2,
+                "unsupportedConfigOverrides": {"arguments": {"v": "9"}},
+            },
+        },
+    ]
+    assert made.refusals == []
+    assert made.warnings == ["default_scheduler_log_level is TraceAll, which is -v=10: every score of every node is logged for each pod."]
+    assert made.new_revision is True
+
+
+def test_options_that_are_none_are_not_written():
+    assert planned(dict.fromkeys(EVERY_OPTION)) == ([], [], [], False)
+
+
+def test_a_policy_alone_is_cleared():
+    (made,) = planned({"clear_policy": True}, {"policy": {"name": "mine"}, "profile": "NoScoring"}).manifests
+    assert (made["kind"], made["spec"]) == ("Scheduler", {"policy": {"name": ""}})
+
+
+@pytest.mark.parametrize(
+    ("release", "written", "refusals", "warnings"),
+    [((4, 15), 0, 1, 0), ((4, 16), 1, 0, 1), ((4, 20), 1, 0, 1), ((4, 21), 0, 0, 1), (None, 1, 0, 1)],
+)
+def test_dynamic_resource_allocation_at_the_first_and_last_release(release, written, refusals, warnings):
+    made = planned({"dynamic_resource_allocation": "Enabled"}, release=release and OpenShift(*release))
+    assert (len(made.manifests), len(made.refusals), len(made.warnings)) == (written, refusals, warnings)
+    disabled = planned({"dynamic_resource_allocation": "Disabled"}, release=OpenShift(4, 18))
+    assert (disabled.warnings, disabled.new_revision) == ([], False)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "new"),
+    [
+        ({"dynamicResourceAllocation": "Enabled"}, "Enabled", False),
+        ({"dynamicResourceAllocation": "Enabled"}, "Disabled", True),
+        (None, "Disabled", False),
+        ({"dynamicResourceAllocation": ""}, "Disabled", False),
+    ],
+)
+def test_a_customization_makes_a_new_revision_where_it_changes(before, after, new):
+    assert planned({"dynamic_resource_allocation": after}, {"profileCustomizations": before}).new_revision is new
+
+
+def test_overrides_make_a_new_revision_where_they_change():
+    wanted = {"unsupported_config_overrides": {"a": 1}, "i_understand_unsupported_overrides": True}
+    assert planned(wanted).new_revision is True
+    assert planned(wanted, None, {"unsupportedConfigOverrides": {"a": 1}}).new_revision is False
+    assert planned({"unsupported_config_overrides": {}}, None, {}).refusals == []
+
+
+def test_a_level_that_is_raised_for_a_time_is_named_with_its_end():
+    raised = {"active": True, "level": "TraceAll", "back_to": "Normal", "until": "2026-01-01T12:00:00Z"}
+    made = plan({"log_level": "Debug"}, {}, {}, CLUSTER, raised)
+    assert made.manifests == []
+    assert made.warnings == [
+        (
+            "default_scheduler_log_level is Debug, but the log level is TraceAll for a time and goes back to Normal at 2026-01-01T12:00:00Z: it is not "
+            "written before. End that with osso.scheduler.revert to have it at once."
+        )
+    ]
+    other = plan({"profile": "NoScoring"}, {}, {}, CLUSTER, raised)
+    assert ([one["spec"] for one in other.manifests], other.warnings) == ([{"profile": "NoScoring"}], [])

@@ -23,3 +23,15 @@ def test_everything_else_is_an_error_that_shows_the_value(given):
     with pytest.raises(ValueError, match="fleet_serial is ") as raised:
         batches(given)
     assert repr(given) in str(raised.value)
+
+
+@pytest.mark.parametrize(("given", "sizes"), [((1, 2), [1, 2]), (" 5 ", [" 5 "]), (999999999, [999999999])])
+def test_sizes_are_returned_as_given(given, sizes):
+    assert batches(given) == sizes
+
+
+def test_a_size_of_more_than_nine_digits_is_an_error():
+    with pytest.raises(
+        ValueError, match=r"^fleet_serial is 1000000000: give a number of clusters of 1 or more, a percentage such as '30%'"
+    ):
+        batches(1000000000)

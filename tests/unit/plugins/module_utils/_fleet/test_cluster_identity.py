@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._fleet.cluster_identity import problems, twins
+from ansible_collections.osso.scheduler.plugins.module_utils._fleet.cluster_identity import option_names, problems, similar, twins
 
 HOST = {"host": "https://api.example.com:6443", "api_key": "sha256~of-berlin"}
 
@@ -118,3 +118,76 @@ def test_two_names_of_one_cluster_are_found():
     assert twins({"a": cluster("1", "x"), "b": cluster(None, "x")}) == [["a", "b"]]
     # One address may be a proxy in front of several.
     assert twins({"a": cluster("1", "x"), "b": cluster("2", "x")}) == []
+
+
+def test_every_name_of_an_option_is_known():
+    names = option_names()
+    assert {name: names[name] for name in ("kubeconfig", "host", "api_key", "cert_file", "key_file", "verify_ssl", "ssl_ca_cert")} == {
+        "kubeconfig": "kubeconfig",
+        "host": "host",
+        "api_key": "api_key",
+        "cert_file": "client_cert",
+        "key_file": "client_key",
+        "verify_ssl": "validate_certs",
+        "ssl_ca_cert": "ca_cert",
+    }
+
+
+@pytest.mark.parametrize(
+    ("variables", "found"),
+    [
+        (["cluster_acces", "other"], "cluster_acces"),
+        (["clusteraccess"], "clusteraccess"),
+        (["cluster_access"], ""),
+        ([7, "cluster"], ""),
+        ([], ""),
+    ],
+)
+def test_a_misspelt_variable_is_found(variables, found):
+    assert similar(variables) == found
+
+
+def test_all_problems_of_an_access_are_found_at_once():
+    access = {"kubeconfig": "/nowhere/a:/nowhere/b", "client_cert": "/nowhere/c", "client_key": "/nowhere/k", "ca_cert": "relative"}
+    assert found(access, {"K8S_AUTH_HOST": "x"}) == [
+        "cluster_access.client_cert is /nowhere/c, which does not exist",
+        "cluster_access.client_key is /nowhere/k, which does not exist",
+        "cluster_access.kubeconfig is /nowhere/a, which does not exist",
+        "K8S_AUTH_HOST of the environment would be used as its host: add host to cluster_access, or unset the variable",
+    ]
+    assert found({"kubecofig": 1, 7: 2}) == [
+        "cluster_access.kubecofig is not an option; the closest one is kubeconfig",
+        f"cluster_access.7 is not an option; choose from {', '.join(sorted(set(option_names().values())))}",
+    ]
+
+
+def test_a_path_may_begin_at_the_home_directory(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert found({"kubeconfig": "~/config"}) == ["cluster_access.kubeconfig is ~/config, which does not exist"]
+    (tmp_path / "config").touch()
+    assert found({"kubeconfig": "~/config"}) == []
+
+
+@pytest.mark.parametrize(("value", "mixed"), [("0", True), ("no", True), ("FALSE", True), ("true", False), ("yes", False), ("1", False)])
+def test_only_a_check_of_certificates_that_is_switched_off_is_of_the_environment(value, mixed):
+    assert bool(found(HOST, {"K8S_AUTH_VERIFY_SSL": value})) is mixed
+
+
+def test_a_host_without_credentials_is_incomplete_whatever_the_environment_has():
+    access = {"host": HOST["host"], "username": "a"}
+    assert found(access, {"K8S_AUTH_PASSWORD": "b"}) == [
+        "cluster_access has host without credentials for it: api_key, or client_cert with client_key, is missing"
+    ]
+    # A context beside the host is enough; what else the client would take is named.
+    assert found({**access, "context": "berlin"}, {"K8S_AUTH_PASSWORD": "b", "K8S_AUTH_KUBECONFIG": "c"}) == [
+        "K8S_AUTH_PASSWORD of the environment would be used as its password: add password to cluster_access, or unset the variable"
+    ]
+
+
+def test_names_of_one_cluster_are_one_list_for_each_cluster():
+    def cluster(uid, server):
+        return {"uid": uid, "server": server}
+
+    names = {"a": cluster("1", "x"), "b": cluster("1", "x"), "c": cluster("2", "y"), "d": cluster("2", "z"), "e": cluster(None, "z")}
+    assert twins(names) == [["a", "b"], ["c", "d"], ["d", "e"]]
+    assert twins({}) == []

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jinja2
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._fleet.result_rows import LONGEST_REASON, row, rows, stage, table
+from ansible_collections.osso.scheduler.plugins.module_utils._fleet.result_rows import LONGEST_REASON, plain_text, row, rows, stage, table
 from ansible_collections.osso.scheduler.plugins.module_utils._fleet.summary import summary
 
 TEMPLATES = Path(__file__).parents[5] / "playbooks/templates"
@@ -223,3 +223,126 @@ def test_the_summary_names_other_schedulers_of_the_same_name():
 def test_the_summary_shows_texts_of_a_server_as_texts():
     (first, _next) = summary({}, [ITEM], [VERDICT], [{"item": "batch", "node": "{{ lookup('pipe', 'x') }}", "seconds": 1}])
     assert "{ { lookup" in first
+
+
+def test_a_row_of_a_failure_keeps_what_is_known():
+    known = {**KNOWN, "job": "site.yml", "operator": True, "metrics": True, "schedulers_changed": True, "pools_changed": True}
+    assert row(known, "berlin", ACCESS, "Look", {"msg": "gone"}) == {
+        "job": "site.yml",
+        "cluster": "berlin",
+        "id": "3c0d5a9e",
+        "outcome": "failed",
+        "version": "1.34",
+        "operator": "osso 1.0.0",
+        "schedulers": ["batch"],
+        "changed": ["operator", "metrics", "schedulers", "pools"],
+        "reason": "Look: gone",
+    }
+    empty = {"job": "", "cluster": "a", "id": "", "version": "", "operator": "", "schedulers": [], "changed": []}
+    assert row({}, "a", None, "Look") == {**empty, "outcome": "failed", "reason": "Look: it reports no reason"}
+    assert row(dict.fromkeys(known), "a") == {**empty, "outcome": "done", "reason": ""}
+
+
+def test_credentials_are_in_no_part_of_a_row():
+    known = {"id": ACCESS["api_key"], "schedulers": [ACCESS["password"]], "version": ACCESS["password"]}
+    made = row(known, "berlin", ACCESS)
+    assert (made["id"], made["version"], made["schedulers"]) == ("********", "********", ["********"])
+
+
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        ({"_ansible_no_log": True, "msg": "secret"}, "its output is hidden"),
+        ({"results": [{"msg": "a"}, "text"], "msg": "b"}, "b"),
+        ({"results": None, "msg": "b"}, "b"),
+        ({"results": [{"failed": True, "results": [{"failed": True, "msg": "inner"}], "msg": "outer"}]}, "inner"),
+        ({"results": [{"failed": False, "msg": "a"}], "msg": None}, "it reports no reason"),
+        ({"msg": ["a", 1]}, "['a', 1]"),
+    ],
+)
+def test_the_reason_of_a_result(result, reason):
+    assert failed(result) == f"Look: {reason}"
+
+
+def test_a_reason_has_at_most_the_longest_length():
+    assert plain_text("x" * LONGEST_REASON) == "x" * LONGEST_REASON
+    assert plain_text("x" * (LONGEST_REASON + 1)) == "x" * (LONGEST_REASON - 3) + "..."
+    assert LONGEST_REASON == 500
+
+
+def test_rows_have_the_same_keys_whatever_a_host_keeps():
+    keys = ["cluster", "id", "outcome", "version", "operator", "schedulers", "changed", "reason"]
+    empty = {
+        "cluster": "lisbon",
+        "id": "",
+        "outcome": "not begun",
+        "version": "",
+        "operator": "",
+        "schedulers": [],
+        "changed": [],
+        "reason": "",
+    }
+    kept = {"berlin": {"fleet_row": row({**KNOWN, "job": "site.yml"}, "berlin")}, "lisbon": {"fleet_row": {}}, "oslo": {"fleet_row": None}}
+    found = rows(["oslo", "berlin", "lisbon"], kept, "site.yml")
+    assert [list(one) for one in found] == [keys] * 3
+    assert found[0] == {**empty, "cluster": "oslo"}
+    assert found[1]["schedulers"] == ["batch"]
+    assert found[2] == empty
+    # A row without a job is of any job.
+    assert rows(["a"], {"a": {"fleet_row": {"cluster": "a", "outcome": "done"}}}, "site.yml")[0]["outcome"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("failures", "reason"),
+    [("a", "a failed before"), ("abc", "a, b, c failed before"), ("abcd", "a, b, c and others failed before")],
+)
+def test_at_most_three_clusters_that_failed_are_named(failures, reason):
+    outcomes = {**dict.fromkeys(failures, "failed"), "z": None}
+    assert rows(list(outcomes), facts(**outcomes))[-1]["reason"] == reason
+
+
+def test_the_table_shows_what_a_failed_cluster_changed_and_outcomes_without_a_reason():
+    done = {**row(KNOWN, "a"), "reason": "late"}
+    broken = {**row({"schedulers": ["x", "y"], "metrics": True, "operator": True}, "b"), "outcome": "failed", "reason": ""}
+    waiting = rows(["c"], {"c": {}})
+    assert table([done, broken, *waiting]) == [
+        "cluster  id        version  operator    schedulers  changed            reason",
+        "a        3c0d5a9e  1.34     osso 1.0.0  batch       nothing            done: late",
+        "b        -         -        -           x, y        operator, metrics  failed",
+        "c        -         -        -           -           -                  not begun",
+    ]
+
+
+def test_the_summary_of_several_schedulers_is_whole():
+    items = [
+        {"namespace": "a", "name": "one", "management_state": "Managed"},
+        {"namespace": "b", "name": "gone", "management_state": "Managed", "state": "absent"},
+        {"namespace": "c", "name": "two", "management_state": "Force", "state": "present"},
+        {"namespace": "d", "name": "three", "management_state": "Unmanaged"},
+    ]
+    verdicts = [{"scheduler_names": ["x", "y"]}, {"scheduler_names": ["z"]}, {"scheduler_names": ["w"]}]
+    conflict = {"message": "both place the same pods"}
+    probes = [
+        {"item": "x", "node": "worker-1", "seconds": 2, "conflicts": [conflict]},
+        {"item": "y", "node": "worker-2", "seconds": 3, "conflicts": [conflict]},
+        {"item": "z", "node": ""},
+        {"item": None, "node": "worker-3"},
+        {"item": "w", "node": "worker-4", "conflicts": None},
+    ]
+    assert summary({"job": "site.yml"}, items, verdicts, probes) == [
+        "Scheduler x (a/one) is available; its probe pod was placed on worker-1 after 2 s.",
+        "Scheduler y (a/one) is available; its probe pod was placed on worker-2 after 3 s.",
+        "Scheduler z (c/two) is available; it was not probed. -e probe=always probes it.",
+        "Scheduler w (d/three) is not managed: management_state is Unmanaged.",
+        "Conflict: both place the same pods.",
+        "SecondaryScheduler b/gone is absent.",
+        (
+            "Next: set schedulerName: x in pods, or move workloads with ansible-playbook osso.scheduler.use_scheduler. ansible-playbook "
+            "osso.scheduler.report shows all schedulers and the pods that wait."
+        ),
+    ]
+
+
+def test_the_summary_without_a_name_of_a_scheduler_has_no_next_step():
+    items = [{"namespace": "b", "name": "gone", "state": "absent"}]
+    assert summary({}, items, [{}]) == ["SecondaryScheduler b/gone is absent."]

@@ -12,7 +12,7 @@ from base64 import b64decode
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._images import mirroring, registry_errors
 from ansible_collections.osso.scheduler.plugins.module_utils._images.credentials import auth_file
-from ansible_collections.osso.scheduler.plugins.module_utils._images.reference import parse, parse_registry
+from ansible_collections.osso.scheduler.plugins.module_utils._images.reference import parse, parse_registry, problem
 
 ONE, TWO = ("sha256:" + digit * 64 for digit in "12")
 SCHEDULER = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7"
@@ -279,3 +279,164 @@ def test_before_a_push_what_is_not_there_is_no_problem():
     (problem,) = registry_errors.problems(answers, "publish_")
     assert problem.startswith("r.example.com: ")
     assert "publish_credentials" in problem
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("nginx", ("docker.io", "library/nginx", "latest", "")),
+        ("team/nginx", ("docker.io", "team/nginx", "latest", "")),
+        ("quay.io/a:1", ("quay.io", "a", "1", "")),
+        (f"quay.io/a@{ONE}", ("quay.io", "a", "", ONE)),
+        (f"quay.io/a:1@{ONE}", ("quay.io", "a", "1", ONE)),
+        ("host:5000/a", ("host:5000", "a", "latest", "")),
+        ("localhost/a", ("localhost", "a", "latest", "")),
+    ],
+)
+def test_the_parts_of_a_reference(text, parts):
+    assert parse(text) == parts
+    assert problem(text) == ""
+
+
+def test_the_problem_of_a_reference_is_its_message():
+    assert problem("quay.io/a@sha256:12") == (
+        "'quay.io/a@sha256:12' is no image reference: @ must be followed by sha256: and 64 hexadecimal digits"
+    )
+    assert problem("quay.io/A").startswith("'quay.io/A' is no image reference, such as registry.example.com/team/name:1.0 or ")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [("quay.io", ("quay.io", "")), ("quay.io/", ("quay.io", "")), ("r:5000/a/b/", ("r:5000", "a/b")), ("localhost", ("localhost", ""))],
+)
+def test_the_parts_of_a_registry(text, parts):
+    assert parse_registry(text) == parts
+
+
+def test_a_place_of_its_own_in_the_registry():
+    (entry,) = mirroring.plan([{"image": SCHEDULER, "to": "/team/scheduler/"}], "r.example.com")
+    assert entry == {
+        "image": SCHEDULER,
+        "source": SCHEDULER,
+        "source_host": "registry.k8s.io",
+        "source_repository": "registry.k8s.io/scheduler-plugins/kube-scheduler",
+        "repository": "r.example.com/team/scheduler",
+        "target": "r.example.com/team/scheduler:v0.34.7",
+        "target_host": "r.example.com",
+        "digest": "",
+    }
+    (entry,) = mirroring.plan([{"image": SCHEDULER, "to": None}], "r.example.com")
+    assert entry["repository"] == "r.example.com/scheduler-plugins/kube-scheduler"
+    with pytest.raises(ValueError, match="is no image reference"):
+        mirroring.plan([{"image": SCHEDULER, "to": "Team"}], "r.example.com")
+
+
+def test_the_remedy_for_two_repositories_is_a_place_with_the_host():
+    with pytest.raises(ValueError, match="would both become") as refusal:
+        mirroring.plan(["quay.io/a:1", "GHCR.io:443/a:2"], "r.example.com")
+    assert str(refusal.value) == (
+        "quay.io/a and GHCR.io:443/a would both become r.example.com/a; give one of them another place: {image: GHCR.io:443/a:2, to: ghcr-io/a}"
+    )
+
+
+def test_a_registry_of_which_the_name_only_begins_alike_is_a_source():
+    assert mirroring.plan(["r.example.com/mirrored/a:1"], "r.example.com/mirror")[0]["target"] == "r.example.com/mirror/mirrored/a:1"
+
+
+def test_images_that_are_missing_come_with_their_digest():
+    plan = mirroring.plan([SCHEDULER, OPERATOR], REGISTRY)
+    found = mirroring.compare(plan, [FOUND, FOUND], [UNKNOWN, FOUND])
+    assert found == {
+        "problems": [],
+        "missing": [{**plan[0], "digest": ONE}],
+        "copies": {entry["image"]: f"{entry['repository']}@{ONE}" for entry in plan},
+    }
+
+
+def test_an_image_whose_source_fails_is_neither_missing_nor_copied():
+    plan = mirroring.plan([SCHEDULER], REGISTRY)
+    found = mirroring.compare(plan, [{**UNKNOWN, "stdout": f"a@{ONE}"}], [FOUND])
+    assert found == {"problems": [f"{SCHEDULER}: {EXPLAINED}"], "missing": [], "copies": {}}
+    # A copy that the registry does not show is copied all the same.
+    found = mirroring.compare(plan, [FOUND], [{"rc": 1}])
+    assert found["problems"] == [f"{plan[0]['target']}: no error message"]
+    assert [one["digest"] for one in found["missing"]] == [ONE]
+    assert found["copies"] == {SCHEDULER: f"{plan[0]['repository']}@{ONE}"}
+    # What the registry refuses is a problem with the variables of the playbook.
+    (problem,) = mirroring.compare(plan, [REFUSED], [FOUND])["problems"]
+    assert "correct mirror_credentials (or mirror_auth_file) for it" in problem
+
+
+EXPLAINED = (
+    "the image does not exist: correct its name or tag. Original message: reading manifest 1 in r/a: manifest unknown: manifest unknown"
+)
+
+
+def test_an_image_without_a_source_is_no_object_of_a_catalog():
+    bundle = {"schema": "olm.bundle", "package": "p", "image": "", "relatedImages": [{"name": "n"}, {"image": "q/a:1"}]}
+    assert mirroring.catalog_images([bundle, {"schema": "olm.bundle", "package": "p"}]) == ["q/a:1"]
+    with pytest.raises(ValueError, match="the catalog has no bundle of the package p; it has no package at all"):
+        mirroring.catalog_images([{"schema": "olm.package"}], "p")
+
+
+def test_no_image_of_the_collection_is_named_where_none_was_mirrored():
+    assert mirroring.variables([], {}, "none") == {}
+    assert mirroring.variables([], {"p": "m/p@x"}, "none", probe="p") == {"probe_image": "m/p@x"}
+
+
+@pytest.mark.parametrize(
+    ("output", "about", "explained"),
+    [
+        (UNKNOWN["stderr"], "r.example.com/a:1", EXPLAINED),
+        (
+            "dial tcp: i/o timeout",
+            "r.example.com",
+            (
+                "the registry does not answer: see that it runs and can be reached from here, and whether a proxy is needed (HTTPS_PROXY). Original "
+                "message: dial tcp: i/o timeout"
+            ),
+        ),
+        (
+            "write /x: No space left on device",
+            "r.example.com/a:1",
+            "there is no space left. Original message: write /x: No space left on device",
+        ),
+        ("open /x: permission denied\n\n", "r.example.com/a:1", "open /x: permission denied"),
+        ('time="t" level=error msg="a \\"b\\""', "r.example.com/a:1", 'a "b"'),
+        ('time="t" level=info msg="a"', "r.example.com/a:1", 'time="t" level=info msg="a"'),
+    ],
+)
+def test_an_error_of_a_registry_is_one_sentence(output, about, explained):
+    assert registry_errors.about(output, "r.example.com/a:1") == about
+    assert registry_errors.explain(output, "r.example.com/a:1", "v_") == f"{about}: {explained}"
+
+
+def test_answers_without_an_error_are_no_problem():
+    answers = [
+        {"item": "r.example.com/a:1", "rc": 0, "stderr": "connection refused"},
+        {"item": "r.example.com/b:1", "rc": 1},
+        {"item": "r.example.com/c:1", "rc": 1, "stderr": "manifest unknown"},
+    ]
+    assert registry_errors.problems(answers, "v_") == ["r.example.com/b:1: no error message"]
+
+
+def test_an_auth_file_has_one_entry_for_each_registry():
+    text = auth_file({"a.example.com": {"username": "u", "password": "p"}, "b.example.com/team/": {"username": "v", "password": "q"}})
+    assert json.loads(text) == {"auths": {"a.example.com": {"auth": "dTpw"}, "b.example.com/team": {"auth": "djpx"}}}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (None, "credentials has to be a mapping from registry to username and password"),
+        ({"a b": {}}, "credentials: 'a b' is no registry"),
+        ({"r": {"username": "u"}}, "credentials['r'] has to have username and password, both of them texts, and nothing else"),
+        ({"r": {"username": "u", "password": ""}}, "credentials['r'] has to have username and password"),
+        ({"r": {"username": 1, "password": "p"}}, "credentials['r'] has to have username and password"),
+        ({"r": {"username": "u:v", "password": "p"}}, "credentials['r'].username must not contain a colon"),
+    ],
+)
+def test_credentials_that_cannot_be_used_are_named(given, says):
+    with pytest.raises(ValueError, match=r"^credentials") as refusal:
+        auth_file(given)
+    assert str(refusal.value).startswith(says)

@@ -76,3 +76,81 @@ def test_a_resource_of_ours_fits_our_definition():
     spec = {"managementState": "Managed", "schedulerConfig": "c", "schedulerImage": "i", "logLevel": "Normal", "operatorLogLevel": "Normal"}
     assert violations({"spec": spec, "status": {"conditions": []}}, schema) == []
     assert violations({"spec": {**spec, "logLevel": 3}}, schema) == ["spec.logLevel must be of type string"]
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "wrong"),
+    [
+        # Limits are allowed values, unless they are exclusive.
+        (1, {"minimum": 1}, None),
+        (1, {"minimum": 1, "exclusiveMinimum": True}, "is 1; the minimum is 1"),
+        (2, {"minimum": 1, "exclusiveMinimum": True}, None),
+        (0, {"minimum": 0}, None),
+        (-1, {"minimum": 0}, "is -1; the minimum is 0"),
+        (9, {"maximum": 9}, None),
+        (10, {"maximum": 9}, "is 10; the maximum is 9"),
+        (1, {"maximum": 0}, "is 1; the maximum is 0"),
+        (8, {"maximum": 9, "exclusiveMaximum": True}, None),
+        ("1", {"minimum": 2}, None),
+        (True, {"minimum": 2}, None),
+        ("ab", {"minLength": 2, "maxLength": 2}, None),
+        ("a", {"minLength": 2}, "has 1 characters; the minimum is 2"),
+        ([1], {"minItems": 1, "maxItems": 1}, None),
+        ([], {"minItems": 1}, "has 0 items; the minimum is 1"),
+        ([1, 2], {"maxItems": 1}, "has 2 items; the maximum is 1"),
+        ({"a": 1}, {"minProperties": 1, "maxProperties": 1}, None),
+        ({}, {"minProperties": 1}, "has 0 properties; the minimum is 1"),
+        ({"a": 1, "b": 2}, {"maxProperties": 1}, "has 2 properties; the maximum is 1"),
+        # Types
+        ({}, {"type": "object"}, None),
+        ([], {"type": "object"}, "must be of type object"),
+        ([], {"type": "array"}, None),
+        ({}, {"type": "array"}, "must be of type array"),
+        ("", {"type": "string"}, None),
+        (1, {"type": "string"}, "must be of type string"),
+        (False, {"type": "boolean"}, None),
+        (0, {"type": "boolean"}, "must be of type boolean"),
+        (1.5, {"type": "number"}, None),
+        (1.5, {"type": "integer"}, "must be of type integer"),
+        (True, {"type": "number"}, "must be of type number"),
+        ("1", {"type": "number"}, "must be of type number"),
+        (1, {"type": "unknown"}, None),
+        (1, {"x-kubernetes-int-or-string": True}, None),
+        (1.5, {"x-kubernetes-int-or-string": True}, "must be a number or a text"),
+        ("b", {"enum": ["a", "b"]}, None),
+        ("ab", {"pattern": "^a"}, None),
+        ("ba", {"pattern": "^a"}, "does not match the pattern ^a"),
+        (1, {"pattern": "^a"}, None),
+        # Combinations
+        (1, {"oneOf": [{"minimum": 0}, {"minimum": 2}]}, None),
+        (1, {"oneOf": [{"minimum": 2}, {"minimum": 3}]}, "does not fit oneOf of its schema"),
+        (1, {"anyOf": [{"minimum": 0}, {"maximum": 2}]}, None),
+        (1, {"not": {"enum": [2]}}, None),
+        (None, {}, None),
+        (None, {"nullable": True, "type": "string"}, None),
+        (None, {"nullable": False, "enum": ["a"]}, "is None; allowed are 'a'"),
+    ],
+)
+def test_a_value_of_a_schema(value, schema, wrong):
+    assert violations({"spec": {"x": value}}, field(**schema)) == ([f"spec.x {wrong}"] if wrong else [])
+
+
+def test_each_wrong_field_is_named_with_its_path():
+    item = {"type": "object", "required": ["name", "kind"], "properties": {"name": {"type": "string"}, "kind": {"default": "a"}}}
+    schema = of_spec(
+        required=["list", "x"], properties={"list": {"type": "array", "items": item}}, additionalProperties={"type": "integer"}
+    )
+    obj = {"spec": {"list": [{"name": "a"}, {}, {"name": 1}], "other": "text", "fine": 1}}
+    assert violations(obj, schema) == [
+        "spec.x is missing",
+        "spec.list[1].name is missing",
+        "spec.list[2].name must be of type string",
+        "spec.other must be of type integer",
+    ]
+
+
+def test_the_object_itself_is_named_where_no_field_is_wrong():
+    assert violations({"spec": 1, "other": 2}, {"type": "object", "maxProperties": 1}) == ["the object has 2 properties; the maximum is 1"]
+    assert violations({"spec": 1}, {"type": "array"}) == ["the object must be of type array"]
+    assert violations({"spec": 1}, {"not": {"required": ["spec"]}}) == ["the object is what its schema excludes"]
+    assert violations({"kind": "K"}, {"required": ["spec", "kind"]}) == ["spec is missing"]

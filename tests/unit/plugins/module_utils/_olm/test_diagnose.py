@@ -15,7 +15,10 @@ from ansible_collections.osso.scheduler.plugins.module_utils._olm.diagnose impor
     Seen,
     bundle_cannot_be_pulled,
     carries,
+    deployments_of,
     evaluate,
+    is_deleted,
+    needs_unpack_pods,
     uninstalled,
 )
 
@@ -384,3 +387,270 @@ def test_a_variable_without_a_value_is_there():
     live = deployment(env=[{"name": "HTTP_PROXY"}])
     assert carries(live, {"env": [{"name": "HTTP_PROXY", "value": ""}]})
     assert not carries(live, {"env": [{"name": "NO_PROXY", "value": ""}]})
+
+
+@pytest.mark.parametrize(
+    ("live", "told"),
+    [
+        (None, "ClusterServiceVersion demo.v1.0.0 does not exist"),
+        (csv("Succeeded"), ""),
+        (csv(None, None, None), "ClusterServiceVersion demo.v1.0.0 is new"),
+        (csv("Pending", "", "two\n lines"), "ClusterServiceVersion demo.v1.0.0 is Pending (): two lines"),
+        (csv("Pending", "R"), "ClusterServiceVersion demo.v1.0.0 is Pending (R): "),
+    ],
+)
+def test_why_a_csv_is_not_installed(live, told):
+    assert uninstalled(NAME, live) == told
+
+
+def test_a_copy_without_a_message_is_called_copied():
+    live = csv("Succeeded", message=None)
+    live["metadata"]["labels"] = {"olm.copiedFrom": "m"}
+    assert uninstalled(NAME, live) == f"ClusterServiceVersion {NAME} is here only as a copy of the one in namespace m (Copied)"
+    assert verdict(subscription(**INSTALLED), csv=live) == (
+        "failed",
+        (
+            f"Subscription demo: ClusterServiceVersion {NAME} is here only as a copy of the one in namespace m (Copied); remove the operator there, or "
+            "watch no namespace that it watches"
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("sub", "plans", "options", "expected"),
+    [
+        (subscription(**COMING), [plan("")], {}, ("pending", "InstallPlan install-1 is new: it gives no reason")),
+        (
+            subscription(**COMING),
+            [plan("Installing")],
+            {},
+            ("pending", "InstallPlan install-1 is Installing: it gives no reason"),
+        ),
+        (
+            subscription(**COMING),
+            [plan("Planning", message="m")],
+            {"catalog": catalog()},
+            ("pending", "InstallPlan install-1 is Planning: m"),
+        ),
+        # A plan that waits, but for another version than the one that is coming
+        (
+            subscription(**{**COMING, "currentCSV": "demo.v2.0.0"}),
+            [plan("RequiresApproval", approved=False)],
+            {},
+            ("pending", "InstallPlan install-1 is RequiresApproval: it gives no reason"),
+        ),
+        (
+            subscription(**COMING),
+            [plan("Complete")],
+            {},
+            ("pending", "Subscription demo is UpgradePending; its CSV demo.v1.0.0 does not exist"),
+        ),
+        (
+            subscription(**COMING),
+            [plan("Complete")],
+            {"csv": csv("Succeeded")},
+            ("pending", "demo.v1.0.0 is installed; the Subscription is UpgradePending"),
+        ),
+        (
+            subscription(currentCSV=NAME),
+            [],
+            {"csv": csv("Succeeded")},
+            ("pending", "demo.v1.0.0 is installed; the Subscription is not processed yet"),
+        ),
+        (
+            subscription(),
+            [],
+            {},
+            ("pending", "Subscription demo: OLM reports nothing about it; does its catalog-operator run?"),
+        ),
+        (
+            subscription(**INSTALLED),
+            [plan("Complete")],
+            {"csv": csv("Succeeded"), "wanted": "demo.v2.0.0", "short": True, "deployments": {}},
+            ("pending", "Deployment demo does not exist"),
+        ),
+        (
+            subscription(**{**INSTALLED, "state": "UpgradePending"}),
+            [plan("Complete")],
+            {"csv": csv("Succeeded"), "wanted": "demo.v2.0.0", "short": True},
+            ("pending", "demo.v1.0.0 is installed; the Subscription is UpgradePending"),
+        ),
+        (
+            subscription(**INSTALLED),
+            [plan("Complete")],
+            {"csv": csv("Succeeded"), "wanted": "demo.v2.0.0"},
+            ("pending", "demo.v1.0.0 is installed; the Subscription is AtLatestKnown"),
+        ),
+        # A condition that is False says nothing.
+        (
+            subscription([{"type": "ResolutionFailed", "status": "False", "message": "m"}]),
+            [],
+            {},
+            ("pending", "Subscription demo: OLM reports nothing about it; does its catalog-operator run?"),
+        ),
+        (
+            subscription([{"type": "BundleUnpackFailed"}]),
+            [],
+            {},
+            ("failed", "Subscription demo: its bundle cannot be unpacked: BundleUnpackFailed"),
+        ),
+    ],
+)
+def test_how_far_olm_is(sub, plans, options, expected):
+    assert verdict(sub, *plans, **options) == expected
+
+
+def test_every_reason_of_a_plan_is_named_once():
+    condition = {"type": "Installed", "status": "False", "reason": "R", "message": " m "}
+    lookup = {
+        "identifier": "demo.v1.0.0",
+        "conditions": [
+            {"type": "BundleLookupPending", "status": "True", "reason": "JobIncomplete", "message": "unpack job not completed"},
+            {"type": "BundleLookupPersisted", "status": "False", "message": "no"},
+        ],
+    }
+    stuck = plan("Installing", message="R: m", conditions=[condition, {"type": "X", "status": "True"}], bundleLookups=[lookup, {}])
+    assert verdict(subscription(**COMING), stuck) == (
+        "pending",
+        "InstallPlan install-1 is Installing: R: m; bundle demo.v1.0.0: JobIncomplete: unpack job not completed",
+    )
+
+
+@pytest.mark.parametrize("phase", ["Pending", "Installing", "Failed"])
+@pytest.mark.parametrize("reason", ["RequirementsNotMet", "RequirementsUnknown", "Other"])
+def test_requirements_are_named_where_they_are_the_reason(phase, reason):
+    lacking = [{"status": "NotPresent"}, {"kind": "K", "name": "n", "status": "Satisfied", "dependents": [{"status": "NotSatisfied"}]}]
+    found = verdict(subscription(**COMING), plan("Complete"), csv=csv(phase, reason, requirementStatus=lacking))
+    named = phase == "Pending" or reason.startswith("Requirements")
+    assert found.why == f"ClusterServiceVersion {NAME} is {phase} ({reason}): " + ("; ? ? is NotPresent" if named else "")
+    assert found.state == ("failed" if phase == "Failed" else "pending")
+
+
+def test_dependents_that_are_satisfied_are_not_named():
+    dependents = [
+        {"kind": "PolicyRule", "status": "Satisfied", "message": "fine"},
+        {"kind": "Role", "status": "NotSatisfied", "message": "bad"},
+    ]
+    lacking = [{"kind": "K", "name": "n", "status": "NotPresent", "message": "m", "dependents": dependents}]
+    found = verdict(subscription(**COMING), plan("Complete"), csv=csv("Pending", "R", "why", requirementStatus=lacking))
+    assert found.why == f"ClusterServiceVersion {NAME} is Pending (R): why; K n is NotPresent: m; Role NotSatisfied: bad"
+
+
+def test_the_way_back_is_named_while_the_old_version_exists():
+    crashing = csv("Failed")
+    crashing["spec"]["replaces"] = OLD
+    seen = Seen(
+        subscription(**INSTALLED),
+        [plan("Complete")],
+        {NAME: crashing, OLD: {"metadata": {"name": OLD}}},
+        {"demo": deployment(available=0)},
+        None,
+    )
+    goal = Goal(lambda name: True, lambda name: False, {}, lambda plan: False)
+    assert evaluate(seen, goal).why.endswith(
+        f". OLM does not return to {OLD}: to install it again, remove the operator with state: absent, its custom resources stay, and install it "
+        f"again with starting_csv: {OLD} and upgrade: none"
+    )
+    assert "OLM does not return" not in evaluate(seen._replace(deployments={"demo": deployment()}), goal).why
+
+
+@pytest.mark.parametrize("state", ["Failed", "Installing"])
+def test_the_way_back_is_not_named_for_a_version_whose_plan_was_not_executed(state):
+    crashing = csv("Failed")
+    crashing["spec"]["replaces"] = OLD
+    before = plan(state)
+    before["metadata"]["name"] = "install-0"
+    before["spec"]["clusterServiceVersionNames"] = [OLD]
+    found = verdict(subscription(**INSTALLED), before, plan("Complete"), csv=crashing, deployments={"demo": deployment(available=0)})
+    assert "OLM does not return" not in found.why
+
+
+@pytest.mark.parametrize("upgrade", ["installed", "replaced by another CSV", "neither"])
+def test_a_resolution_that_fails_for_the_version_before_is_waited_for(upgrade):
+    csvs = {OLD: {"metadata": {"name": OLD}, "status": {"phase": "Succeeded"}}}
+    if upgrade == "replaced by another CSV":
+        csvs[NAME] = {"metadata": {"name": NAME}, "spec": {"replaces": OLD}, "status": {"phase": "Succeeded"}}
+    status = {"installedCSV": OLD, "currentCSV": NAME} if upgrade == "installed" else {}
+    goal = Goal(lambda name: False, lambda name: False, {}, lambda plan: False)
+    found = evaluate(Seen(subscription([ORPHANED], **status), [], csvs, {}, None), goal)
+    assert found.state == ("failed" if upgrade == "neither" else "pending")
+
+
+def test_a_subscription_without_news_is_not_unpacking():
+    for kind, status, needed in (
+        ("BundleUnpacking", "True", True),
+        ("BundleUnpackFailed", "True", True),
+        ("BundleUnpacking", "False", False),
+        ("ResolutionFailed", "True", False),
+    ):
+        seen = Seen(subscription([{"type": kind, "status": status, "message": "ErrImagePull"}]), [], {}, {}, None)
+        assert needs_unpack_pods(seen) is needed
+        assert bundle_cannot_be_pulled(seen) is (kind == "BundleUnpacking" and status == "True")
+    nothing = Seen(None, [], {}, {}, None)
+    assert (needs_unpack_pods(nothing), bundle_cannot_be_pulled(nothing)) == (False, False)
+    assert bundle_cannot_be_pulled(Seen(subscription([{"type": "BundleUnpacking"}]), [], {}, {}, None)) is False
+
+
+def test_an_installed_csv_that_is_missing_is_deleted_unless_another_one_comes():
+    for status, there, deleted in (
+        ({"installedCSV": NAME, "currentCSV": NAME}, {}, True),
+        ({"installedCSV": NAME, "currentCSV": NAME}, {NAME: csv("Succeeded")}, False),
+        ({"installedCSV": OLD, "currentCSV": NAME}, {}, False),
+        ({"currentCSV": NAME}, {}, False),
+        ({}, {}, False),
+    ):
+        assert is_deleted(Seen(subscription(**status), [], there, {}, None)) is deleted
+
+
+def test_deployments_of_a_csv_are_those_of_its_install_strategy():
+    assert deployments_of(csv("Succeeded")) == ["demo"]
+    for spec in (None, {}, {"install": None}, {"install": {"spec": None}}, {"install": {"spec": {"deployments": None}}}):
+        assert deployments_of({"spec": spec}) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "live", "same"),
+    [
+        ({"limits": {"cpu": "1"}}, {"limits": {"cpu": "1000m"}}, True),
+        ({"limits": {"cpu": "1"}}, {"limits": {"cpu": "2"}}, False),
+        ({"limits": {"cpu": "1"}}, {"requests": {"cpu": "1"}}, False),
+        ({"requests": {"memory": "1Gi"}}, {"requests": {"memory": "1024Mi", "cpu": "1"}, "limits": {"cpu": "2"}}, True),
+        ({"requests": {"memory": "1Gi"}}, {"requests": {"cpu": "1Gi"}}, False),
+        ({"limits": None}, {}, True),
+        (None, None, True),
+        ({"limits": {"cpu": "1"}}, None, False),
+    ],
+)
+def test_resources_of_the_config_are_compared_as_quantities(wanted, live, same):
+    made = deployment()
+    made["spec"]["template"]["spec"]["containers"][0]["resources"] = live
+    assert carries(made, {"resources": wanted}) is same
+
+
+@pytest.mark.parametrize(
+    ("config", "pod", "same"),
+    [
+        ({}, {}, True),
+        ({"nodeSelector": {}}, {}, True),
+        ({"nodeSelector": None}, {"nodeSelector": {}}, True),
+        ({"nodeSelector": {}}, {"nodeSelector": {"a": "b"}}, False),
+        ({"tolerations": [{"operator": "Exists"}]}, {"tolerations": [{"operator": "Exists"}]}, True),
+        ({"tolerations": [{"key": "a"}]}, {"tolerations": [{"key": "b"}]}, False),
+        ({"volumes": [{"name": "a"}]}, {"volumes": [{"name": "b"}, {"name": "a"}]}, True),
+        ({"env": [{"name": "A", "value": 1}]}, {"env": [{"name": "A", "value": "1"}]}, True),
+        ({"env": [{"name": "A", "valueFrom": {}}]}, {}, True),
+        ({"env": [{"name": "A", "value": ""}]}, {"env": [{"name": "A", "valueFrom": {}}]}, False),
+        ({"env": None, "envFrom": None, "volumeMounts": None, "tolerations": None, "volumes": None}, {}, True),
+    ],
+)
+def test_config_is_compared_with_the_pods(config, pod, same):
+    made = deployment()
+    content = {key: value for key, value in pod.items() if key != "env"}
+    made["spec"]["template"]["spec"] = {"containers": [{"name": "c", "env": pod.get("env")}], **content}
+    assert carries(made, config) is same
+
+
+def test_every_container_has_the_config():
+    made = deployment(env=[{"name": "A", "value": "b"}])
+    made["spec"]["template"]["spec"]["containers"].append({"name": "other"})
+    assert not carries(made, {"env": [{"name": "A", "value": "b"}]})

@@ -121,3 +121,86 @@ def test_precedence_is_that_of_semver():
     for index, version in enumerate(rising):
         assert [precedes(version, other) for other in rising] == [index < place for place in range(len(rising))]
     assert not precedes("1.0.0+a", "1.0.0+b")
+
+
+def test_versions_are_learnt_from_each_kind_of_object():
+    properties = json.dumps({"properties": [{"type": "olm.package", "value": {"packageName": "a", "version": "9.9.9"}}]})
+    versions = Versions("a", [("a-known", "1.0.0"), ("a-unknown", None)])
+    versions.learn(
+        [
+            plan("one", "a.v1.0.0"),
+            {"status": {"bundleLookups": [{"identifier": "x"}, {"properties": properties}, lookup("a-known", "b", "7.0.0")]}},
+        ],
+        [
+            {"metadata": {"name": "annotated", "annotations": {"operatorframework.io/properties": properties}}, "spec": {"version": 2}},
+            {"metadata": {"name": "bare"}},
+        ],
+        [{"spec": {"name": "b"}, "status": {"installedCSV": "b-there", "currentCSV": "b-next"}}, {"spec": {"name": "c"}}],
+    )
+    names = ("a-known", "a-unknown", "a.v1.0.0", "annotated", "bare", "b-there", "b-next", "x")
+    assert {name: (versions.version(name), versions.package(name)) for name in names} == {
+        # What the catalog says comes first.
+        "a-known": ("1.0.0", "a"),
+        "a-unknown": (None, "a"),
+        "a.v1.0.0": ("1.0.0", "a"),
+        "annotated": ("2", "a"),
+        "bare": (None, None),
+        "b-there": (None, "b"),
+        "b-next": (None, "b"),
+        "x": (None, None),
+    }
+    assert versions.version(None) is None
+    assert versions.version("") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "found"),
+    [
+        ("a.v1.0.0", "1.0.0", True),
+        ("a.v1.0.0", "v1.0.0", True),
+        ("a.1.0.0", "1.0.0", True),
+        ("a.v1.0.0-rc.1", "1.0.0-rc.1", True),
+        ("a.v1.0.0", "a.v1.0.0", True),
+        ("a.v1.0.0", "1.0", False),
+        ("a", "a", True),
+        (None, "1.0.0", False),
+        ("", "", False),
+    ],
+)
+def test_a_name_matches_its_version_and_itself(name, version, found):
+    assert Versions("a").matches(name, version) is found
+
+
+def test_a_plan_without_a_specification_installs_nothing_and_does_not_wait():
+    assert plans.csvs_of({}) == []
+    assert plans.waits_for_approval({}) is False
+    assert plans.waits_for_approval({"status": {"phase": "RequiresApproval"}}) is True
+    assert plans.waits_for_approval(plan("a", approved=True)) is False
+
+
+def test_the_plan_of_a_subscription_is_the_one_that_it_refers_to():
+    assert plans.current([ONE, TWO], subscription("two")) is TWO
+    assert plans.current([ONE, TWO], subscription("three")) is None
+    assert plans.current([ONE, TWO], subscription()) is None
+    assert plans.current([ONE, TWO], None) is None
+
+
+def test_of_several_plans_without_a_reference_the_newest_is_approved():
+    twins = [plan("b", "a.v1.0.0", generation=2), plan("c", "a.v1.0.0", generation=1), plan("a", "a.v1.0.0", generation=2)]
+    assert choice(twins, "1.0.0") == "b"
+    without = [plan("a", "a.v1.0.0"), plan("b", "a.v1.0.0", generation=0)]
+    del without[1]["spec"]["generation"]
+    assert choice(without, "1.0.0") == "a"
+
+
+@pytest.mark.parametrize(
+    ("version", "key"),
+    [
+        ("1.2.3", ([1, 2, 3], True, [])),
+        ("v1.2", ([1, 2], True, [])),
+        ("1.x.3", ([1, 0, 3], True, [])),
+        ("1.0.0-rc.1+build-2", ([1, 0, 0], False, [(1, 0, "rc"), (0, 1, "")])),
+    ],
+)
+def test_the_key_to_sort_versions(version, key):
+    assert plans.precedence(version) == key
