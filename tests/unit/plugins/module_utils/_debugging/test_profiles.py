@@ -71,12 +71,14 @@ class Scheduler:
         assert (namespace, pod) == ("n", "p")
         ours, theirs = socket.socketpair()
         ours.settimeout(10)
+        same = ours.dup()  # that of TLS is not closed after an error
         thread = threading.Thread(target=self._serve, args=[theirs, port, patience], daemon=True)
         thread.start()
         try:
             yield ours
         finally:
-            ours.close()
+            same.shutdown(socket.SHUT_WR)
+            same.close()
             thread.join(10)
 
     def _serve(self, plain, port, patience):
