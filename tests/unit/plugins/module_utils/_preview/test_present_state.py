@@ -134,7 +134,7 @@ def test_without_a_configuration_the_defaults_run():
         (
             Cluster("--config=/etc/c.yaml", text=None),
             "default-scheduler",
-            r"the configuration of StaticPod openshift-kube-scheduler/kube-scheduler is unknown: it is the file /etc/c\.yaml of its node, or cannot be read\. In the place of",
+            r"of StaticPod openshift-kube-scheduler/kube-scheduler is unknown: it is the file /etc/c\.yaml of its node, or cannot be read\. In the place of",
         ),
         (
             Cluster(),
