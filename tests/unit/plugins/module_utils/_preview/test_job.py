@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
@@ -460,3 +463,27 @@ def test_the_start_is_bounded(monkeypatch):
     cluster = Cluster(monkeypatch, states={"preview": {"waiting": {"reason": "Other", "message": "why"}}}, namespace=HERE)
     with pytest.raises(ClusterError, match=r"gave no result within 30\d s: Other: why"):
         cluster.preview()
+
+
+@pytest.fixture
+def other_container():
+    """A process that another container of the pod runs for a side, under its variable."""
+    side = f"candidate-{random.Random().getrandbits(40)}"
+    with subprocess.Popen(["sleep", "60"], env={in_pod.SIDE: side}) as process:
+        yield side, process
+        process.kill()
+
+
+def test_the_program_of_another_container_is_copied_and_its_process_ended(tmp_path, other_container):
+    side, process = other_container
+    path = str(tmp_path / "copy")
+    assert in_pod._copied(side, path) == path
+    assert process.wait(10) == -9
+    assert (Path(path).read_bytes(), Path(path).stat().st_mode & 0o777) == (Path(shutil.which("sleep")).resolve().read_bytes(), 0o700)
+
+
+def test_a_program_that_no_container_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(in_pod, "PROGRAM_SECONDS", 0.05)
+    why = r"^side\.image: the program of the image was not found within 0\.05 s: its (container runs no process|process cannot be read)\.$"
+    with pytest.raises(ClusterError, match=why):
+        in_pod._copied("side", str(tmp_path / "copy"))

@@ -7,12 +7,23 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import explanation, simulation
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, preview
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import parse
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import (
+    Options,
+    Selection,
+    _assumptions,
+    about_load,
+    preview,
+    source_of,
+    text_of,
+)
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Sandbox
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import Candidate
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import Snapshot, parse
 from support import scheduler_stand_in
 from support.preview import CONFIG, listed, node, pod
 
@@ -286,3 +297,115 @@ def test_limits_of_a_preview(ask):
         "33.3 % of the pods would be on another node, the limit is 33.0 %: shop/moves.",
     ]
     assert ask(objects, "replace", max_unschedulable=1, max_moved_percent=33.3)["exceeded"] == []
+
+
+@pytest.mark.parametrize(
+    ("side", "text"),
+    [
+        ({"config": {"a": 1}}, "a: 1\n"),
+        ({"config_text": "a: 2\n", "config": None}, "a: 2\n"),
+        ({"config_file": True}, b"a: \xff\n"),
+    ],
+)
+def test_the_configuration_of_a_side(tmp_path, side, text):
+    file = tmp_path / "config.yaml"
+    file.write_bytes(b"a: \xff\n")
+    side = {name: str(file) if value is True else value for name, value in side.items()}
+    assert text_of("baseline", side) == text
+    option = "config_file" if isinstance(text, bytes) else "config" if "1" in text else "config_text"
+    assert source_of("baseline", side) == f"baseline.{option}" + (f": {file}" if option == "config_file" else "")
+    assert source_of("baseline", {**side, "source": "elsewhere"}) == "elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("side", "message"),
+    [
+        ({}, "set one of x.config, x.config_text, x.config_file, x.preset; set are: none."),
+        ({"config": {"a": 1}, "preset": "p"}, "set one of x.config, x.config_text, x.config_file, x.preset; set are: x.config, x.preset."),
+    ],
+)
+def test_one_configuration_is_required(side, message):
+    with pytest.raises(InputError) as error:
+        text_of("x", side)
+    assert error.value.message == f"x: {message}"
+
+
+def test_configurations_that_cannot_be_read():
+    with pytest.raises(InputError, match=r"^x\.config_file: /nowhere cannot be read: No such file or directory\.$"):
+        text_of("x", {"config_file": "/nowhere"})
+    with pytest.raises(InputError, match=r"^x\.preset"):
+        text_of("x", {"preset": "no-such-preset"})
+    assert source_of("x", {"preset": "packing"}) == "x.preset: packing"
+
+
+def test_a_side_without_a_program(ask):
+    with pytest.raises(InputError, match=r"^candidate: set candidate\.binary, the path of a kube-scheduler, or candidate\.image, whose"):
+        ask([node("a"), pod("p")], "pending", {"binary": None})
+
+
+def candidate(**more):
+    return Candidate("candidate", "/b", "1.34", {}, ("x",), **more)
+
+
+MEASURED = {"apiVersion": "metrics.k8s.io/v1beta1", "kind": "NodeMetrics", "metadata": {"name": "a"}, "usage": {"cpu": "1"}}
+
+
+def test_the_assumptions_about_the_load():
+    plain, measured = parse(listed(node("a")), "list"), parse(listed(node("a"), MEASURED), "list")
+    assert about_load(measured, candidate()) == []
+    aware = candidate(reads_load=("A", "B"))
+    assert about_load(plain, aware) == [
+        "A, B use the measured load, which does not change when pods are placed, and without access to metrics is 0."
+    ]
+    assert about_load(measured, aware) == [
+        "A, B use the load that the metrics API measured for the snapshot. It has no deviation, and does not change when pods are placed."
+    ]
+
+
+def test_all_assumptions_of_a_preview():
+    snapshot = Snapshot((node("a"), pod("waits"), MEASURED), "v1.34.4")
+    new = Candidate(
+        "candidate",
+        "/b",
+        "1.35",
+        {"extenders": [{"urlPrefix": "https://u:p@x/y"}]},
+        ("x",),
+        ("--feature-gates=OpportunisticBatching=false",),
+    )
+    runs = [simulation.Run(invented=("shop/data",), unknown={"GET b": 1, "GET a": 2}), simulation.Run(invented=("shop/data",))]
+    options = Options({"image": "i:1"}, "drain", {"image": "i:2"}, nodes=["a", "b"])
+    found = _assumptions(options, snapshot, Selection([], {}, 2), new, runs, shared=True)
+    assert found == [
+        GENERAL,
+        "The feature gate OpportunisticBatching is off, because it skips scoring. It does not change where a single pod is placed.",
+        ALL_NODES,
+        "The baseline ran with the program of the candidate, although its image is i:2.",
+        "These nodes are cordoned: a, b.",
+        "2 selected pods stay: pods of DaemonSets, static pods and pods that are being deleted.",
+        "1 other pending pods are not placed.",
+        "In the load after, each pod that moves takes its measured use with it, and one without a measured use takes its requests.",
+        "Extenders were called: https://********@x/y.",
+        "The volume of the claim shop/data is invented, on the node of its first pod.",
+        "The sandbox does not serve: GET a (2 requests).",
+        "The sandbox does not serve: GET b (1 requests).",
+    ]
+    fewer = _assumptions(options, snapshot, Selection([], {}, 0), candidate(), [], shared=False)
+    assert [line for line in found if line not in fewer][1] == found[3]
+    # Pods that are offered, or skipped for a reason, are no other pods.
+    pending = Options({}, "pending")
+    waits = pod("waits")
+    for selection in (Selection([waits], {}, 0), Selection([], {("shop", "waits"): "x"}, 0)):
+        assert not [line for line in _assumptions(pending, snapshot, selection, candidate(), [], False) if "pending" in line]
+
+
+def test_a_scheduler_that_requests_what_the_sandbox_does_not_serve():
+    """It waits for that, and processes no pod."""
+    stage = simulation.Stage(None, Sandbox([]), SimpleNamespace(failure=ClusterError), 0, print)
+    stage._check_processes()
+    stage.sandbox.unknown = {"GET x/v1 things": 1, "GET y/v1 others": 2}
+    with pytest.raises(
+        ClusterError, match=r"^processes no pod; the sandbox does not serve what it requests: GET x/v1 things, GET y/v1 others$"
+    ):
+        stage._check_processes()
+    stage.sandbox.decisions = 1
+    stage._check_processes()
