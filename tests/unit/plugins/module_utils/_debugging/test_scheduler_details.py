@@ -411,3 +411,33 @@ def test_an_instance_in_full():
     assert (instance["image_id"], instance["running_seconds"], instance["restarts"], instance["last_end"]) == ("", None, 0, None)
     # Without a restart there is no log of an earlier run.
     assert instance["last_error"] is None
+
+
+def test_the_instance_whose_metrics_are_read():
+    """The leading one, unless its container does not run."""
+
+    class Three(Server):
+        def list(self, resource, namespace=None, **selectors):
+            pods = super().list(resource, namespace, **selectors)
+            found = []
+            for name in ("m0", "m1", "m3") if pods else ():
+                (pod,) = super().list(resource, namespace, **selectors)
+                pod["metadata"]["name"], pod["spec"]["nodeName"] = f"openshift-kube-scheduler-{name}", name
+                found.append(pod)
+            return found
+
+    server = Three(["", ""])
+    discovery = SchedulerDiscovery(server, ["kube-system"])
+    (entry,) = discovery.schedulers()
+    look = Inside(server, discovery)
+    assert look.target(entry).node == "m1"
+    assert look.target({**entry, "leader": None}).node == "m3"
+    pods = {pod["spec"]["nodeName"]: pod for pod in look.pods(entry)}
+    pods["m1"]["status"]["containerStatuses"][0]["containerID"] = ""
+    target = look.target(entry)
+    assert (target.node, target.container, target.scheduler_names) == ("m3", "kube-scheduler", ("default-scheduler",))
+    pods["m3"]["status"]["conditions"] = []
+    assert look.target(entry).node == "m0"
+    for pod in pods.values():
+        pod["status"]["containerStatuses"] = None
+    assert look.target(entry) is None

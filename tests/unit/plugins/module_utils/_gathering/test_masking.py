@@ -369,6 +369,7 @@ def test_a_value_that_is_no_credential_stays(value):
         ({"args": ["--password", "--v=2", PLANTED]}, {"args": ["--password", "--v=2", PLANTED]}),
         ({"args": ["--password=", PLANTED]}, {"args": ["--password=", PLANTED]}),
         ({"args": ["-token=$(A)", 7, "--token-file", PLANTED]}, {"args": ["-token=$(A)", 7, "--token-file", PLANTED]}),
+        ({"args": ["--token x1234"]}, {"args": ["--token ********"]}),
         ({"note": '{"a": 1}'}, {"note": '{"a": 1}'}),
         ({"note": ' {"password": "x1234", "b": 1}'}, {"note": '{"password": "********", "b": 1}'}),
         ({"note": "{password: x1234"}, {"note": "{password: ********"}),

@@ -214,6 +214,11 @@ def test_requests_that_are_not_served(sandbox):
     assert ask(sandbox, "POST", "/api/v1/nodes/a/binding", {"target": {"name": "a"}})[0] == 404
     assert sandbox.unknown == {"POST v1 pods": 1, "PATCH v1 pods/status": 1, "DELETE v1 pods/status": 1, "POST v1 nodes/binding": 1}
     assert (sandbox.decisions, sandbox.history, sandbox.answers) == (0, [], {})
+    sandbox.unknown.clear()
+    # Without the names of objects, so that equal requests are counted together
+    for path in ("things/one", "namespaces/n/things/two", "things/one/status"):
+        assert ask(sandbox, "GET", f"/apis/x/v1/{path}")[0] == 404
+    assert sandbox.unknown == {"GET x/v1 things": 2, "GET x/v1 things/status": 1}
 
 
 def test_decisions_and_pods_with_nodes_are_counted(sandbox):
