@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import tarfile
+from types import SimpleNamespace
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN, Resource
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import scheduler_details
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.https import Answer
 from ansible_collections.osso.scheduler.plugins.module_utils._gathering import collect
 from ansible_collections.osso.scheduler.plugins.module_utils._gathering.collect import Options, gather
 
@@ -351,3 +354,31 @@ def test_cache_dumps_and_what_they_leave(tmp_path, monkeypatch, dry):
         f"cache_dumps/{namespace}_{name}.json",
         "what Deployment kube-system/second believes of nodes and pods",
     )
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"), [((200, b"page"), ""), ((500, b""), "kube-system/operator-1 answered the request for its metrics with HTTP 500")]
+)
+def test_the_metrics_of_the_operator(tmp_path, monkeypatch, answer, why):
+    class Operated(Running):
+        api_client = SimpleNamespace(configuration=SimpleNamespace(cert_file=None, key_file=None))
+
+        def list(self, resource, namespace=None, **selectors):
+            found = super().list(resource, namespace, **selectors)
+            if namespace == "kube-system" and resource.kind == "Pod" and not selectors.get("label_selector"):
+                found.append(self.pod("operator-1", ["run"], "x", owner={"kind": "ReplicaSet", "name": "osso-scheduler-operator-5d"}))
+            return found
+
+    asked = []
+
+    def get(_client, target, port, path, _peer, _patience):
+        asked.append((str(target), target.container, port, path))
+        return Answer(*answer, "")
+
+    monkeypatch.setattr(scheduler_details.https, "get", get)
+    result, names = gathered(Operated(set()), tmp_path)
+    assert asked == [("kube-system/operator-1", "c", 8443, "/metrics")]
+    about = {"what": "metrics of the operator kube-system/operator-1", "source": "GET https://kube-system/operator-1:8443/metrics"}
+    file = "metrics/kube-system_operator-1.txt"
+    assert ({**about, "why": why} in result["missing"], file in names) == (bool(why), not why)
+    assert "namespaces/kube-system/logs/operator-1/c.log" in names

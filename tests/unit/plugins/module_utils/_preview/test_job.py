@@ -119,6 +119,34 @@ def test_the_pod_has_no_rights():
     assert (made["spec"]["activeDeadlineSeconds"], made["spec"]["ttlSecondsAfterFinished"]) == (60, 60)
 
 
+def test_the_pod_in_full():
+    made = job.manifest("n", job.Place("ns", "operator:1"), {"candidate": IMAGE}, ["n-0", "n-1"], 60, 700, {"runAsNonRoot": True})
+    spec = made["spec"]["template"]["spec"]
+    (scheduler, sandbox), (question, tmp) = spec.pop("containers"), spec.pop("volumes")
+    assert spec.pop("securityContext") == {"runAsNonRoot": True, "runAsGroup": job_pods.USER}
+    assert spec == {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "terminationGracePeriodSeconds": 0,
+        "enableServiceLinks": False,
+        "shareProcessNamespace": True,
+    }
+    assert made["metadata"]["labels"] == {"app.kubernetes.io/managed-by": "osso.scheduler", job.LABEL: "n"}
+    assert (scheduler["name"], scheduler["image"], scheduler["env"]) == ("candidate", IMAGE, [{"name": in_pod.SIDE, "value": "candidate"}])
+    assert scheduler["command"] == [job_pods.PROGRAM]
+    assert sandbox == {
+        "name": "preview",
+        "image": "operator:1",
+        "command": ["python3", "-m", in_pod.__name__],
+        "env": [{"name": "PYTHONPATH", "value": "/opt/ansible/python:/usr/share/ansible/collections"}, {"name": "HOME", "value": "/tmp"}],
+        "resources": {"requests": {"cpu": "100m", "memory": "300Mi"}, "limits": {"cpu": "2", "memory": "700Mi"}},
+        "securityContext": {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}},
+        "volumeMounts": [{"name": "question", "mountPath": in_pod.FOLDER, "readOnly": True}, {"name": "tmp", "mountPath": "/tmp"}],
+    }
+    sources = [{"secret": {"name": f"n-{number}", "items": [{"key": "part", "path": f"000{number}"}]}} for number in range(2)]
+    assert (question, tmp) == ({"name": "question", "projected": {"sources": sources}}, {"name": "tmp", "emptyDir": {}})
+
+
 @pytest.fixture
 def answered(tmp_path):
     """The answer to a question in several files."""
