@@ -116,3 +116,48 @@ def test_the_schedulers_own_mismatches_are_explained():
     assert "disagree about this pod" in explained["there"]
     assert "does not have any more" in explained["uid-gone"]
     assert "disagree about this node" in explained["n"]
+
+
+def test_differences_in_full():
+    two = [api_node(), api_node("node-2")]
+    found = dump(
+        node(pods=[believed("moved"), believed("gone")], cpu=50, allocatable=900),
+        node("ghost", [believed("a")], deleted=True),
+        node("ghost-2"),
+        queue=[believed("placed", "active"), believed("ended", "active")],
+    )
+    pods = [api_pod("moved", "node-2"), api_pod("placed", "node-1"), api_pod("waits"), api_pod("a", "ghost")]
+    one = comparing.view(two, pods)
+    result = comparing.compare(found, one, one, NAMES)
+    assert (result["consistent"], result["in_flux"], result["mismatches"]) == (False, 0, [])
+    amount = "of cpu on node-1 the scheduler has 900m as allocatable, the API server 1000m"
+    waits = "it waits for this scheduler, but is neither in its queue nor assumed on a node; it may be processed at this moment"
+    assert [tuple(difference.values()) for difference in result["differences"]] == [
+        ("allocatable", amount, "node-1", "", ""),
+        ("missing_node", "the scheduler does not know the node node-2", "node-2", "", ""),
+        ("ghost_node", "the scheduler keeps the node ghost for 1 pods, which the API server does not have", "ghost", "", ""),
+        ("ghost_node", "the scheduler keeps the node ghost-2 as if it were there, which the API server does not have", "ghost-2", "", ""),
+        ("pod_elsewhere", "pod shop/moved: the scheduler counts it on node-1, but it is on node-2", "node-1", "shop", "moved"),
+        ("stale_pod", "pod shop/gone: the scheduler counts it on node-1, but it has ended or was deleted", "node-1", "shop", "gone"),
+        ("missing_pod", "pod shop/placed: it is on node-1, but the scheduler does not count it", "node-1", "shop", "placed"),
+        ("stale_in_queue", "pod shop/placed: it is in the scheduler's queue, but it is on node-1 already", "", "shop", "placed"),
+        ("stale_in_queue", "pod shop/ended: it is in the scheduler's queue, but it has ended or was deleted", "", "shop", "ended"),
+        ("missing_in_queue", f"pod shop/waits: {waits}", "", "shop", "waits"),
+    ]
+    assert list(result["differences"][0]) == ["kind", "message", "node", "namespace", "pod"]
+
+
+def test_mismatches_in_full():
+    found = dump(node(), missed_pods=("uid-other", "uid-gone"), redundant_pods=("uid-other",), missed_nodes=("n",))
+    one = comparing.view([api_node()], [api_pod("other", scheduler="x")])
+    about = {"namespace": "", "pod": ""}
+    other = {"subject": "uid-other", "namespace": "shop", "pod": "other"}
+    node_text = "the scheduler's informer and its cache disagree about this node"
+    assert comparing.compare(found, one, one, NAMES)["mismatches"] == [
+        {"kind": "missed_nodes", "subject": "n", **about, "meaning": node_text},
+        {"kind": "missed_pods", **other, "meaning": "no mismatch: it waits for x, which is another scheduler"},
+        {"kind": "missed_pods", "subject": "uid-gone", **about, "meaning": "a pod that the API server does not have any more"},
+        {"kind": "redundant_pods", **other, "meaning": "the scheduler's informer and its cache disagree about this pod"},
+    ]
+    unknown = comparing.compare(found, one, one, None)["mismatches"][1]["meaning"]
+    assert unknown == "it waits for a node, but is not in the queue; it may have been processed at that moment"

@@ -89,3 +89,13 @@ def test_a_page_of_something_else():
     empty = {"started_at": None, "profiles": [], "pod_seconds": None, "pending": {}}
     assert of_scheduler([Sample("go_goroutines", {}, 3)]) == empty
     assert of_scheduler(samples("<html>")) == empty
+
+
+def test_values_and_bounds_that_cannot_be_read_are_left_out():
+    assert samples('a 1x\nb{c="d"} 2\n') == [Sample("b", {"c": "d"}, 2.0)]
+    name = "scheduler_pod_scheduling_sli_duration_seconds_bucket"
+    text = f'{name}{{attempts="1"}} 7\n{name}{{le="much"}} 7\n{name}{{le="2"}} 4\n{name}{{le="+Inf"}} 4\n'
+    assert of_scheduler(samples(text))["pod_seconds"] == {"count": 4, "p50": 1.0, "p90": 1.8, "p99": 1.98}
+    assert of_scheduler(samples(f'{name}{{le="+Inf"}} 0\n'))["pod_seconds"] is None
+    counted = 'scheduler_schedule_attempts_total{result="error"} 1\nscheduler_schedule_attempts_total{result="error",x="y"} 2\n'
+    assert of_scheduler(samples(counted))["profiles"] == [{"scheduler_name": "", "attempts": {"error": 3}, "attempt_seconds": None}]

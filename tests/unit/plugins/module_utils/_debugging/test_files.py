@@ -24,3 +24,15 @@ def test_nothing_half_written_is_left(tmp_path, monkeypatch, failure, raised):
     with pytest.raises(raised):
         save(str(tmp_path / "a"), b"x")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_for_its_owner_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in (str(tmp_path / "a"), "b"):
+        save(path, b"x")
+    assert [(one.name, one.read_bytes(), one.stat().st_mode & 0o777) for one in sorted(tmp_path.iterdir())] == [
+        ("a", b"x", 0o600),
+        ("b", b"x", 0o600),
+    ]
+    with pytest.raises(ClusterError, match=r"^/nowhere/a could not be written: No such file or directory\.$"):
+        save("/nowhere/a", b"x")

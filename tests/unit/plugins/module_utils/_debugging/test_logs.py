@@ -71,3 +71,12 @@ def test_a_file_that_is_rotated(tmp_path, rotate):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(InputError, match=r"log_path: .*missing cannot be read: No such file"):
         FileLog(str(tmp_path / "missing"))
+
+
+def test_a_file_that_is_deleted_meanwhile(tmp_path):
+    path = tmp_path / "log"
+    path.write_text("before\n")
+    log = FileLog(str(path))
+    path.unlink()
+    with pytest.raises(InputError, match=rf"^log_path: {path} cannot be read: No such file or directory\.$"):
+        log.since()

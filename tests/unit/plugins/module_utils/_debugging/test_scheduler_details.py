@@ -6,13 +6,21 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog import last_error
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import https
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging.scheduler_details import Inside, in_effect
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.workload import Command
+from support.certificates import Authority
 
 IN_TREE = "registry.k8s.io/kube-scheduler:v1.34.1"
 TEXT = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -216,3 +224,220 @@ def test_a_server_that_is_gone_while_a_log_is_read_is_no_finding(status):
     (entry,) = discovery.schedulers()
     with pytest.raises(ApiError, match="gone at /version"):
         Inside(Gone([]), discovery).instances(entry)
+
+
+PAGE = 'process_start_time_seconds 1.0e+09\nscheduler_pending_pods{queue="active"} 2\n'
+ACCOUNT = {"namespace": "monitoring", "name": "reader"}
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("certificates")
+    return Authority(folder).context("scheduler.example.com"), *Authority(folder).certificate("user")
+
+
+class Metered(Server):
+    """... whose schedulers answer requests for metrics with `answers`: (status, body). `seen`: the request, and whether there was a certificate."""
+
+    def __init__(self, context, words=(), cert_file=None, key_file=None, token="issued"):
+        super().__init__(["", ""])
+        self.context, self.words, self.token, self.answers, self.seen, self.tokens = context, words, token, [], [], []
+        self.api_client = SimpleNamespace(configuration=SimpleNamespace(cert_file=cert_file, key_file=key_file))
+
+    def list(self, resource, namespace=None, **selectors):
+        pods = super().list(resource, namespace, **selectors)
+        for pod in pods:
+            pod["spec"]["containers"][0]["args"] += self.words
+        return pods
+
+    def request(self, method, path, body=None, content_type=None):
+        if path == "/version":
+            return {}
+        self.tokens.append((path, body["spec"]))
+        if self.token is None:
+            raise ApiError(403, "Forbidden", "no")
+        return {"status": {"token": self.token, "expirationTimestamp": "2026-11-25T10:00:00Z"}}
+
+    @contextmanager
+    def forwarded(self, _client, namespace, pod, port, patience):
+        ours, theirs = socket.socketpair()
+        thread = threading.Thread(target=self.serve, args=[theirs, (namespace, pod, port)], daemon=True)
+        thread.start()
+        yield ours
+        ours.close()
+        thread.join(10)
+
+    def serve(self, plain, where):
+        with self.context.wrap_socket(plain, server_side=True) as connection:
+            lines = connection.recv(65536).decode().split("\r\n")
+            self.seen.append((where, lines[0], [line for line in lines if line.startswith("Authorization")]))
+            status, body = self.answers.pop(0)
+            connection.sendall(f"HTTP/1.1 {status} X\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+            connection.recv(1)
+
+
+def metered(monkeypatch, server, account=None):
+    monkeypatch.setattr(https.streams, "forwarded", server.forwarded)
+    discovery = SchedulerDiscovery(server, ["kube-system"], datetime.fromtimestamp(1_000_000_060, UTC))
+    (entry,) = discovery.schedulers()
+    return Inside(server, discovery, account), entry
+
+
+def test_the_metrics_of_a_scheduler(monkeypatch, certificates):
+    server = Metered(certificates[0], ["--secure-port=10300"])
+    look, entry = metered(monkeypatch, server)
+    server.answers = [(200, PAGE), (200, PAGE.partition("\n")[2])]
+    pod = "openshift-kube-scheduler-m1"
+    metrics = {"pod": pod, "counted_seconds": 60, "profiles": [], "pod_seconds": None, "pending": {"active": 2}}
+    assert look.metrics(entry) == {"metrics": metrics, "metrics_message": ""}
+    assert look.metrics(entry)["metrics"]["counted_seconds"] is None
+    assert server.seen == [(("openshift-kube-scheduler", pod, 10300), "GET /metrics HTTP/1.1", [])] * 2
+    assert server.tokens == []
+
+
+def test_metrics_with_a_token_that_is_requested_once(monkeypatch, certificates):
+    server = Metered(certificates[0])
+    look, entry = metered(monkeypatch, server, ACCOUNT)
+    server.answers = [(200, PAGE), (403, "")]
+    assert look.metrics(entry)["metrics_message"] == ""
+    refused = (
+        "openshift-kube-scheduler/openshift-kube-scheduler-m1 does not let the ServiceAccount monitoring/reader read its metrics (HTTP 403): it "
+        "needs a ClusterRole for GET /metrics"
+    )
+    assert look.metrics(entry) == {"metrics": None, "metrics_message": refused}
+    assert server.tokens == [("/api/v1/namespaces/monitoring/serviceaccounts/reader/token", {"expirationSeconds": 600})]
+    assert {str(headers) for _where, _line, headers in server.seen} == {"['Authorization: Bearer issued']"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ((401, ""), "does not let the user read its metrics (HTTP 401): give a ServiceAccount as metrics_account that may GET /metrics."),
+        ((403, ""), "does not let the user read its metrics (HTTP 403): give a ServiceAccount as metrics_account that may GET /metrics."),
+        ((500, ""), "answered the request for its metrics with HTTP 500"),
+    ],
+)
+def test_metrics_that_are_refused(monkeypatch, certificates, answer, why):
+    server = Metered(certificates[0])
+    look, entry = metered(monkeypatch, server)
+    server.answers = [answer]
+    found = look.metrics(entry)
+    assert found["metrics"] is None
+    assert found["metrics_message"].startswith(f"openshift-kube-scheduler/openshift-kube-scheduler-m1 {why}")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--secure-port=0"], "it exposes no metrics: its flag --secure-port is 0"),
+        (["--secure-port=x"], "The flag --secure-port of the scheduler in openshift-kube-scheduler/openshift-kube-scheduler-m1 is x"),
+    ],
+)
+def test_a_port_without_metrics(monkeypatch, certificates, words, why):
+    server = Metered(certificates[0], words)
+    look, entry = metered(monkeypatch, server)
+    assert look.metrics(entry)["metrics_message"].startswith(why)
+    assert server.seen == []
+
+
+def test_an_account_without_a_token(monkeypatch, certificates):
+    server = Metered(certificates[0], token=None)
+    look, entry = metered(monkeypatch, server, ACCOUNT)
+    assert look.metrics(entry)["metrics_message"].startswith(
+        "metrics_account: The user is not allowed to request a token of the ServiceAccount monitoring/reader"
+    )
+    assert server.seen == []
+
+
+@pytest.mark.parametrize("usable", [True, False])
+def test_the_certificate_of_the_user_is_presented_if_it_can_be_read(monkeypatch, certificates, tmp_path, usable):
+    context, certificate, key = certificates
+    server = Metered(context, cert_file=str(certificate), key_file=str(key) if usable else str(tmp_path / "missing"))
+    look, entry = metered(monkeypatch, server)
+    loaded = []
+    monkeypatch.setattr(https.ssl.SSLContext, "load_cert_chain", recorded(https.ssl.SSLContext.load_cert_chain, loaded))
+    server.answers = [(200, PAGE)]
+    assert look.metrics(entry)["metrics_message"] == ""
+    assert loaded == ([True] if usable else [False])
+
+
+def recorded(load, loaded):
+    """`load`, noting in `loaded` whether it succeeded."""
+
+    def wrapper(self, *files):
+        loaded.append(False)
+        load(self, *files)
+        loaded[-1] = True
+
+    return wrapper
+
+
+def test_an_instance_in_full():
+    class Restarted(Server):
+        def list(self, resource, namespace=None, **selectors):
+            pods = super().list(resource, namespace, **selectors)
+            for pod in pods:
+                ended = {"terminated": {"reason": "OOMKilled", "exitCode": 137, "finishedAt": "2026-11-20T11:00:00Z"}}
+                about = {"imageID": "x@sha256:2", "state": {"running": {"startedAt": "2026-11-20T11:59:00Z"}}, "lastState": ended}
+                pod["status"]["containerStatuses"] = [
+                    {"name": "other", "restartCount": 9},
+                    {**pod["status"]["containerStatuses"][0], **about},
+                ]
+            return pods
+
+    server = Restarted([ERROR, ""])
+    discovery = SchedulerDiscovery(server, ["kube-system"], datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC))
+    (entry,) = discovery.schedulers()
+    assert Inside(server, discovery).instances(entry)["instances"] == [
+        {
+            "pod": "openshift-kube-scheduler-m1",
+            "node": "m1",
+            "container": "kube-scheduler",
+            "image_id": "x@sha256:2",
+            "ready": True,
+            "leads": True,
+            "running_seconds": 60,
+            "restarts": 2,
+            "last_end": {"reason": "OOMKilled", "exit_code": 137, "at": "2026-11-20T11:00:00Z"},
+            "last_error": {"time": "1122 05:26:55.100000", "line": " ".join(ERROR.split()), "previous": False},
+        }
+    ]
+    fresh = Server(["", ERROR])
+    look = SchedulerDiscovery(fresh, ["kube-system"])
+    (entry,) = look.schedulers()
+    (pod,) = Inside(fresh, look).pods(entry)
+    pod["status"] = None
+    instance = Inside(fresh, look)._instance(entry, pod, set())
+    assert (instance["image_id"], instance["running_seconds"], instance["restarts"], instance["last_end"]) == ("", None, 0, None)
+    # Without a restart there is no log of an earlier run.
+    assert instance["last_error"] is None
+
+
+def test_the_instance_whose_metrics_are_read():
+    """The leading one, unless its container does not run."""
+
+    class Three(Server):
+        def list(self, resource, namespace=None, **selectors):
+            pods = super().list(resource, namespace, **selectors)
+            found = []
+            for name in ("m0", "m1", "m3") if pods else ():
+                (pod,) = super().list(resource, namespace, **selectors)
+                pod["metadata"]["name"], pod["spec"]["nodeName"] = f"openshift-kube-scheduler-{name}", name
+                found.append(pod)
+            return found
+
+    server = Three(["", ""])
+    discovery = SchedulerDiscovery(server, ["kube-system"])
+    (entry,) = discovery.schedulers()
+    look = Inside(server, discovery)
+    assert look.target(entry).node == "m1"
+    assert look.target({**entry, "leader": None}).node == "m3"
+    pods = {pod["spec"]["nodeName"]: pod for pod in look.pods(entry)}
+    pods["m1"]["status"]["containerStatuses"][0]["containerID"] = ""
+    target = look.target(entry)
+    assert (target.node, target.container, target.scheduler_names) == ("m3", "kube-scheduler", ("default-scheduler",))
+    pods["m3"]["status"]["conditions"] = []
+    assert look.target(entry).node == "m0"
+    for pod in pods.values():
+        pod["status"]["containerStatuses"] = None
+    assert look.target(entry) is None

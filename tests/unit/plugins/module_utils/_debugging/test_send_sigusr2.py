@@ -6,12 +6,16 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import uuid
+from contextlib import suppress
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import streams
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import send_sigusr2
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target
 
@@ -146,3 +150,169 @@ def test_an_ephemeral_container_that_cannot_start_ends_the_wait(monkeypatch, rea
 def test_one_that_is_being_created_is_waited_for():
     with pytest.raises(ClusterError, match="did not run within 0 s: ContainerCreating"):
         send_sigusr2._await_end(Waiting("ContainerCreating"), target(), "one", "busybox", 0)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "error", "why"),
+    [
+        ((None, "", "exec: sh: not found "), send_sigusr2.NoShell, r"could not run a shell: exec: sh: not found$"),
+        ((None, "", "stat /bin/sh: no such file or directory"), send_sigusr2.NoShell, "could not run a shell: stat /bin/sh: no such file"),
+        (
+            (None, "", "container is paused"),
+            ClusterError,
+            "^the container secondary-scheduler of the pod n/p could not run a shell: container is",
+        ),
+        (
+            (3, " no process named x was signalled\n", "exit 3"),
+            ClusterError,
+            r"n/p: no process named x was signalled\. Is it a kube-scheduler\?",
+        ),
+        ((1, " \n", "exit code 1"), ClusterError, r"^In the container secondary-scheduler of the pod n/p: exit code 1\. Is it"),
+    ],
+)
+def test_a_shell_that_sends_no_signal(monkeypatch, outcome, error, why):
+    monkeypatch.setattr(send_sigusr2.streams, "run", lambda *_arguments: streams.Outcome(*outcome))
+    with pytest.raises(error, match=why) as raised:
+        send_sigusr2.from_inside(None, target(), "x")
+    assert type(raised.value) is error
+
+
+def test_a_shell_that_sends_the_signal(monkeypatch):
+    seen = []
+
+    def run(client, *arguments):
+        seen.append(arguments)
+        return streams.Outcome(0, "", "")
+
+    monkeypatch.setattr(send_sigusr2.streams, "run", run)
+    assert send_sigusr2.from_inside(None, target(), "kube-scheduler-of-shop") == ("exec", "", ())
+    (arguments,) = seen
+    assert arguments[:3] == ("n", "p", "secondary-scheduler")
+    # The kernel keeps 15 characters of a name.
+    assert (arguments[3][:2], arguments[3][3:]) == (["sh", "-c"], ["sh", "kube-scheduler-"])
+
+
+class Ended(Waiting):
+    """... that has ended, with a log."""
+
+    def __init__(self, log, **state):
+        self.log, self.state = log, {"terminated": state}
+
+    def resource(self, version, kind):
+        return KNOWN[version, kind]
+
+    def text(self, path, query):
+        assert (path, query) == ("/api/v1/namespaces/n/pods/p/log", {"container": "one"})
+        return self.log
+
+
+@pytest.mark.parametrize(
+    ("server", "said"),
+    [
+        (Ended(" no process\n", exitCode=3, message="m", reason="Error"), "no process"),
+        (Ended("", exitCode=3, message="m", reason="Error"), "m"),
+        (Ended("", exitCode=1, reason="StartError"), "StartError"),
+        (Ended("", reason="ContainerStatusUnknown"), "ContainerStatusUnknown"),
+    ],
+)
+def test_an_ephemeral_container_that_fails(server, said):
+    with pytest.raises(ClusterError) as raised:
+        send_sigusr2._await_end(server, target(), "one", "busybox", 60)
+    remedy = "Is it a kube-scheduler? Its program's name is given as process."
+    assert raised.value.message == f"In the ephemeral container one: {said}. {remedy}"
+
+
+def test_an_ephemeral_container_that_never_appears():
+    why = r"The ephemeral container two of the pod n/p did not run within 0 s: it has not started\. Give an image"
+    with pytest.raises(ClusterError, match=why):
+        send_sigusr2._await_end(Waiting("x"), target(), "two", "busybox", 0)
+
+
+def test_the_ephemeral_container():
+    own = {
+        "runAsUser": 0,
+        "runAsGroup": 1,
+        "seccompProfile": {"type": "RuntimeDefault"},
+        "seLinuxOptions": {"level": "s0"},
+        "privileged": True,
+    }
+    made = send_sigusr2.ephemeral_container(target({"securityContext": own}), "osso-dump-1", "kube-scheduler", "busybox")
+    assert made == {
+        "name": "osso-dump-1",
+        "image": "busybox",
+        "command": send_sigusr2._command("kube-scheduler"),
+        "targetContainerName": "secondary-scheduler",
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+            "runAsUser": 0,
+            "runAsGroup": 1,
+            "seccompProfile": {"type": "RuntimeDefault"},
+            "seLinuxOptions": {"level": "s0"},
+        },
+    }
+
+
+def test_a_process_of_another_user(start, name, monkeypatch):
+    process = start(name)
+
+    def denied(pid, number):
+        raise PermissionError
+
+    monkeypatch.setattr(send_sigusr2.os, "kill", denied)
+    with pytest.raises(ClusterError, match=f"^The process {process.pid} belongs to another user: run the task with become: true.$"):
+        send_sigusr2.on_host(name)
+
+
+@pytest.fixture
+def proc(tmp_path):
+    """A /proc with the processes 1 (ours) to 5; only 3 and 4 are kube-schedulers of this PID namespace."""
+    for number, comm, namespace in (("self", "ours", 1), ("4", "x", 1), ("3", "x", 1), ("2", "x", 2), ("5", "other", 1), ("a", "x", 1)):
+        folder = tmp_path / number
+        (folder / "ns").mkdir(parents=True)
+        (folder / "comm").write_text(f"{comm}\n")
+        (folder / "ns/pid").symlink_to(f"pid:[{namespace}]")
+        (folder / "cgroup").write_text(f"0::/kubepods/cri-containerd-{number}{number}.scope\n")
+    (tmp_path / "9").mkdir()
+    (tmp_path / "3/cmdline").write_bytes(b"x\0--v=2\0" + b"y" * 300)
+    return tmp_path
+
+
+def test_processes_of_other_containers_are_no_candidates(proc):
+    with pytest.raises(InputError) as raised:
+        send_sigusr2.on_host("x", proc=proc)
+    assert raised.value.message == (
+        "pid: 2 processes on this host are called x; give the pid of the one that is meant. 3: x --v=2 " + "y" * 192 + "; 4: unknown"
+    )
+    with pytest.raises(ClusterError, match=r"^On this host there is not the process 2 whose program is called x"):
+        send_sigusr2.on_host("x", pid=2, proc=proc)
+    with pytest.raises(ClusterError, match=r"^On this host there is not a process of the container 123456789012 whose"):
+        send_sigusr2.on_host("x", container_id="1234567890123", proc=proc)
+    # Their status cannot be read, so nobody knows whether the signal ends them.
+    for given in ({"pid": 3}, {"container_id": "22"}):
+        with pytest.raises(
+            ClusterError, match=r"has no handler for SIGUSR2, which would end it, so it was not sent\. Is it a kube-scheduler"
+        ):
+            send_sigusr2.on_host("x", proc=proc, **given)
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("SigCgt:\t0000000000000800\n", True),
+        ("SigBlk:\t0000000000000800\nSigCgt:\t0000000000000400\n", False),
+        ("SigCgt:\tffffffffffffffff\n", True),
+        ("SigCgt:\tfffffffffffff7ff\n", False),
+        ("SigCgt:\tx\n", False),
+        ("Name:\tx\n", False),
+    ],
+)
+def test_only_a_process_with_a_handler_gets_the_signal(proc, monkeypatch, text, sent):
+    killed = []
+    monkeypatch.setattr(send_sigusr2.os, "kill", lambda *about: killed.append(about))
+    (proc / "3/status").write_text(text)
+    with suppress(ClusterError):
+        send_sigusr2.on_host("x", pid=3, proc=proc)
+    assert killed == ([(3, signal.SIGUSR2)] if sent else [])

@@ -13,7 +13,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import str
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import send_sigusr2
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target, leads, named
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.target_pod import Target, leads, named, serving
 
 
 class Server:
@@ -172,3 +172,87 @@ def test_a_refusal_is_told_in_the_servers_words(written):
 def test_a_refusal_without_words():
     assert refused("Handshake status 502 Bad Gateway -+-+- {} -+-+- <html>").message == "Bad Gateway"
     assert refused("Connection refused").message == "Connection refused"
+
+
+class Masters(Server):
+    """An API server with OpenShift's scheduler on these nodes, each with whether its pod is ready and runs; m2 leads unless `holder` does."""
+
+    def __init__(self, *nodes, holder="m2_x", command="kube-scheduler", refuses=()):
+        super().__init__()
+        self.nodes, self.holder, self.command, self.refuses = nodes, holder, command, refuses
+
+    def list(self, resource, namespace=None, **selectors):
+        if resource.kind in self.refuses:
+            raise ApiError(403, "Forbidden", f"no {resource.plural}")
+        if resource.kind != "Pod" or namespace != "openshift-kube-scheduler":
+            return []
+        return [
+            {
+                "metadata": {
+                    "namespace": namespace,
+                    "name": f"openshift-kube-scheduler-{name}",
+                    "labels": {"revision": "7"},
+                    "annotations": {"kubernetes.io/config.mirror": "1"},
+                },
+                "spec": {
+                    "containers": [{"name": "kube-scheduler", "image": "x@sha256:1", "command": [self.command, "--secure-port=10300"]}],
+                    "nodeName": name,
+                    "hostNetwork": True,
+                },
+                "status": {
+                    "containerStatuses": [{"name": "kube-scheduler", "containerID": "cri-o://1" if runs else "", "state": {"running": {}}}],
+                    "conditions": [{"type": "Ready", "status": str(ready)}],
+                },
+            }
+            for name, ready, runs in self.nodes
+        ]
+
+    def get(self, resource, name, namespace=None):
+        if resource.kind != "Lease" or namespace != "openshift-kube-scheduler":
+            return None
+        moment = "2026-11-20T12:00:00.000000Z"
+        return {"spec": {"holderIdentity": self.holder, "renewTime": moment, "acquireTime": moment, "leaseDurationSeconds": 137}}
+
+
+@pytest.mark.parametrize(
+    ("server", "node"),
+    [
+        (Masters(("m1", True, True), ("m2", False, True), ("m3", True, True)), "m2"),
+        (Masters(("m1", True, True), ("m2", False, True), ("m3", False, True), holder="gone_x"), "m1"),
+        (Masters(("m1", True, True), ("m3", True, True), holder=""), "m3"),
+    ],
+    ids=["leads", "is ready", "has the last name"],
+)
+def test_the_instance_of_a_scheduler_name(server, node):
+    target = serving(server, "default-scheduler", ["n"])
+    assert target.as_dict() == {
+        "namespace": "openshift-kube-scheduler",
+        "pod": f"openshift-kube-scheduler-{node}",
+        "container": "kube-scheduler",
+        "node": node,
+        "static": True,
+    }
+    assert (target.secure_port, target.scheduler_names) == (10300, ("default-scheduler",))
+
+
+@pytest.mark.parametrize(
+    ("server", "name", "error", "why"),
+    [
+        (
+            Masters(("m1", True, True)),
+            "second",
+            InputError,
+            r"^scheduler_name: no scheduler of the name second was found; found are default-scheduler\..*or its pod in pod\.$",
+        ),
+        (Masters(("m1", True, True), refuses=("Deployment",)), "second", InputError, r"in pod\. Could not be read: .*no deployments.*\.$"),
+        (
+            Masters(("m1", False, False), holder="m1_x"),
+            "default-scheduler",
+            ClusterError,
+            "^The scheduler of the name default-scheduler does not run: ",
+        ),
+    ],
+)
+def test_a_scheduler_name_without_an_instance(server, name, error, why):
+    with pytest.raises(error, match=why):
+        serving(server, name, ["n"])

@@ -91,3 +91,11 @@ def test_what_can_be_used(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert options().path == "b.tar.gz"
     assert options(path=f"{tmp_path}/b.tar.gz", log_lines=0, cache_dumps=True, debug_image="x").cache_dumps
+
+
+def test_a_directory_is_no_bundle(tmp_path):
+    folder = tmp_path / "b.tar.gz"
+    folder.mkdir()
+    with pytest.raises(InputError) as caught:
+        options(path=str(folder))
+    assert caught.value.message == f"path: {folder} is a directory. Give the file to write."

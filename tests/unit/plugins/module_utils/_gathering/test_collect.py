@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import tarfile
+from types import SimpleNamespace
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN, Resource
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging import scheduler_details
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.https import Answer
 from ansible_collections.osso.scheduler.plugins.module_utils._gathering import collect
 from ansible_collections.osso.scheduler.plugins.module_utils._gathering.collect import Options, gather
 
@@ -213,3 +216,169 @@ def test_dry(tmp_path):
     assert list(tmp_path.iterdir()) == []
     assert result["msg"].startswith("Would write")
     assert result["files"]
+
+
+class Running(Server):
+    """... with pods of a scheduler that our operator runs, of the operator, and of others, and bindings for some of them."""
+
+    def list(self, resource, namespace=None, **selectors):
+        if resource.kind == "ClusterRoleBinding":
+            subjects = {"ours": [{"name": "x"}, {"namespace": "kube-system", "name": "scheduler"}], "none": None}
+            subjects |= {"other": [{"namespace": "kube-system", "name": "other"}], "elsewhere": [{"namespace": "a", "name": "scheduler"}]}
+            return [{"metadata": {"name": name}, "subjects": found} for name, found in subjects.items()]
+        if namespace == "kube-system" and resource.kind == "Deployment" and not selectors.get("field_selector"):
+            managed = {"app.kubernetes.io/managed-by": "osso.scheduler"}
+            return [
+                {**DEPLOYMENT, "metadata": {"namespace": namespace, "name": "proxy", "labels": managed}},
+                {**DEPLOYMENT, "metadata": {"namespace": namespace, "name": "other", "labels": {"app.kubernetes.io/managed-by": "helm"}}},
+            ]
+        if namespace == "kube-system" and resource.kind == "Pod" and not selectors.get("label_selector"):
+            return [
+                self.pod("second", ["kube-scheduler"], "scheduler", restarts=1),
+                self.pod("proxy-1", ["proxy"], "proxy", owner={"kind": "ReplicaSet", "name": "proxy-5d"}),
+                self.pod("other-1", ["other"], "other", owner={"kind": "ReplicaSet", "name": "other-5d"}),
+                self.pod("set-1", ["set"], "set", owner={"kind": "StatefulSet", "name": "proxy-5d"}),
+            ]
+        return super().list(resource, namespace, **selectors)
+
+    def pod(self, name, command, account, owner=None, restarts=0):
+        status = {"name": "c", "containerID": "x://1", "restartCount": restarts}
+        return {
+            "metadata": {"namespace": "kube-system", "name": name, **({"ownerReferences": [owner]} if owner else {})},
+            "spec": {"containers": [{"name": "c", "image": "x:1", "command": command}], "serviceAccountName": account},
+            "status": {"initContainerStatuses": [{"name": "i"}] if restarts else None, "containerStatuses": [status]},
+        }
+
+    def text(self, path, query=None):
+        return f"{json.dumps(query, sort_keys=True)}\n"
+
+
+def test_logs_of_schedulers_and_of_what_the_operator_runs(tmp_path):
+    result, names = gathered(Running(set()), tmp_path)
+    folder = "namespaces/kube-system/logs"
+    logs = {f"{folder}/second/{name}.log" for name in ("c", "c.previous", "i")} | {f"{folder}/proxy-1/c.log"}
+    assert {name for name in names if "/logs/" in name} == logs
+    with tarfile.open(tmp_path / "b.tar.gz") as archive:
+        contents = {name: json.load(archive.extractfile(f"b/{name}")) for name in logs}
+        bindings = json.load(archive.extractfile("b/cluster/clusterrolebindings.json"))
+    query = {"container": "c", "tailLines": 100, "timestamps": "true"}
+    assert contents[f"{folder}/second/c.log"] == query
+    assert contents[f"{folder}/second/c.previous.log"] == {**query, "previous": "true"}
+    assert [one["metadata"]["name"] for one in bindings["items"]] == ["ours"]
+    files = {entry["file"]: entry for entry in result["files"]}
+    previous = dict(files[f"{folder}/second/c.previous.log"])
+    assert previous.pop("bytes") > 0
+    assert previous == {
+        "file": f"{folder}/second/c.previous.log",
+        "what": "log of the container c of the pod kube-system/second from before its last restart",
+        "source": "GET /api/v1/namespaces/kube-system/pods/second/log?container=c&previous=true",
+        "objects": None,
+    }
+    about = {name: files[name]["what"] for name in files if name.startswith("cluster/events")}
+    assert about == {"cluster/events-FailedScheduling.json": "events", "cluster/events-Preempted.json": "events"}
+    assert files["cluster/events-Preempted.json"]["source"] == "GET /api/v1/events?fieldSelector=reason=Preempted"
+    secrets = files["namespaces/kube-system/secrets.json"]
+    assert (secrets["what"], secrets["objects"]) == ("secrets in kube-system, names and labels only", 1)
+
+
+def test_no_logs_where_none_are_requested(tmp_path):
+    options = Options(str(tmp_path / "b.tar.gz"), ["kube-system"], 0, None, False, None)
+    assert not [entry for entry in gather(Running(set()), options, True)["files"] if "/logs/" in entry["file"]]
+
+
+def test_the_result_of_a_bundle(tmp_path):
+    server = Server(set(), ("Role", ApiError(403, "Forbidden", "roles is forbidden")))
+    result, names = gathered(server, tmp_path)
+    content = (tmp_path / "b.tar.gz").read_bytes()
+    missing = len(result["missing"])
+    assert {key: result[key] for key in result if key not in ("files", "missing")} == {
+        "changed": True,
+        "path": str(tmp_path / "b.tar.gz"),
+        "size": len(content),
+        "notes": [],
+        "msg": f"Wrote {tmp_path}/b.tar.gz: {len(names) - 2} files, {len(content)} bytes; {missing} things could not be read, see missing.",
+    }
+    with tarfile.open(tmp_path / "b.tar.gz") as archive:
+        assert json.load(archive.extractfile("b/cluster/version.json")) == {"major": "1", "minor": "34"}
+        assert json.load(archive.extractfile("b/scheduler_info.json")).keys() == {
+            *("schedulers", "pending_pods", "conflicts", "operators", "unknown")
+        }
+
+
+def test_a_kind_that_is_not_served_and_an_object_that_does_not_exist(tmp_path):
+    class Bare(Server):
+        def resource(self, api_version, kind):
+            if kind == "SecondaryScheduler":
+                raise ApiError(404, "NotServed", "the path is unknown")
+            return super().resource(api_version, kind)
+
+        def get(self, resource, name, namespace=None):
+            return None if resource.kind == "CustomResourceDefinition" else super().get(resource, name, namespace)
+
+    found = gathered(Bare(set()), tmp_path)[0]["missing"]
+    crd = "CustomResourceDefinition secondaryschedulers.operator.openshift.io"
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/secondaryschedulers.operator.openshift.io"
+    assert {"what": crd, "source": f"GET {path}", "why": "there is none"} in found
+    assert {
+        "what": "SecondarySchedulers",
+        "source": "GET /apis/operator.openshift.io/v1",
+        "why": "the API server does not serve it (HTTP 404)",
+    } in found
+
+
+class Dumping(Scheduler):
+    """... whose log can be read."""
+
+    def text(self, path, query=None):
+        return ""
+
+
+@pytest.mark.parametrize("dry", [True, False])
+def test_cache_dumps_and_what_they_leave(tmp_path, monkeypatch, dry):
+    asked = []
+
+    def work(_client, options, target):
+        asked.append((options, str(target)))
+        return {"leftover": "a container stays", "msg": "Would do it.", "dump": "x"}
+
+    monkeypatch.setattr(collect.cache_dump, "plan" if dry else "run", work)
+    result = gather(Dumping(set()), Options(str(tmp_path / "b.tar.gz"), ["kube-system"], 0, None, True, "busybox"), dry)
+    ((options, target),) = asked
+    namespace, _slash, name = target.partition("/")
+    assert options == collect.cache_dump.Options(
+        None, [], {"namespace": namespace, "name": name, "container": "c"}, "auto", "busybox", "kube-scheduler", None, None, 60, True
+    )
+    assert result["notes"] == ["a container stays", *(["Would do it."] if dry else [])]
+    (file,) = [entry for entry in result["files"] if entry["file"].startswith("cache_dumps/")]
+    assert (file["file"], file["what"]) == (
+        f"cache_dumps/{namespace}_{name}.json",
+        "what Deployment kube-system/second believes of nodes and pods",
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"), [((200, b"page"), ""), ((500, b""), "kube-system/operator-1 answered the request for its metrics with HTTP 500")]
+)
+def test_the_metrics_of_the_operator(tmp_path, monkeypatch, answer, why):
+    class Operated(Running):
+        api_client = SimpleNamespace(configuration=SimpleNamespace(cert_file=None, key_file=None))
+
+        def list(self, resource, namespace=None, **selectors):
+            found = super().list(resource, namespace, **selectors)
+            if namespace == "kube-system" and resource.kind == "Pod" and not selectors.get("label_selector"):
+                found.append(self.pod("operator-1", ["run"], "x", owner={"kind": "ReplicaSet", "name": "osso-scheduler-operator-5d"}))
+            return found
+
+    asked = []
+
+    def get(_client, target, port, path, _peer, _patience):
+        asked.append((str(target), target.container, port, path))
+        return Answer(*answer, "")
+
+    monkeypatch.setattr(scheduler_details.https, "get", get)
+    result, names = gathered(Operated(set()), tmp_path)
+    assert asked == [("kube-system/operator-1", "c", 8443, "/metrics")]
+    about = {"what": "metrics of the operator kube-system/operator-1", "source": "GET https://kube-system/operator-1:8443/metrics"}
+    file = "metrics/kube-system_operator-1.txt"
+    assert ({**about, "why": why} in result["missing"], file in names) == (bool(why), not why)
+    assert "namespaces/kube-system/logs/operator-1/c.log" in names

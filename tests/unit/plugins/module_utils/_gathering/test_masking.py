@@ -266,3 +266,117 @@ def test_a_configuration_stays_readable():
     assert masking.configuration(commented) == shown
     plain = "# mine\napiVersion: kubescheduler.config.k8s.io/v1\nkind:   KubeSchedulerConfiguration\n"
     assert masking.configuration(plain) == plain
+
+
+@pytest.mark.parametrize(
+    ("obj", "shown"),
+    [
+        (
+            {**SECRET, "type": "Opaque", "metadata": {"name": "s", "annotations": {"a": "b"}, "managedFields": [1]}},
+            {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "annotations": {"a": "(not gathered)"}}},
+        ),
+        (
+            {
+                "kind": "ConfigMap",
+                "apiVersion": "v1",
+                "metadata": {"name": "m"},
+                "immutable": True,
+                "data": {"a": "four", "b": "kind: A", "c": f"{GROUP}\nkind: KubeSchedulerConfiguration\n", "d": f"{GROUP}: [\n"},
+                "binaryData": {"e": "AAAA"},
+            },
+            {
+                "kind": "ConfigMap",
+                "apiVersion": "v1",
+                "metadata": {"name": "m", "annotations": {}},
+                "immutable": True,
+                "data": {
+                    "a": "(4 characters, not gathered)",
+                    "b": "(7 characters, not gathered)",
+                    "c": f"{GROUP}\nkind: KubeSchedulerConfiguration\n",
+                    "d": "(not shown: it is not one YAML document, and may contain a credential)\n",
+                },
+                "binaryData": {"e": "(4 characters, not gathered)"},
+            },
+        ),
+        (
+            {"kind": "ConfigMap", "apiVersion": "v1", "metadata": None, "data": None},
+            {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"annotations": {}}, "data": {}},
+        ),
+        (
+            {
+                "kind": "CustomResourceDefinition",
+                "metadata": {"annotations": {"my.org/token": PLANTED}},
+                "spec": {"password": {"type": "a"}},
+            },
+            {
+                "kind": "CustomResourceDefinition",
+                "metadata": {"annotations": {"my.org/token": "********"}},
+                "spec": {"password": {"type": "a"}},
+            },
+        ),
+    ],
+    ids=["secret", "config map", "empty config map", "definition"],
+)
+def test_kinds_that_are_shown_in_part(obj, shown):
+    assert Masking().cleaned(obj) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "shown"),
+    [
+        ("abc", "an abc", "an abc"),
+        ("abcd", "an abcd", "an ********"),
+        # Lines of eight characters and more, with the spaces around them removed
+        ("one-line\n  seven77  \nlast-line", "one-line seven77 last-line", "******** seven77 ********"),
+        # 12 characters of base64 and more: 9 bytes are 12 characters, of which the last one is left out.
+        ("ninebytes", base64.b64encode(b"ninebytes").decode(), base64.b64encode(b"ninebytes").decode()),
+        ("ten-bytes!", base64.b64encode(b"ten-bytes!").decode(), "********Q=="),
+        ("ten-bytes!", base64.b64encode(b"xxten-bytes!").decode(), "eHh********h"),
+    ],
+)
+def test_how_long_a_credential_has_to_be(value, text, shown):
+    masking = Masking()
+    masking.remember(value)
+    assert masking.text(text) == shown
+
+
+@pytest.mark.parametrize(("number", "hidden"), [(12345, False), (123456, True)])
+def test_a_short_number_is_masked_only_in_its_place(number, hidden):
+    masking = Masking()
+    assert masking.shown({"password": number}) == {"password": "********"}
+    assert masking.text(f"{number}") == ("********" if hidden else f"{number}")
+
+
+@pytest.mark.parametrize("value", ["", "true", "FALSE", "none", "null", "secret/x", "serviceaccount/x", "$(A)", "${A}", "$A", None, True])
+def test_a_value_that_is_no_credential_stays(value):
+    assert Masking().shown({"password": value, "tokens": [value]}) == {"password": value, "tokens": [value]}
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ({"name": "A_TOKEN", "value": PLANTED}, {"name": "A_TOKEN", "value": "********"}),
+        ({"name": "A", "value": PLANTED}, {"name": "A", "value": PLANTED}),
+        ({"name": ["A_TOKEN"], "value": PLANTED}, {"name": ["A_TOKEN"], "value": PLANTED}),
+        ({"secret": {"password": PLANTED, "a": "b"}}, {"secret": {"password": "********", "a": "b"}}),
+        ({"authorization": {"credentials": {"key": "a"}}}, {"authorization": {"credentials": {"key": "a"}}}),
+        ({"basicAuth": {"password": {"key": "a"}}}, {"basicAuth": {"password": {"key": "a"}}}),
+        ({"other": {"password": {"key": PLANTED}}}, {"other": {"password": {"key": "********"}}}),
+        ({"tokenRef": {"key": PLANTED, "more": "b"}}, {"tokenRef": {"key": PLANTED, "more": "b"}}),
+        ({"command": ["run", "--password"], "args": [PLANTED, "x"]}, {"command": ["run", "--password"], "args": ["********", "x"]}),
+        ({"command": ["run"], "args": [PLANTED]}, {"command": ["run"], "args": [PLANTED]}),
+        ({"command": [], "args": [PLANTED]}, {"command": [], "args": [PLANTED]}),
+        ({"args": ["--password", "--v=2", PLANTED]}, {"args": ["--password", "--v=2", PLANTED]}),
+        ({"args": ["--password=", PLANTED]}, {"args": ["--password=", PLANTED]}),
+        ({"args": ["-token=$(A)", 7, "--token-file", PLANTED]}, {"args": ["-token=$(A)", 7, "--token-file", PLANTED]}),
+        ({"args": ["--token x1234"]}, {"args": ["--token ********"]}),
+        ({"note": '{"a": 1}'}, {"note": '{"a": 1}'}),
+        ({"note": ' {"password": "x1234", "b": 1}'}, {"note": '{"password": "********", "b": 1}'}),
+        ({"note": "{password: x1234"}, {"note": "{password: ********"}),
+        ({"note": "password: x1234"}, {"note": "password: x1234"}),
+        ({"message": "password: x1234"}, {"message": "password: ********"}),
+        ({"command": ["sh", "-c", "TOKEN=`make it` run"]}, {"command": ["sh", "-c", "TOKEN=******** it` run"]}),
+    ],
+)
+def test_what_stands_below_a_key(given, shown):
+    assert Masking().shown(given) == shown

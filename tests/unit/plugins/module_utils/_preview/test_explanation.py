@@ -88,3 +88,102 @@ def test_a_template_that_is_no_pod():
     snapshot = parse(listed(node("a")), "list")
     with pytest.raises(InputError, match=r"^template: must be a Pod with metadata and spec"):
         explanation.explain(explanation.Options({}, template={"metadata": "x", "spec": {}}), snapshot, None, None)
+
+
+def test_taints_that_are_tried_and_those_that_are_tolerated():
+    nodes = [
+        node("a", taints=[GPU, {"key": "b", "effect": "NoExecute"}]),
+        node("b", taints=[GPU, {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}], unschedulable=True),
+        node("c", taints=[{"key": "t", "value": "v", "effect": "NoSchedule"}]),
+    ]
+    tolerations = [{"key": "t", "operator": "Equal", "value": "v", "effect": ""}]
+    found = changes(*nodes, tolerations=tolerations)
+    assert list(found)[1:4] == [
+        "without the taint gpu=a:NoSchedule of 2 nodes",
+        "without the taint b:NoExecute of 1 nodes",
+        "with the 1 cordoned nodes",
+    ]
+    added = {"key": "b", "operator": "Equal", "effect": "NoExecute", "value": ""}
+    assert found["without the taint b:NoExecute of 1 nodes"]["tolerations"] == [*tolerations, added]
+    cordoned = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}
+    assert found["with the 1 cordoned nodes"]["tolerations"] == [*tolerations, cordoned]
+
+
+@pytest.mark.parametrize(
+    ("toleration", "tolerates"),
+    [
+        ({"operator": "Exists"}, True),
+        ({"key": "", "operator": "Exists", "effect": ""}, True),
+        ({"key": "gpu", "value": "a"}, True),
+        ({"key": "gpu", "value": "a", "effect": "NoSchedule"}, True),
+        ({"key": "gpu", "value": "a", "effect": "NoExecute"}, False),
+        ({"key": "other", "operator": "Exists"}, False),
+        ({"key": "gpu", "value": "b"}, False),
+        ({"key": "gpu"}, False),
+    ],
+)
+def test_what_a_toleration_tolerates(toleration, tolerates):
+    assert explanation._tolerates(toleration, GPU) is tolerates
+
+
+def test_constraints_that_are_removed():
+    hard, soft = ({"topologyKey": "z", "whenUnsatisfiable": one} for one in ("DoNotSchedule", "ScheduleAnyway"))
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": [{}]}
+    found = changes(node("a"), nodeSelector={"a": "b"}, affinity={"podAffinity": required}, topologySpreadConstraints=[hard, soft])
+    assert list(found)[1:] == [
+        "without nodeSelector and required node affinity",
+        "without required pod affinity",
+        "without required topology spread constraints",
+        "with one more node like a",
+    ]
+    less = found["without nodeSelector and required node affinity"]
+    assert ("nodeSelector" in less, less["affinity"]) == (False, {"podAffinity": required, "nodeAffinity": {}})
+    assert found["without required pod affinity"]["affinity"] == {"podAffinity": {}}
+    assert found["without required topology spread constraints"]["topologySpreadConstraints"] == [soft]
+    only_soft = changes(node("a"), topologySpreadConstraints=[soft], cpu="0")
+    assert "without required topology spread constraints" not in only_soft
+
+
+def test_requests_of_all_kinds_are_made_smaller():
+    requests = {"cpu": "1500m", "memory": "1Ki", "ephemeral-storage": "10", "pods": "1"}
+    spec = {
+        "containers": [{"resources": {"requests": requests}}, {"name": "none"}],
+        "initContainers": [{"resources": {"requests": {"cpu": 1}}}],
+    }
+    assert explanation.smaller(spec) == {
+        "containers": [
+            {"resources": {"requests": {"cpu": "1350m", "memory": "921", "ephemeral-storage": "9", "pods": "1"}}},
+            {"name": "none"},
+        ],
+        "initContainers": [{"resources": {"requests": {"cpu": "900m"}}}],
+    }
+
+
+def test_new_nodes_are_copies_of_the_three_most_frequent_sizes():
+    nodes = [node(name, cpu=cpu) for name, cpu in (("a", "1"), ("b", "2"), ("c", "3"), ("d", "3"), ("e", "4"), ("f", "4"))]
+    nodes[2]["spec"]["taints"] = [GPU, {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]
+    found = [(one.text, one.node) for one in explanation.changes(pod("p"), nodes) if one.node]
+    assert [text.rpartition(" ")[2] for text, _node in found] == ["c", "e", "a"]
+    new = found[0][1]
+    assert new == {
+        **nodes[2],
+        "metadata": {"name": "preview-new-1", "labels": {"kubernetes.io/hostname": "preview-new-1"}},
+        "spec": {"taints": [GPU]},
+    }
+
+
+def test_a_twin_for_one_node_keeps_its_own_terms():
+    terms = [{"matchFields": [{"key": "x"}]}, {"matchExpressions": [{"key": "y"}]}]
+    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [1]}
+    affinity = {
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}, **preferred},
+        "podAffinity": {},
+    }
+    here = {"key": "metadata.name", "operator": "In", "values": ["a"]}
+    twin = explanation._only_on(pod("p", affinity=affinity), "a")["spec"]
+    pinned = [{"matchFields": [{"key": "x"}, here]}, {"matchExpressions": [{"key": "y"}], "matchFields": [here]}]
+    assert twin["affinity"] == {
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": pinned}, **preferred},
+        "podAffinity": {},
+    }
+    assert twin["preemptionPolicy"] == "Never"

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
@@ -114,6 +117,34 @@ def test_the_pod_has_no_rights():
     assert [source["secret"]["name"] for source in question["projected"]["sources"]] == ["n-0", "n-1"]
     # Should the module be killed
     assert (made["spec"]["activeDeadlineSeconds"], made["spec"]["ttlSecondsAfterFinished"]) == (60, 60)
+
+
+def test_the_pod_in_full():
+    made = job.manifest("n", job.Place("ns", "operator:1"), {"candidate": IMAGE}, ["n-0", "n-1"], 60, 700, {"runAsNonRoot": True})
+    spec = made["spec"]["template"]["spec"]
+    (scheduler, sandbox), (question, tmp) = spec.pop("containers"), spec.pop("volumes")
+    assert spec.pop("securityContext") == {"runAsNonRoot": True, "runAsGroup": job_pods.USER}
+    assert spec == {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "terminationGracePeriodSeconds": 0,
+        "enableServiceLinks": False,
+        "shareProcessNamespace": True,
+    }
+    assert made["metadata"]["labels"] == {"app.kubernetes.io/managed-by": "osso.scheduler", job.LABEL: "n"}
+    assert (scheduler["name"], scheduler["image"], scheduler["env"]) == ("candidate", IMAGE, [{"name": in_pod.SIDE, "value": "candidate"}])
+    assert scheduler["command"] == [job_pods.PROGRAM]
+    assert sandbox == {
+        "name": "preview",
+        "image": "operator:1",
+        "command": ["python3", "-m", in_pod.__name__],
+        "env": [{"name": "PYTHONPATH", "value": "/opt/ansible/python:/usr/share/ansible/collections"}, {"name": "HOME", "value": "/tmp"}],
+        "resources": {"requests": {"cpu": "100m", "memory": "300Mi"}, "limits": {"cpu": "2", "memory": "700Mi"}},
+        "securityContext": {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}},
+        "volumeMounts": [{"name": "question", "mountPath": in_pod.FOLDER, "readOnly": True}, {"name": "tmp", "mountPath": "/tmp"}],
+    }
+    sources = [{"secret": {"name": f"n-{number}", "items": [{"key": "part", "path": f"000{number}"}]}} for number in range(2)]
+    assert (question, tmp) == ({"name": "question", "projected": {"sources": sources}}, {"name": "tmp", "emptyDir": {}})
 
 
 @pytest.fixture
@@ -460,3 +491,27 @@ def test_the_start_is_bounded(monkeypatch):
     cluster = Cluster(monkeypatch, states={"preview": {"waiting": {"reason": "Other", "message": "why"}}}, namespace=HERE)
     with pytest.raises(ClusterError, match=r"gave no result within 30\d s: Other: why"):
         cluster.preview()
+
+
+@pytest.fixture
+def other_container():
+    """A process that another container of the pod runs for a side, under its variable."""
+    side = f"candidate-{random.Random().getrandbits(40)}"
+    with subprocess.Popen(["sleep", "60"], env={in_pod.SIDE: side}) as process:
+        yield side, process
+        process.kill()
+
+
+def test_the_program_of_another_container_is_copied_and_its_process_ended(tmp_path, other_container):
+    side, process = other_container
+    path = str(tmp_path / "copy")
+    assert in_pod._copied(side, path) == path
+    assert process.wait(10) == -9
+    assert (Path(path).read_bytes(), Path(path).stat().st_mode & 0o777) == (Path(shutil.which("sleep")).resolve().read_bytes(), 0o700)
+
+
+def test_a_program_that_no_container_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(in_pod, "PROGRAM_SECONDS", 0.05)
+    why = r"^side\.image: the program of the image was not found within 0\.05 s: its (container runs no process|process cannot be read)\.$"
+    with pytest.raises(ClusterError, match=why):
+        in_pod._copied("side", str(tmp_path / "copy"))

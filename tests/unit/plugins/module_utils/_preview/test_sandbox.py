@@ -135,3 +135,134 @@ def test_a_watch_from_a_version(sandbox):
     with watched(sandbox, f"resourceVersion={since}") as stream:
         event = json.loads(stream.readline())
         assert (event["type"], event["object"]["metadata"]["name"]) == ("DELETED", "low")
+
+
+def volume(name, **spec):
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec}
+
+
+def claim(**metadata):
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": "fast"}
+    metadata = {"name": "data", "namespace": "shop", "uid": "u-1", **metadata}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
+
+
+CLAIM, VOLUMES = "/api/v1/namespaces/shop/persistentvolumeclaims/data", "/api/v1/persistentvolumes"
+SELECTED = {"metadata": {"annotations": {"volume.kubernetes.io/selected-node": "a"}}}
+
+
+def test_a_volume_is_invented_for_a_claim_with_a_selected_node():
+    made = Sandbox([node("a"), claim()])
+    assert ask(made, "PATCH", CLAIM, {"metadata": {"labels": {"a": "b"}}})[0] == 200
+    assert made.invented == set()
+    assert ask(made, "PATCH", CLAIM, SELECTED)[0] == 200
+    (invented,) = ask(made, "GET", VOLUMES)[1]["items"]
+    metadata = dict(invented["metadata"])
+    version = metadata.pop("resourceVersion")
+    found = {**invented, "metadata": metadata}
+    assert found == {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": "preview-u-1", "annotations": {"pv.kubernetes.io/provisioned-by": "preview"}},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "capacity": {"storage": "1Gi"},
+            "storageClassName": "fast",
+            "claimRef": {"kind": "PersistentVolumeClaim", "namespace": "shop", "name": "data", "uid": "u-1"},
+        },
+        "status": {"phase": "Bound"},
+    }
+    bound = ask(made, "GET", CLAIM)[1]
+    assert (bound["spec"]["volumeName"], bound["status"], made.invented) == ("preview-u-1", {"phase": "Bound"}, {"shop/data"})
+    assert bound["metadata"]["annotations"]["pv.kubernetes.io/bind-completed"] == "yes"
+    # Another change does not bind it again.
+    ask(made, "PATCH", CLAIM, {"metadata": {"labels": {"a": "c"}}})
+    assert ask(made, "GET", VOLUMES)[1]["items"][0]["metadata"]["resourceVersion"] == version
+
+
+def test_a_claim_is_bound_to_the_volume_that_the_scheduler_selects():
+    made = Sandbox([node("a"), claim(), volume("v"), volume("w")])
+    assert ask(made, "PUT", f"{VOLUMES}/w", {"spec": {"claimRef": {"namespace": "shop", "name": "other"}}})[0] == 200
+    assert "volumeName" not in ask(made, "GET", CLAIM)[1]["spec"]
+    assert ask(made, "PUT", f"{VOLUMES}/v", {"spec": {"claimRef": {"namespace": "shop", "name": "data"}}})[0] == 200
+    assert (ask(made, "GET", CLAIM)[1]["spec"]["volumeName"], made.invented) == ("v", set())
+    assert len(ask(made, "GET", VOLUMES)[1]["items"]) == 2
+
+
+def test_answers_of_discovery_in_full(sandbox):
+    assert ask(sandbox, "GET", "/version") == (200, {"major": "1", "minor": "0", "gitVersion": "v1.0.0"})
+    assert ask(sandbox, "GET", "/api") == (200, {"kind": "APIVersions", "versions": ["v1"]})
+    groups = ask(sandbox, "GET", "/apis")[1]
+    assert (groups["kind"], groups["apiVersion"]) == ("APIGroupList", "v1")
+    version = {"groupVersion": "apps/v1", "version": "v1"}
+    assert {"name": "apps", "versions": [version], "preferredVersion": version} in groups["groups"]
+    found = ask(sandbox, "GET", "/api/v1")[1]
+    verbs = ["get", "list", "watch", "update", "patch", "delete"]
+    assert (found["kind"], found["groupVersion"]) == ("APIResourceList", "v1")
+    assert {"name": "pods", "singularName": "pod", "kind": "Pod", "namespaced": True, "verbs": verbs} in found["resources"]
+    assert {"name": "nodes", "singularName": "node", "kind": "Node", "namespaced": False, "verbs": verbs} in found["resources"]
+    status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "reason": "NotFound", "code": 404}
+    assert ask(sandbox, "GET", "/apis/x/v1") == (404, {**status, "message": "the sandbox of a preview does not serve this"})
+    assert ask(sandbox, "GET", "/api/v1/nodes/b") == (404, {**status, "message": 'nodes "b" not found'})
+    assert list(sandbox.unknown) == ["GET x/v1 "]
+
+
+def test_requests_that_are_not_served(sandbox):
+    assert ask(sandbox, "POST", POD, {})[0] == 404
+    assert ask(sandbox, "PATCH", f"{POD}/status", ["x"])[0] == 404
+    assert ask(sandbox, "DELETE", f"{POD}/status")[0] == 404
+    assert ask(sandbox, "POST", "/api/v1/nodes/a/binding", {"target": {"name": "a"}})[0] == 404
+    assert sandbox.unknown == {"POST v1 pods": 1, "PATCH v1 pods/status": 1, "DELETE v1 pods/status": 1, "POST v1 nodes/binding": 1}
+    assert (sandbox.decisions, sandbox.history, sandbox.answers) == (0, [], {})
+    sandbox.unknown.clear()
+    # Without the names of objects, so that equal requests are counted together
+    for path in ("things/one", "namespaces/n/things/two", "things/one/status"):
+        assert ask(sandbox, "GET", f"/apis/x/v1/{path}")[0] == 404
+    assert sandbox.unknown == {"GET x/v1 things": 2, "GET x/v1 things/status": 1}
+
+
+def test_decisions_and_pods_with_nodes_are_counted(sandbox):
+    low, other = ("shop", "low"), ("shop", "p")
+    assert (dict(sandbox.assigned), sandbox.last_assigned) == ({("ADDED", low): 1}, ("ADDED", low))
+    ask(sandbox, "POST", f"{POD}/binding", {"target": {"name": "a"}})
+    assert (sandbox.last_assigned, sandbox.decisions) == (("ADDED", other), 1)
+    ask(sandbox, "PATCH", f"{POD}/status", {"status": {"phase": "Running"}})
+    assert (sandbox.assigned["ADDED", other], sandbox.decisions) == (1, 1)
+    ask(sandbox, "DELETE", "/api/v1/namespaces/shop/pods/low")
+    assert (sandbox.last_assigned, sandbox.decisions) == (("DELETED", low), 2)
+    sandbox.offer(pod("p"))
+    assert (sandbox.last_assigned, sandbox.answers) == (("DELETED", other), {})
+    sandbox.withdraw(("shop", "missing"))
+    ask(sandbox, "DELETE", "/api/v1/nodes/a")
+    assert (sandbox.decisions, sandbox.last_assigned) == (2, ("DELETED", other))
+
+
+def test_a_merge_patch_removes_fields_and_keeps_conditions_of_other_types(sandbox):
+    ask(sandbox, "PATCH", POD, {"metadata": {"labels": {"app": None, "new": "x"}}, "$patch": "merge"})
+    conditions = [{"type": "A", "status": "True"}, {"type": "B", "status": "True"}]
+    ask(sandbox, "PATCH", f"{POD}/status", {"status": {"conditions": conditions, "nominatedNodeName": "a"}})
+    ask(sandbox, "PATCH", f"{POD}/status", {"status": {"conditions": [{"type": "B", "status": "False"}], "nominatedNodeName": None}})
+    found = ask(sandbox, "GET", POD)[1]
+    assert (found["metadata"]["labels"], "$patch" in found) == ({"new": "x"}, False)
+    assert found["status"] == {
+        "phase": "Pending",
+        "conditions": [{"type": "A", "status": "True"}, {"type": "B", "status": "False"}],
+    }
+    assert sandbox.answers == {}
+
+
+def test_events_of_other_reasons_and_pods_change_no_decision(sandbox):
+    ask(sandbox, "DELETE", "/api/v1/namespaces/shop/pods/low")
+    path = "/apis/events.k8s.io/v1/namespaces/shop/events"
+    regarding = {"namespace": "shop", "name": "low"}
+    ask(sandbox, "POST", path, {"reason": "Scheduled", "regarding": regarding, "related": {"uid": "x"}})
+    ask(sandbox, "POST", path, {"reason": "Preempted", "regarding": {**regarding, "name": "p"}, "related": {"uid": "x"}})
+    assert sandbox.history == [Change(("shop", "low"))]
+    assert ask(sandbox, "POST", path, {"reason": "Preempted"}) == (201, {"reason": "Preempted", "metadata": {"name": "event"}})
+    assert ask(sandbox, "PATCH", f"{path}/e", {"metadata": {"name": "e"}}) == (200, {"metadata": {"name": "e"}})
+
+
+def test_a_watch_of_a_kind_that_is_not_served(sandbox):
+    with pytest.raises(HTTPError, match="404"):
+        urlopen(f"{url(sandbox)}/apis/x/v1/things?watch=true")
+    assert json.load(urlopen(f"{url(sandbox)}/api/v1/pods?watch=false"))["kind"] == "PodList"

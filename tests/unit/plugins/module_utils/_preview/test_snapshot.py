@@ -11,6 +11,7 @@ import json
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._preview import snapshot
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import RESOURCES, Snapshot, parse, redact, take
 from support.preview import SECRET, listed, node, pod
 
@@ -168,3 +169,143 @@ def test_of_the_status_of_a_pod_what_schedulers_read_stays():
     assert kept["status"]["conditions"] == [scheduled]
     assert kept["status"]["containerStatuses"] == [{"name": "main", "allocatedResources": {"cpu": "1"}}]
     assert SECRET not in str(kept)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_largest_file_that_is_read(monkeypatch, tmp_path, packed):
+    text = listed(node("a"))
+    path = tmp_path / "snapshot"
+    path.write_bytes(gzip.compress(text) if packed else text)
+    monkeypatch.setattr(snapshot, "_LARGEST", len(text))
+    assert snapshot.read(str(path)).of("Node")
+    monkeypatch.setattr(snapshot, "_LARGEST", len(text) - 1)
+    with pytest.raises(InputError, match=r"^snapshot: .* contains more than 0 GiB\. Select namespaces when you take it\.$"):
+        snapshot.read(str(path))
+
+
+def test_a_file_that_does_not_exist():
+    with pytest.raises(InputError, match=r"^snapshot: /nowhere cannot be read: No such file or directory\. It is a path on the host"):
+        snapshot.read("/nowhere")
+
+
+def test_what_is_written():
+    written = Snapshot((node("a"),), "v1.34.4", "2026-11-23T10:00:00Z", ("x",)).write()
+    assert json.loads(gzip.decompress(written)) == {
+        "format": "osso.scheduler/snapshot",
+        "version": 1,
+        "kubernetes": "v1.34.4",
+        "taken": "2026-11-23T10:00:00Z",
+        "missing": ["x"],
+        "objects": [node("a")],
+    }
+
+
+class Failing(Cluster):
+    """A client that fails with this status for one kind, and has nothing of the others but a node."""
+
+    def __init__(self, kind, status):
+        self.kind, self.status = kind, status
+
+    def list(self, resource):
+        if resource.kind == self.kind:
+            raise ApiError(self.status, "Reason", "no")
+        return [node("a")] if resource.kind == "Node" else []
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "missing"),
+    [
+        ("NodeMetrics", 503, ("nodes (metrics.k8s.io/v1beta1): no",)),
+        ("PodMetrics", 403, ("pods (metrics.k8s.io/v1beta1): no",)),
+        ("NodeMetrics", 404, ()),
+        ("ResourceSlice", 404, ()),
+        ("ResourceSlice", 403, ("resourceslices (resource.k8s.io/v1): no",)),
+        ("ResourceSlice", 500, None),
+        ("Node", 403, None),
+        ("Pod", 403, None),
+    ],
+)
+def test_kinds_that_cannot_be_read(kind, status, missing):
+    if missing is None:
+        with pytest.raises(ApiError):
+            take(Failing(kind, status))
+        return
+    found = take(Failing(kind, status))
+    assert (found.missing, found.kubernetes, bool(found.taken)) == (missing, "v1.34.4", True)
+
+
+def test_the_fields_of_a_pod_in_full():
+    metadata = {"name": "p", "namespace": "n", "uid": "u", "labels": {"a": "b"}, "creationTimestamp": "t", "deletionTimestamp": "d"}
+    spec = {
+        "nodeName": "a",
+        "schedulerName": "s",
+        "priority": 1,
+        "priorityClassName": "c",
+        "preemptionPolicy": "Never",
+        "nodeSelector": {"x": "y"},
+        "tolerations": [{"key": "k"}],
+        "schedulingGates": [{"name": "g"}],
+        "overhead": {"cpu": "1"},
+        "resources": {"requests": {"cpu": "1"}},
+        "resourceClaims": [{"name": "r"}],
+        "runtimeClassName": "rc",
+        "hostNetwork": True,
+        "os": {"name": "linux"},
+        "workloadRef": {"name": "w"},
+        "schedulingGroup": {"podGroupName": "g"},
+        "affinity": {},
+        "topologySpreadConstraints": [{"whenUnsatisfiable": "DoNotSchedule"}],
+        "containers": [
+            {"name": "c", "image": "i", "ports": [{"hostPort": 1}], "resources": {"limits": {"cpu": "1"}}, "restartPolicy": "Always"}
+        ],
+        "volumes": [
+            {"name": "a", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}},
+            {"name": "b", "gcePersistentDisk": {"pdName": "p", "readOnly": True}},
+            {"name": "c", "awsElasticBlockStore": {"volumeID": "v", "readOnly": True}},
+            {"name": "d", "azureDisk": {"diskName": "d", "readOnly": True}},
+            {"name": "e", "iscsi": {"iqn": "q", "lun": 0, "targetPortal": "t", "readOnly": True}},
+            {"name": "f", "rbd": {"monitors": ["m"], "image": "i", "pool": "p", "readOnly": True}},
+            {"name": "g", "persistentVolumeClaim": {"claimName": "c", "readOnly": True}},
+            {"name": "h", "csi": {"driver": "d", "readOnly": True}},
+        ],
+    }
+    status = {
+        "phase": "Running",
+        "nominatedNodeName": "b",
+        "startTime": "t",
+        "resize": "Infeasible",
+        "resourceClaimStatuses": [{"name": "r"}],
+        "conditions": [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}],
+        "containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "1"}}, "allocatedResources": {"cpu": "1"}}],
+    }
+    given = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}
+    expected = {**given, "spec": {**spec, "volumes": [{"name": "a", "ephemeral": {}}, *spec["volumes"][1:]]}}
+    more = {
+        **given,
+        "metadata": {**metadata, "generateName": SECRET, "annotations": {"preemption-toleration.scheduling.x-k8s.io/a": "b", "c": SECRET}},
+        "spec": {**spec, "serviceAccountName": SECRET},
+        "status": {**status, "podIP": SECRET, "conditions": [*status["conditions"], {"type": "Ready"}]},
+    }
+    expected["metadata"] = {**metadata, "annotations": {"preemption-toleration.scheduling.x-k8s.io/a": "b"}}
+    assert redact(more) == expected
+
+
+def test_the_fields_of_nodes_and_other_kinds():
+    spec = {"taints": [{"key": "k", "effect": "NoSchedule"}], "unschedulable": True, "providerID": "p"}
+    status = {
+        "allocatable": {"cpu": "1"},
+        "capacity": {"cpu": "1"},
+        "images": [{"names": ["i"]}],
+        "features": {},
+        "declaredFeatures": ["f"],
+    }
+    about = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}
+    more = {**about, "spec": {**spec, "podCIDR": SECRET}, "status": {**status, "nodeInfo": SECRET}}
+    assert redact(more) == {**about, "spec": spec, "status": status}
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n", "labels": {"a": "b"}}}
+    assert redact({**namespace, "spec": {"finalizers": [SECRET]}}) == {**namespace, "spec": {}, "status": {}}
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": {"selector": {"a": "b"}}}
+    assert redact({**service, "spec": {**service["spec"], "ports": SECRET}}) == {**service, "status": {}}
+    device = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "r"}}
+    opaque = {**device, "spec": {"devices": {"config": [{"opaque": SECRET, "requests": ["r"]}]}}, "parameters": SECRET}
+    assert redact(opaque) == {**device, "spec": {"devices": {"config": [{"requests": ["r"]}]}}}
