@@ -105,8 +105,10 @@ def test_namespaces_and_definitions_in_use_are_not_pruned():
     assert prune.must_stay(Cluster([thing(GROUP, "n")]), [other, namespace, definition], "mine", warnings.append) == [namespace, definition]
     assert warnings == [
         "Namespace n is no longer in set mine but is not pruned: what else lives in it would be deleted too. Delete it by hand.",
-        "CustomResourceDefinition things.example.com is no longer in set mine but is not pruned: objects of its kind exist and would be deleted "
-        "too. Delete it by hand.",
+        (
+            "CustomResourceDefinition things.example.com is no longer in set mine but is not pruned: "
+            "objects of its kind exist and would be deleted too. Delete it by hand."
+        ),
     ]
     assert prune.must_stay(Cluster(), [other, definition], "mine", warnings.append) == []
     assert len(warnings) == 2

@@ -56,7 +56,9 @@ def test_the_longest_secret_is_masked_first():
         pytest.param("http://me:planted@h: [\n", "", (NOT_SHOWN, ""), id="no YAML, with a user in a URL"),
         pytest.param("b: [\n", "c: {\n", ("b: [\n", "c: {\n"), id="no YAML, no secret"),
         pytest.param("token: planted\n", "b: [\n", ("token: '********'\n", "b: [\n"), id="a secret, and no YAML"),
-        pytest.param("token: planted-1\ntoken: planted-2\n", "", (NOT_SHOWN, ""), id="a key that is there twice"),
+        pytest.param("a: 1\n---\ntoken: planted\n", "", (NOT_SHOWN, ""), id="a secret in a second document"),
+        pytest.param("token: '${A}'\ntoken: b\n", "", (NOT_SHOWN, ""), id="a key that is there twice"),
+        pytest.param("token: planted-1\ntoken: planted-2\n", "", ("token: '********'\n", ""), id="a secret that is there twice"),
         pytest.param(
             "u: http://me@h/ x\n",
             "u: http://you@h/ x\n",
