@@ -114,7 +114,7 @@ DENIED = 'x is forbidden: User "u" cannot get resource "pods"'
         ),
         ((403, "Forbidden", "quota", {}), "quota"),
         ((422, "Invalid", "m &value.valueUnstructured{Value:5} n", {}), "m 5 n"),
-        ((422, "Invalid", "m", {"causes": [{"message": "bad"}]}), "the server finds it invalid: ?: bad"),
+        ((422, "Invalid", "m", {"causes": [{"message": "bad"}]}), "the server finds it invalid: bad"),
         ((404, "NotFound", "m", {"kind": "roles", "name": "x"}), "m"),
         ((401, "Unauthorized", "m", {}), "the server does not accept the credentials (m); is the token or certificate expired?"),
         ((400, "BadRequest", 'x strict decoding error: unknown field "a"', {}), 'unknown field "a"'),
