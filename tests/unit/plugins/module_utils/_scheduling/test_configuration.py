@@ -354,3 +354,16 @@ def test_a_warning_can_be_a_failure():
         run(Devices({}), content=TEXT, kubernetes_version="1.34", compare_cluster=True, fail_on="warning")
     with pytest.raises(ApiError):
         run(Devices({"resource.k8s.io": ["v1"]}, ApiError(500, "", "no")), content=TEXT, kubernetes_version="1.34", compare_cluster=True)
+
+
+def test_the_image_s_answer_leaves_warnings_and_what_only_a_run_shows():
+    elects = config_validation.validate(TEXT.replace("leaderElection: {leaderElect: false}\n", ""), IN_TREE)
+    assert [one.severity for one in elects.findings] == [WARNING]
+    assert config_validation.with_answer(elects, Answer(True)).findings == elects.findings
+    assert [one.code for one in config_validation.with_answer(elects, Answer(False, "no")).findings] == [
+        "refused-by-image",
+        "lease-collision",
+    ]
+    mounted = config_validation.with_mounts(config_validation.validate(KUBECONFIG, IN_TREE), [])
+    assert config_validation.with_answer(mounted, Answer(True)).findings == mounted.findings
+    assert config_validation.with_answer(mounted, Answer(False, "no")).findings[0].code == "refused-by-image"
