@@ -426,3 +426,30 @@ def test_the_hash_is_that_of_the_applied_configuration():
 )
 def test_the_time_until_the_next_look(age, least, resources, expected):
     assert backoff(age, least, resources) == expected
+
+
+AVAILABLE = {"mode": "HighlyAvailable"}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, ""),
+        ({"renew": 600}, ""),
+        ({"renew": 599}, "599s"),
+        ({"renew": 0}, "1s"),
+        ({"metrics": []}, "120s"),
+        ({"metrics": [], "resources": 25}, "125s"),
+        ({"metrics": [], "resources": 999}, "600s"),
+        ({"resource": resource(topology=AVAILABLE)}, "30s"),
+        ({"resource": resource(topology=AVAILABLE), "resources": 7}, "35s"),
+        ({"is_config_unwatched": True}, "10s"),
+        ({"is_config_unwatched": True, "resources": 11}, "11s"),
+        ({"missing": [{"reason": "r", "message": "m"}]}, "10s"),
+        ({"missing": []}, ""),
+        ({"error": "no"}, "10s"),
+    ],
+)
+def test_the_next_look_at_a_scheduler_that_is_available(given, expected):
+    seen = outcome(**{"deployment": serving(NEW), **given})
+    assert next_look(seen, report(seen)) == expected
