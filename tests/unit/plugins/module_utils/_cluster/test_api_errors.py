@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 
+import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.api_errors import refusal, without_values
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
@@ -74,3 +75,59 @@ def test_values_of_a_secret_never_show():
     assert "correct horse" not in said
     assert "********" in said
     assert without_values("text", {"data": {"k": "not base64", "empty": ""}}) == "text"
+
+
+CONFLICT = {"reason": "FieldManagerConflict", "message": 'conflict with "a"', "field": ".x"}
+START = "ConfigMap b/a: could not apply it: "
+DENIED = 'x is forbidden: User "u" cannot get resource "pods"'
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            (409, "Conflict", "m", {"causes": [CONFLICT]}),
+            (
+                'conflict: .x is managed by "a". With force_conflicts: true (in a role of this collection ROLE_force_conflicts) these fields get the '
+                "values of the manifest; or leave them out of the manifest."
+            ),
+        ),
+        (
+            (409, "Conflict", "m", {"causes": [{"reason": "FieldManagerConflict"}, CONFLICT]}),
+            (
+                'conflict: ? is managed by ?; .x is managed by "a". With force_conflicts: true (in a role of this collection '
+                "ROLE_force_conflicts) these fields get the values of the manifest; or leave them out of the manifest."
+            ),
+        ),
+        ((409, "Conflict", "m", {"causes": [{"reason": "Other"}]}), "m"),
+        ((403, "Forbidden", DENIED, {}), f'{DENIED}. Grant it to "u" with a rule for verb get, resource pods, API group "".'),
+        (
+            (403, "Forbidden", f'{DENIED} in API group "apps"', {}),
+            f'{DENIED} in API group "apps". Grant it to "u" with a rule for verb get, resource pods, API group "apps".',
+        ),
+        (
+            (403, "Forbidden", "x attempting to grant RBAC permissions not currently held", {}),
+            (
+                "x attempting to grant RBAC permissions not currently held. A user who applies a role must have its permissions, or the verbs "
+                "escalate and bind on it."
+            ),
+        ),
+        ((403, "Forbidden", "quota", {}), "quota"),
+        ((422, "Invalid", "m &value.valueUnstructured{Value:5} n", {}), "m 5 n"),
+        ((422, "Invalid", "m", {"causes": [{"message": "bad"}]}), "the server finds it invalid: bad"),
+        ((404, "NotFound", "m", {"kind": "roles", "name": "x"}), "m"),
+        ((401, "Unauthorized", "m", {}), "the server does not accept the credentials (m); is the token or certificate expired?"),
+        ((400, "BadRequest", 'x strict decoding error: unknown field "a"', {}), 'unknown field "a"'),
+        ((400, "BadRequest", "m", {}), "m"),
+        ((404, "NotServed", "m", {}), "the API server does not serve v1 ConfigMap; install its CustomResourceDefinition first"),
+    ],
+)
+def test_a_rejection_is_explained(error, said):
+    status, reason, message, details = error
+    found = refusal(ApiError(status, reason, message, details), CONFIG_MAP, "apply")
+    assert (found.message, found.result) == (START + said, {"status": status, "reason": reason})
+
+
+def test_only_values_of_secrets_are_hidden():
+    assert text(400, "BadRequest", "hunter2", obj={"data": {"k": "hunter2"}}) == f"{START}hunter2"
+    assert without_values("a b", {"data": None, "stringData": {"x": " ", "y": "b", "n": 5}}) == "a ********"

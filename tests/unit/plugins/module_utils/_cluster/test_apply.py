@@ -105,3 +105,168 @@ def test_where_nothing_can_be_watched_it_is_asked_for(server, refusal):
     wait_for = [{"kind": "ConfigMap", "name": "settings", "namespace": "n", "fields": {"data.state": "new"}}]
     run(server, config_map("n", state="old"), wait_for=wait_for)
     assert server.answers == []
+
+
+LOST = (409, status(409, "Conflict", "the object has been modified"))
+SET_LABELS = {"osso.scheduler/set": "mine"}
+OWN_FIELDS = {"manager": "osso.scheduler", "operation": "Apply", "apiVersion": "v1", "fieldsV1": {"f:data": {"f:a": {}}}}
+
+
+def member(version="1", annotations=None, labels=SET_LABELS, uid="u", **fields):
+    metadata = {"resourceVersion": version, "uid": uid, "labels": labels, "annotations": annotations or {}, "managedFields": [OWN_FIELDS]}
+    live = {**config_map("n"), **fields}
+    return (200, {**live, "metadata": {**live["metadata"], **metadata}})
+
+
+ADOPTED = {"osso.scheduler/adopted-from": "Update kubectl"}
+
+
+def removed(server, **options):
+    warnings = []
+    client = connect(server.url)
+    report = Report(client, check=False, with_diff=False)
+    Run(client, Options([config_map("n")], set_name="mine", **options), report, warnings.append).absent()
+    return [entry["action"] for entry in report.result()["objects"]], warnings
+
+
+def test_a_release_that_lost_a_race_is_repeated_with_what_is_there_then(server):
+    server.answers = [member("1", ADOPTED), LOST, member("2", ADOPTED), member("3", labels={})]
+    warning = "ConfigMap n/settings existed before and was adopted. Was released unchanged, not deleted."
+    assert removed(server) == (["released"], [warning])
+    patches = [json.loads(one.body) for one in server.seen if one.method == "PATCH"]
+    assert [patch[-1]["value"] for patch in patches] == ["1", "2"]
+
+
+@pytest.mark.parametrize("now", [NOT_SERVED, member("2", labels={})])
+def test_a_release_ends_where_the_object_is_no_longer_adopted(server, now):
+    server.answers = [member("1", ADOPTED), (404, status(404, "NotFound")), now]
+    assert removed(server)[0] == []
+    assert server.answers == []
+
+
+def test_a_release_gives_up_after_five_races(server):
+    server.answers = [member("1", ADOPTED), *[LOST, member("2", ADOPTED)] * 9]
+    with pytest.raises(ClusterError, match=r"^ConfigMap n/settings: could not release it: the object has been modified$"):
+        removed(server)
+    assert [one.method for one in server.seen].count("PATCH") == 5
+    server.answers = [member("1", ADOPTED), (403, status(403, "Forbidden", "no"))]
+    with pytest.raises(ClusterError, match=r"could not release it: no$"):
+        removed(server)
+    assert server.answers == []
+
+
+def test_only_what_the_set_created_is_deleted(server):
+    server.answers = [member("1"), (200, {"kind": "Status"})]
+    assert removed(server) == (["deleted"], [])
+    other = {**SET_LABELS, "osso.scheduler/set": "other", "osso.scheduler/set-namespace": "home"}
+    for labels, whose in (
+        ({}, "set mine did not create it (field managers: osso.scheduler)"),
+        (other, "it belongs to set other of namespace home"),
+        ({"osso.scheduler/set": "other"}, "it belongs to set other"),
+    ):
+        server.answers = [member("1", labels=labels)]
+        assert removed(server) == (
+            ["unchanged"],
+            [f"ConfigMap n/settings is not deleted: {whose}. Delete it by hand if nothing needs it."],
+        )
+    server.answers = [NOT_SERVED]
+    assert removed(server) == (["absent"], [])
+
+
+def present(server, *manifests, check=False, **options):
+    warnings = []
+    client = connect(server.url)
+    report = Report(client, check=check, with_diff=False)
+    Run(client, Options(list(manifests), check=check, **options), report, warnings.append).present()
+    return [entry["action"] for entry in report.result()["objects"]], warnings
+
+
+def test_what_a_set_did_not_create_is_not_changed(server):
+    server.answers = [member("1", labels={})]
+    with pytest.raises(ClusterError) as failure:
+        present(server, config_map("n"), set_name="mine")
+    assert failure.value.message == (
+        "Nothing was written, because objects exist that set mine did not create. ConfigMap n/settings: set mine did not create it (field "
+        "managers: osso.scheduler). Delete or rename them, or set adopt to true (in a role of this collection ROLE_adopt, of a "
+        "SecondaryScheduler the annotation osso.scheduler/adopt): then they become what the manifests say, and are given back instead of deleted "
+        "when the set is removed. An object of another set is never adopted: remove that set first."
+    )
+    server.answers = [member("1", labels={"osso.scheduler/set": "other"})]
+    with pytest.raises(ClusterError, match="ConfigMap n/settings: it belongs to set other"):
+        present(server, config_map("n"), set_name="mine", adopt=True)
+    assert [one.method for one in server.seen] == ["GET", "GET"]
+
+
+def test_what_existed_before_is_adopted_where_that_is_allowed(server):
+    server.answers = [member("1", labels={}), member("2", ADOPTED)]
+    assert present(server, config_map("n"), set_name="mine", adopt=True) == (
+        ["adopted"],
+        ["Was adopted by set mine, since it existed before: ConfigMap n/settings."],
+    )
+    sent = json.loads(server.seen[-1].body)
+    assert sent["metadata"]["annotations"] == {"osso.scheduler/adopted-from": "Apply osso.scheduler"}
+    assert server.seen[-1].query == {"fieldManager": ["osso.scheduler"], "fieldValidation": ["Strict"]}
+
+
+def test_conflicts_are_put_back_only_with_force(server):
+    cause = {"reason": "FieldManagerConflict", "message": 'conflict with "kubectl" using v1', "field": ".data.a"}
+    conflict = (409, status(409, "Conflict", "conflict", causes=[cause]))
+    kubectl = {**OWN_FIELDS, "manager": "kubectl", "operation": "Update"}
+    live = member("1")
+    live[1]["metadata"]["managedFields"] = [kubectl]
+    server.answers = [live, conflict]
+    with pytest.raises(ClusterError, match=r'conflict: \.data\.a is managed by "kubectl" using v1\. With force_conflicts: true') as failure:
+        present(server, config_map("n", a="2"))
+    assert failure.value.message.endswith("\nNothing was written.")
+    assert server.seen[-1].query["dryRun"] == ["All"]
+    server.answers = [live, conflict, member("1"), member("2", data={"a": "2"})]
+    assert present(server, config_map("n", a="2"), force_conflicts=True) == (
+        ["updated"],
+        ['ConfigMap n/settings: .data.a is managed by "kubectl" using v1. Was put back to what the manifest says.'],
+    )
+    assert [(one.query.get("dryRun"), one.query.get("force")) for one in server.seen[-2:]] == [(["All"], ["true"]), (None, ["true"])]
+
+
+def test_a_creation_after_a_deletion_is_predicted_under_another_name(server):
+    predicted = stored({**config_map("n"), "metadata": {"name": "osso-dry-run-12345", "namespace": "n"}})
+    deleted = [{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "n", "name": "settings", "uid": "u", "action": "deleted"}]
+    server.answers = [member("1"), predicted]
+    assert present(server, config_map("n"), check=True, assume_deleted=deleted) == (["created"], [])
+    request = server.seen[-1]
+    assert request.path == "/api/v1/namespaces/n/configmaps/osso-dry-run-cde0fb0dec"
+    assert request.query["dryRun"] == ["All"]
+    server.answers = [member("1"), member("2")]
+    assert present(server, config_map("n"), assume_deleted=deleted)[0] == ["unchanged"], "only check mode assumes it"
+
+
+def test_a_kind_that_is_not_served_ends_the_run(server):
+    server.answers = [NOT_SERVED]
+    message = "Thing n/one: the API server does not serve example.com/v1 Thing. Install its CustomResourceDefinition first, or put it into the manifests."
+    with pytest.raises(ClusterError) as failure:
+        present(server, thing("example.com", "n"))
+    assert failure.value.message == message
+
+
+def test_members_that_left_the_set_are_pruned(server):
+    """after the inventory has named all, and before it names the rest"""
+    stale = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "n", "name": "stale"}
+    labels = {"osso.scheduler/set": "mine", "osso.scheduler/set-namespace": "home"}
+    inventory = stored({**config_map("home", "osso-set-mine", objects=json.dumps(stale) + "\n")})
+    gone = member("1", labels=labels, uid="s")
+    gone[1]["metadata"]["name"] = "stale"
+    written = stored(config_map("home", "osso-set-mine"))
+    created = member("1", labels=labels)
+    server.answers = [NOT_SERVED, inventory, written, created, gone, (200, {"kind": "Status"}), written]
+    actions, warnings = present(server, config_map("n"), set_name="mine", set_namespace="home", prune=True)
+    assert (actions, warnings, server.answers) == (["updated", "created", "deleted"], [], [])
+    requests = [(one.method, one.path.rpartition("/")[2]) for one in server.seen]
+    assert requests[2:] == [
+        ("PATCH", "osso-set-mine"),
+        ("PATCH", "settings"),
+        ("GET", "stale"),
+        ("DELETE", "stale"),
+        ("PATCH", "osso-set-mine"),
+    ]
+    names = [[json.loads(line)["name"] for line in json.loads(server.seen[index].body)["data"]["objects"].splitlines()] for index in (2, 6)]
+    assert names == [["settings", "stale"], ["settings"]]
+    assert json.loads(server.seen[5].body)["preconditions"] == {"uid": "s"}

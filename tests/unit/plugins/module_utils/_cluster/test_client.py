@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.kubernetes.core.plugins.module_utils import k8s
 from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client as kubernetes_core
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import raise_if_gone
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
 from kubernetes.client import Configuration
@@ -366,3 +367,143 @@ def test_the_time_is_that_of_the_server_if_it_answers_one(server, client, monkey
     server.answers = [(200, {})]
     client.request("GET", "/api")
     assert (client.server_time().year, client.server_time().tzinfo) == (year, UTC)
+
+
+class TestRefusals:
+    """An answer that is not 2xx, as `ApiError`."""
+
+    @pytest.mark.parametrize(
+        ("answer", "expected"),
+        [
+            (
+                (404, b"404 page not found\n"),
+                (404, "NotServed", "the API server does not serve /x; is its CustomResourceDefinition installed?"),
+            ),
+            ((404, {"kind": "Status", "message": "gone"}), (404, "", "gone")),
+            ((403, {"kind": "Status", "reason": "Forbidden"}), (403, "Forbidden", "Forbidden")),
+            ((500, b" broken \n"), (500, "Internal Server Error", "broken")),
+            ((500, b""), (500, "Internal Server Error", "Internal Server Error")),
+            ((500, b"x" * 501), (500, "Internal Server Error", "x" * 500)),
+            ((400, {"kind": "Other"}), (400, "Bad Request", '{"kind": "Other"}')),
+        ],
+    )
+    def test_what_the_server_says(self, server, client, answer, expected):
+        server.answers = [answer]
+        with pytest.raises(ApiError) as raised:
+            client.request("GET", "/x")
+        error = raised.value
+        assert (error.status, error.reason, error.message) == expected
+        assert (error.method, error.path, error.never_sent) == ("GET", "/x", False)
+
+    def test_nobody_there(self):
+        with pytest.raises(ApiError) as raised:
+            connect("http://127.0.0.1:1", retry_seconds=0).request("POST", "/x")
+        error = raised.value
+        assert (error.status, error.reason, error.method, error.path, error.never_sent) == (0, "Unreachable", "POST", "/x", True)
+        assert error.message.startswith("the API server http://127.0.0.1:1 cannot be reached: ")
+
+    def test_a_name_that_nobody_knows_is_final(self):
+        with pytest.raises(ApiError) as raised:
+            connect("http://nobody.invalid:80", retry_seconds=30).request("GET", "/x")
+        error = raised.value
+        assert (error.status, error.reason, error.method, error.path, error.never_sent) == (0, "Unusable", "GET", "/x", True)
+        assert error.message == (
+            "the name of the API server in http://nobody.invalid:80 cannot be resolved; check host or the kubeconfig's server"
+        )
+
+    def test_a_broken_connection_may_have_been_received(self, server):
+        server.answers = [HANG_UP]
+        with pytest.raises(ApiError) as raised:
+            connect(server.url, retry_seconds=0).request("GET", "/x")
+        assert (raised.value.reason, raised.value.never_sent) == ("Unreachable", False)
+
+
+class TestOperations:
+    def test_a_patch_of_a_subresource_in_a_dry_run(self, server, client):
+        server.answers = [(200, OBJECT)] * 2
+        assert client.json_patch(CONFIG_MAP, "a", "b", [{"op": "test"}], "me", dry_run=True, subresource="status") == OBJECT
+        client.json_patch(CONFIG_MAP, "a", "b", [])
+        first, second = server.seen
+        assert (first.method, first.path) == ("PATCH", "/api/v1/namespaces/b/configmaps/a/status")
+        assert first.query == {"fieldManager": ["me"], "fieldValidation": ["Strict"], "dryRun": ["All"]}
+        assert first.headers["Content-Type"] == "application/json-patch+json"
+        assert json.loads(first.body) == [{"op": "test"}]
+        assert second.query == {"fieldManager": ["osso.scheduler"], "fieldValidation": ["Strict"]}
+        assert client.requests == {"read": 0, "write": 1, "dry_run": 1}
+
+    def test_options_of_a_deletion(self, server, client):
+        server.answers = [(200, {"kind": "Status"}), (404, status(404, "NotFound")), (409, status(409, "Conflict"))]
+        assert client.delete(CONFIG_MAP, "a", "b", grace_period=0, dry_run=True, propagation="Foreground") == {"kind": "Status"}
+        options = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "propagationPolicy": "Foreground",
+            "gracePeriodSeconds": 0,
+            "dryRun": ["All"],
+        }
+        assert json.loads(server.seen[0].body) == options
+        assert server.seen[0].query == {"dryRun": ["All"]}
+        assert client.delete(CONFIG_MAP, "a", "b") is None
+        assert json.loads(server.seen[1].body) == {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+        with pytest.raises(ApiError):
+            client.delete(CONFIG_MAP, "a", "b")
+
+    def test_a_missing_object_is_none_and_another_error_is_not(self, server, client):
+        server.answers = [(404, status(404, "NotFound")), (403, status(403, "Forbidden"))]
+        assert client.get(CONFIG_MAP, "a", "b") is None
+        with pytest.raises(ApiError):
+            client.get(CONFIG_MAP, "a", "b")
+
+    def test_groups_version_and_texts(self, server, client):
+        groups = [{"name": "apps", "versions": [{"version": "v1"}, {"version": "v1beta1"}]}, {"name": "batch", "versions": []}]
+        server.answers = [(200, {"groups": groups}), (200, {}), (200, {"gitVersion": "v1.34.1"}), (200, {}), (200, b"a\xffb")]
+        assert client.groups() == {"apps": ["v1", "v1beta1"], "batch": []}
+        assert client.groups() == {}
+        assert (client.version(), client.version()) == ("v1.34.1", "")
+        assert client.text("/log", {"tailLines": 5, "previous": None}) == "a\ufffdb"
+        assert [one.path for one in server.seen] == ["/apis", "/apis", "/version", "/version", "/log"]
+        assert server.seen[-1].query == {"tailLines": ["5"]}
+
+    def test_a_list_of_metadata_with_selectors(self, server, client):
+        server.answers = [(200, {"items": None})]
+        assert client.list(CONFIG_MAP, "b", label_selector="a=b", field_selector="c=d", metadata_only=True) == []
+        seen = server.seen[0]
+        assert seen.query == {"limit": ["500"], "labelSelector": ["a=b"], "fieldSelector": ["c=d"]}
+        assert seen.headers["Accept"] == "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+
+    def test_the_query_of_a_watch(self, server, client):
+        server.answers = [(200, b"")] * 2
+        assert list(client.watch(CONFIG_MAP, "b", label_selector="a=b", resource_version="7", timeout=9.9)) == []
+        assert list(client.watch(CONFIG_MAP, timeout=0.1)) == []
+        first, second = (one.query for one in server.seen)
+        assert first == {"watch": ["true"], "timeoutSeconds": ["9"], "labelSelector": ["a=b"], "resourceVersion": ["7"]}
+        assert second == {"watch": ["true"], "timeoutSeconds": ["1"]}
+
+    def test_an_error_in_a_watch_has_all_of_its_status(self, server, client):
+        errors = [status(410, "Expired", "old", a=1), {}]
+        server.answers = [(200, json.dumps({"type": "ERROR", "object": one}).encode() + b"\n") for one in errors]
+        found = []
+        for _again in errors:
+            with pytest.raises(ApiError) as raised:
+                list(client.watch(CONFIG_MAP, "b"))
+            error = raised.value
+            found.append((error.status, error.reason, error.message, error.details, error.method, error.path))
+        place = ("GET", "/api/v1/namespaces/b/configmaps")
+        assert found == [(410, "Expired", "old", {"a": 1}, *place), (500, "", "", {}, *place)]
+
+    def test_the_host_has_no_credentials(self, server):
+        url = server.url.replace("http://", "http://owner@")
+        assert connect(url).host == server.url
+
+
+def test_only_a_server_that_does_not_answer_is_asked_again(server, client):
+    for code in (403, 500, 503):
+        raise_if_gone(client, ApiError(code, "", ""))
+    assert server.seen == []
+    for code in (0, 401):
+        server.answers = [(200, {})]
+        raise_if_gone(client, ApiError(code, "", ""))
+    assert [one.path for one in server.seen] == ["/version"] * 2
+    server.answers = [(401, status(401, "Unauthorized"))]
+    with pytest.raises(ApiError):
+        raise_if_gone(client, ApiError(0, "", ""))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog import entries
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog import Entry, entries, exit_reason, foreign_lines, last_error
 
 HEADER = "I1122 05:26:55.123456       1 dumper.go:52]"
 
@@ -62,3 +62,72 @@ def test_json():
     entry = only(f"{line}\n{{broken\n")
     assert (entry.severity, entry.message, entry.values) == ("info", "m", {"nodes": "a\n\nb"})
     assert only('{"ts":1,"msg":"m","err":"e"}\n').severity == "error"
+
+
+def error_line(message, letter="E", rest=""):
+    return f'{letter}{HEADER[1:]} "{message}"{rest}\n'
+
+
+PANIC = "panic: first\ngoroutine 1 [running]:\nruntime: second\n"
+
+
+def json_line(**fields):
+    return json.dumps({"ts": 1, "msg": "m", **fields}) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        ("", ""),
+        (f'{HEADER} "fine"\n', ""),
+        (error_line("one") + error_line("two", rest=' err="e" key=<'), '"two" err="e"'),
+        (error_line("fatal", "F") + error_line("later"), '"fatal"'),
+        (error_line("error") + "Error: unknown flag: --x\n", "unknown flag: --x"),
+        ("Error: unknown flag: --x\n" + error_line("fatal", "F"), '"fatal"'),
+        (error_line("fatal", "F") + PANIC, "panic: first"),
+        (PANIC + error_line("command failed", rest=' err="e"'), "e"),
+        (error_line("command failed", rest=' err="lost lease"') + error_line("cause"), '"cause"'),
+        ("couldn't create scheduler: x\n", "couldn't create scheduler: x"),
+        ("time=1 level=fatal msg=x\n", "time=1 level=fatal msg=x"),
+        ("not an error\n", ""),
+        (json_line(err="e"), "m: e"),
+        (json_line(err=""), ""),
+        (json_line(msg="command failed", err="broken \x07"), "broken \\x07"),
+        (json_line(v=0), ""),
+    ],
+)
+def test_the_reason_for_the_end_of_a_process(log, reason):
+    assert exit_reason(log) == reason
+
+
+def test_a_log_that_was_cut_may_begin_within_a_line():
+    error = "Error: x\n"
+    for length, reason in ((2047, "x"), (2048, "")):
+        log = error + "y" * (length - len(error))
+        assert (len(log), exit_reason(log)) == (length, reason)
+
+
+def test_the_last_error_has_its_time_and_lines():
+    log = error_line("one", rest=" a=<\n\tx\n >") + f'{HEADER} "fine"\n'
+    assert last_error(log) == ("1122 05:26:55.123456", log.partition("\nI")[0])
+    assert last_error(log + PANIC) == ("", "panic: first")
+    assert last_error(log + "fatal error: x\n") == ("", "fatal error: x")
+    assert last_error(error_line("a", "F"))[0]
+    assert last_error(f'{HEADER} "fine"\n') is None
+
+
+def test_foreign_lines_are_those_of_no_entry():
+    assert foreign_lines(f'one\n{HEADER} "m" a=<\n\tx\n >\n{{"no": "message"}}\ntwo') == ["one", '{"no": "message"}', "two"]
+
+
+def test_a_json_entry_is_whole():
+    line = json.dumps({"ts": 5, "caller": "a.go:1", "msg": "m", "v": 0, "k": [1]})
+    assert only(line + "\n") == Entry("info", "5", "a.go:1", "m", {"k": [1]}, True)
+    assert only(json_line(v=4, ts="t")).time == "t"
+
+
+def test_values_that_are_cut_off_are_kept():
+    entry = only(f'{HEADER} "m" a="b" c=[1 d=null\n')
+    assert entry.values == {"a": "b", "c": "[1", "d": None}
+    entry = only(f'{HEADER} "m" a="b" c=<\n\tx\n')
+    assert (entry.values, entry.complete) == ({"a": "b", "c": "x"}, False)

@@ -125,3 +125,9 @@ def test_a_namespace_goes_only_with_nothing_of_others_in_it(others, left):
         found = without_nonempty(connect(server.url), doomed, {("", "ConfigMap", "n", "the-list")}, warnings.append)
     assert [one.identity.kind for one in found] == left
     assert warnings == ["Namespace n is not deleted: it still contains ConfigMap theirs."] * len(others)
+
+
+def test_a_long_list_of_contents_is_cut():
+    names = [Identity("v1", "ConfigMap", "n", f"a{number}") for number in range(12)]
+    shown = ", ".join(f"ConfigMap a{number}" for number in range(10))
+    assert (described(names[:10]), described(names[:11]), described(names)) == (shown, f"{shown} and 1 more", f"{shown} and 2 more")

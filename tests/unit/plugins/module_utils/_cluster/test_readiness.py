@@ -226,3 +226,160 @@ def test_a_period_that_the_operator_reads(period):
     live = obj("Thing", conditions=[one("Ready", "False")])
     live["metadata"]["annotations"] = {"ansible.sdk.operatorframework.io/reconcile-period": period}
     assert readiness.condition(live, "Ready").state == PENDING
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"),
+    [
+        ({"currentReplicas": 2, "availableReplicas": 2}, (READY, "")),
+        ({"currentReplicas": 2, "availableReplicas": 1}, (PENDING, "2 of 2 replicas updated, 1 available")),
+        (
+            {"currentReplicas": 2, "availableReplicas": 2, "currentRevision": "a", "updateRevision": "b"},
+            (PENDING, "0 of 2 replicas updated, 2 available"),
+        ),
+        ({"updatedReplicas": 3, "availableReplicas": 3}, (READY, "")),
+        ({}, (PENDING, "0 of 2 replicas updated, 0 available")),
+    ],
+)
+def test_the_rollout_of_a_stateful_set(status, verdict):
+    assert readiness.rollout(obj("StatefulSet", {"replicas": 2}, **status)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"),
+    [
+        ({"desiredNumberScheduled": 2, "updatedNumberScheduled": 1, "numberAvailable": 2}, (PENDING, "1 of 2 nodes updated, 2 available")),
+        ({"desiredNumberScheduled": 2, "updatedNumberScheduled": 3, "numberAvailable": 3}, (READY, "")),
+        ({}, (READY, "")),
+    ],
+)
+def test_the_rollout_of_a_daemon_set(status, verdict):
+    assert readiness.rollout(obj("DaemonSet", **status)) == verdict
+
+
+def test_the_rollout_of_a_deployment_and_of_a_job():
+    overdue = one("Progressing", "False", reason="ProgressDeadlineExceeded", message=" late \n")
+    status = {"replicas": 3, "updatedReplicas": 1, "availableReplicas": 1}
+    assert readiness.rollout(obj("Deployment", {"replicas": 2}, conditions=[overdue], **status)) == (
+        FAILED,
+        "1 of 2 replicas updated, 1 available, 2 old ones left; Progressing is False (ProgressDeadlineExceeded): late",
+    )
+    failure = one("ReplicaFailure", reason="FailedCreate")
+    assert readiness.rollout(obj("Deployment", conditions=[failure])) == (
+        PENDING,
+        "0 of 1 replicas updated, 0 available; ReplicaFailure is True (FailedCreate)",
+    )
+    assert readiness.has_no_pods(obj("Deployment", conditions=[failure]))
+    assert not readiness.has_no_pods(obj("Deployment", conditions=[one("ReplicaFailure", "False")]))
+    assert readiness.rollout(obj("Deployment", generation=3)) == (PENDING, "its controller has not looked at the present generation yet")
+    job = obj("Job", conditions=[one("Failed", "False"), one("Complete")])
+    del job["status"]["observedGeneration"]
+    assert readiness.rollout(job) == (READY, "")
+    assert readiness.rollout(obj("Job")) == (PENDING, "0 of 1 completions")
+
+
+def test_a_condition_is_reported_with_what_is_seen():
+    live = obj("Thing", conditions=[one("Available", "False", reason="Down", message="x"), one("Other")])
+    assert readiness.condition(live, "Ready") == (PENDING, "condition Ready is not reported (only Available=False, Other=True)")
+    assert readiness.condition(live, "Available") == (PENDING, "Available is False (Down): x")
+    assert readiness.condition(obj("Thing"), "Ready") == (PENDING, "condition Ready is not reported")
+    live = obj("Thing", generation=3, conditions=[one("Available", observedGeneration=3)])
+    assert readiness.condition(live, "Available") == (
+        PENDING,
+        "its controller has not looked at the present generation yet: Available is True",
+    )
+
+
+def test_a_definition_is_established():
+    assert readiness.established(obj("CustomResourceDefinition", conditions=[one("NamesAccepted"), one("Established")])) == (READY, "")
+    assert readiness.established(obj("CustomResourceDefinition")) == (PENDING, "condition Established is not reported")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "verdict"),
+    [
+        ("status.list[1].name", "b", (READY, "")),
+        ("status.list[1].name", "c", (PENDING, "status.list[1].name is b and should be c")),
+        ("status.list[2].name", "c", (PENDING, "status.list[2].name is not set and should be c")),
+        ("status.list.name", "c", (PENDING, "status.list.name is not set and should be c")),
+        ("status.number", "5", (READY, "")),
+        ("status.number.more", "5", (PENDING, "status.number.more is not set and should be 5")),
+        ("status['a.b/c']", "x", (READY, "")),
+        ("status.none", "None", (PENDING, "status.none is not set and should be None")),
+    ],
+)
+def test_a_field_has_the_text_that_it_should_have(path, value, verdict):
+    live = {"status": {"list": [{"name": "a"}, {"name": "b"}], "number": 5, "a.b/c": "x", "none": None}}
+    assert readiness.fields(live, {"status.number": 5, path: value}) == verdict
+
+
+def container(restarts=0, ready=False, **state):
+    return {"name": "c", "restartCount": restarts, "ready": ready, "state": state}
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ({"containerStatuses": [container(waiting={"reason": "ErrImagePull"})]}, True),
+        ({"initContainerStatuses": [container(waiting={"reason": "RunContainerError"})]}, True),
+        ({"containerStatuses": [container(waiting={"reason": "ContainerCreating"})]}, False),
+        ({"containerStatuses": [container(3)]}, True),
+        ({"containerStatuses": [container(2)]}, False),
+        ({"containerStatuses": [container(3, ready=True)]}, False),
+        ({"containerStatuses": [container(), container(3)]}, True),
+        ({}, False),
+    ],
+)
+def test_a_pod_that_cannot_start(status, expected):
+    assert readiness.cannot_start(pod("a", **status)) is expected
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ({"containerStatuses": [container(running={})]}, True),
+        ({"containerStatuses": [container(ready=True, running={})]}, False),
+        ({"containerStatuses": [container(waiting={})]}, False),
+        ({}, False),
+    ],
+)
+def test_a_pod_that_runs_and_is_not_ready(status, expected):
+    assert readiness.is_unready(pod("a", **status)) is expected
+
+
+def test_details_of_problems_of_pods():
+    running = {**pod("a", containerStatuses=[container(running={})]), "metadata": {"name": "a", "uid": "u"}}
+    assert readiness.pod_problems([running], {"u": "probe\nfailed"}) == ["pod a: container c runs but is not ready: probe failed"]
+    refused = {"metadata": {"name": "b"}, "status": {"conditions": [one("PodScheduled", "False", reason="Gated")]}}
+    assert readiness.pod_problems([refused]) == ["pod b: not scheduled by ?: Gated"]
+    evicted = pod("c", phase="Failed", containerStatuses=[container(ready=True, running={})])
+    assert readiness.pod_problems([evicted]) == []
+    assert readiness.pod_problems([pod("d", phase="Failed")]) == ["pod d: Failed: "]
+    crashed = pod("e", containerStatuses=[{**container(running={}), "lastState": {"terminated": {"exitCode": 1, "reason": "Error"}}}])
+    assert readiness.pod_problems([crashed]) == ["pod e: container c ended with exit code 1: Error"]
+    ended = pod("f", containerStatuses=[{**container(waiting={"reason": "Completed"}), "lastState": {"terminated": {"exitCode": 0}}}])
+    assert readiness.pod_problems([ended]) == ["pod f: container c is Completed"]
+
+
+@pytest.mark.parametrize(
+    ("live", "expected"),
+    [
+        ({"kind": "Thing", "metadata": {"deletionTimestamp": "t"}}, "no finalizer; the server has not removed it yet"),
+        (
+            {"kind": "Thing", "metadata": {"deletionTimestamp": "t", "finalizers": ["foregroundDeletion", "f"]}},
+            "objects that belong to it are still being deleted; finalizers f, which the controllers that put them there have to remove",
+        ),
+        ({"kind": "Thing", "metadata": {}}, "it is no longer marked for deletion: it was created again"),
+        (
+            {"kind": "Namespace", "metadata": {"deletionTimestamp": "t"}, "spec": {"finalizers": ["k"]}},
+            "its content is still being deleted",
+        ),
+        ({"kind": "Namespace", "metadata": {"deletionTimestamp": "t"}}, "no finalizer; the server has not removed it yet"),
+        (
+            {"kind": "Thing", "metadata": {"deletionTimestamp": "t"}, "spec": {"finalizers": ["k"]}},
+            "no finalizer; the server has not removed it yet",
+        ),
+    ],
+)
+def test_what_holds_an_object_that_is_being_deleted(live, expected):
+    assert readiness.held_by(live) == expected

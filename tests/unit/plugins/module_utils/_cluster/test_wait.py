@@ -195,3 +195,141 @@ def test_pods_that_cannot_start_end_the_wait(monkeypatch, pods, says):
     assert failure.value.message.startswith("Will not become ready. Deployment n/app: " if says else "Not ready after 1 s (wait_timeout). ")
     assert (says or "") in failure.value.message
     assert "planted" not in failure.value.message
+
+
+CONFIG_MAP = Identity("v1", "ConfigMap", "n", "a")
+
+
+class Server:
+    """Answers reads and watches with the next of these; an exception is raised."""
+
+    def __init__(self, *reads, watches=()):
+        self.reads, self.watches, self.seen = list(reads), list(watches), []
+
+    def get(self, resource, name, namespace):
+        self.seen.append("get")
+        answer = self.reads.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def watch(self, resource, namespace, field_selector, timeout, resource_version=None):
+        self.seen.append(f"watch {namespace} {field_selector} {resource_version}")
+        answer = self.watches.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        yield from answer
+
+
+def live(uid="u", ready="no"):
+    return {
+        "kind": "ConfigMap",
+        "metadata": {"name": "a", "uid": uid, "resourceVersion": "7", "finalizers": ["f"]},
+        "data": {"ready": ready},
+    }
+
+
+def until_gone(server, seconds=60):
+    wait.until_gone(server, [(CONFIG_MAP, object(), "u")], wait.Deadline(seconds))
+    return server.seen
+
+
+WATCH = "watch n metadata.name=a 7"
+
+
+@pytest.mark.parametrize(
+    ("reads", "watches", "seen"),
+    [
+        ([None], [], ["get"]),
+        ([live("another")], [], ["get"]),
+        ([live()], [[("MODIFIED", live()), ("DELETED", live())]], ["get", WATCH]),
+        ([live(), None], [[("MODIFIED", live())]], ["get", WATCH, "get"]),
+        *(([live(), live(), None], [ApiError(status, "", "")], ["get", WATCH, "get", "get"]) for status in (403, 404, 405, 410, 504)),
+    ],
+)
+def test_an_object_is_gone(monkeypatch, reads, watches, seen):
+    monkeypatch.setattr(wait, "_POLL_SECONDS", 0)
+    assert until_gone(Server(*reads, watches=watches)) == seen
+
+
+def test_an_object_that_stays_names_what_holds_it():
+    message = (
+        "Not deleted after 0 s (wait_timeout). ConfigMap n/a: held by finalizers f, which the controllers that put them there have to remove; "
+        "it is no longer marked for deletion: it was created again"
+    )
+    with pytest.raises(ClusterError) as failure:
+        until_gone(Server(live()), seconds=0)
+    assert failure.value.message == message
+    with pytest.raises(ApiError):
+        until_gone(Server(live(), watches=[ApiError(500, "", "")]))
+
+
+def judged(obj):
+    state = {"no": readiness.PENDING, "yes": readiness.READY, "never": readiness.FAILED}[obj["data"]["ready"]]
+    return readiness.Verdict(state, f"it says {obj['data']['ready']}")
+
+
+def until_ready(server, seconds=60, known=None):
+    target = wait.Target(CONFIG_MAP, object(), judged)
+    return wait.until_ready(server, [target], wait.Deadline(seconds), known)
+
+
+def test_what_is_ready_already_costs_no_request():
+    server = Server()
+    assert until_ready(server, known={CONFIG_MAP: live(ready="yes")}) == {CONFIG_MAP: live(ready="yes")}
+    assert server.seen == []
+
+
+def test_the_object_is_returned_as_last_seen():
+    server = Server(watches=[[("ADDED", live()), ("DELETED", live()), ("ADDED", live(ready="yes"))]])
+    assert until_ready(server, known={CONFIG_MAP: None}) == {CONFIG_MAP: live(ready="yes")}
+    assert server.seen == ["watch n metadata.name=a None"]
+
+
+@pytest.mark.parametrize(
+    ("versions", "known", "ends"),
+    [
+        (["never"], {CONFIG_MAP: None}, True),
+        (["no", "never"], {CONFIG_MAP: live(ready="never")}, True),
+        (["never", "yes"], {CONFIG_MAP: live(ready="never")}, False),
+    ],
+)
+def test_a_failure_counts_only_if_it_is_new(versions, known, ends):
+    server = Server(watches=[[("MODIFIED", live(ready=one)) for one in versions]])
+    if not ends:
+        assert until_ready(server, known=known)[CONFIG_MAP] == live(ready="yes")
+        return
+    with pytest.raises(ClusterError) as failure:
+        until_ready(server, known=known)
+    assert failure.value.message == "Will not become ready. ConfigMap n/a: it says never"
+
+
+def test_the_end_of_the_time_names_each_object_that_is_not_ready():
+    other = wait.Target(CONFIG_MAP._replace(name="b"), object(), judged)
+    third = wait.Target(CONFIG_MAP._replace(name="c"), object(), judged)
+    targets = [wait.Target(CONFIG_MAP, object(), judged), other, third]
+    with pytest.raises(ClusterError) as failure:
+        wait.until_ready(Server(None, live(ready="yes")), targets, wait.Deadline(0))
+    assert failure.value.message == (
+        "Not ready after 0 s (wait_timeout). ConfigMap n/a: it does not exist | ConfigMap n/b: it does not exist"
+    )
+
+
+def test_pods_of_a_workload_are_the_newest_first():
+    class Pods(Server):
+        def resource(self, api_version, kind):
+            return kind
+
+        def list(self, resource, namespace, label_selector):
+            self.seen.append((resource, namespace, label_selector))
+            return [pod("old", 1), pod("new", 3), pod("new", 2)]
+
+    server = Pods()
+    workload = {"kind": "Deployment", "metadata": {"namespace": "n"}, "spec": {"selector": {"matchLabels": {"b": "2", "a": "1"}}}}
+    found = wait.pods_of(server, workload)
+    assert [one["metadata"]["name"] for one in found] == ["new-3", "new-2", "old-1"]
+    assert [one["metadata"]["name"] for one in wait.of_newest_template(found)] == ["new-3", "new-2"]
+    assert server.seen == [("Pod", "n", "a=1,b=2")]
+    for other in (None, {**workload, "kind": "Thing"}, {**workload, "spec": {}}):
+        assert wait.pods_of(server, other) == []
+    assert len(server.seen) == 1

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import configuration
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus_clients import asking_prometheus, too_many
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus_clients import (
+    Asked,
+    asking_prometheus,
+    holds_password,
+    holds_token,
+    queried_prometheus,
+    target_utilization,
+    too_many,
+    watched_by,
+)
 
 PACKING, BALANCING = "trimaran_target_load_packing", "trimaran_load_variation_risk_balancing"
 
@@ -54,3 +63,46 @@ def test_a_service_may_be_asked_by_any_number():
 @pytest.mark.parametrize("config", [{}, {"profiles": 5}, {"profiles": [5, {"plugins": 5, "pluginConfig": [5]}]}])
 def test_odd_documents_ask_nothing(config):
     assert (asking_prometheus(config), too_many(config)) == ([], [])
+
+
+def config(*plugins, scheduler="s"):
+    """A profile that enables these plugins with these arguments."""
+    enabled = [{"name": name} for name, _args in plugins]
+    entries = [{"name": name, "args": args} for name, args in plugins]
+    return {"profiles": [{"schedulerName": scheduler, "plugins": {"score": {"enabled": enabled}}, "pluginConfig": entries}]}
+
+
+def asking(**provider):
+    return {"metricProvider": {"type": "Prometheus", **provider}}
+
+
+def test_whom_a_configuration_asks():
+    given = asking(address="https://me:secret@p", token="t", insecureSkipVerify=True)
+    found = queried_prometheus(config(("TargetLoadPacking", given), ("Peaks", {})))
+    assert found == Asked("https://me:secret@p", "t", True, ["TargetLoadPacking"])
+    assert repr(found) == "<Prometheus at https://********@p, asked by TargetLoadPacking>"
+    found = queried_prometheus(config(("TargetLoadPacking", asking(insecureSkipVerify="true"))))
+    assert found == Asked("http://prometheus-k8s:9090", "", False, ["TargetLoadPacking"])
+    assert queried_prometheus(config(("TargetLoadPacking", {"watcherAddress": "http://w", **asking()}))) is None
+    assert queried_prometheus(config(("TargetLoadPacking", {"metricProvider": {"type": "SignalFx"}}))) is None
+
+
+def test_plugins_of_a_load_watcher_service():
+    given = config(("TargetLoadPacking", {"watcherAddress": "http://w"}), ("Peaks", {"WatcherAddress": "http://w"}))
+    assert watched_by(given, "http://w") == ["Peaks", "TargetLoadPacking"]
+    assert watched_by(given, "http://other") == []
+
+
+def test_tokens_and_passwords_in_a_configuration():
+    assert holds_token(config(("Any", asking(token="t"))))
+    assert not holds_token(config(("Any", asking(token="")), ("Other", {"token": "t"})))
+    assert holds_password({"extenders": [{"urlPrefix": "https://me:secret@e"}]})
+    assert not holds_password({"extenders": [{"urlPrefix": "https://e", "weight": 1}]})
+
+
+def test_the_lowest_target_utilization_counts():
+    given = [("TargetLoadPacking", {"targetUtilization": value}) for value in (60, 30, 0, "5")]
+    profiles = [config(one)["profiles"][0] for one in given]
+    assert target_utilization({"profiles": profiles}) == 30
+    assert target_utilization({"profiles": profiles[2:]}) == 40
+    assert target_utilization(config(("Peaks", {"targetUtilization": 5}))) == 40

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import replace
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import Finding
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide, requested_rollout
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.prometheus_access import TEMPLATE_KEY, Source
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Answer
 from support.operand import CONFIG, UNKNOWN, deployment, facts, memory, resource, serving, stored
 
@@ -266,3 +268,227 @@ def test_a_kubeconfig_that_no_volume_contains(path, mounts, is_missing):
     decision = decide(facts(config=config, overrides={"volumeMounts": [{"name": "v", "mountPath": mount} for mount in mounts]}))
     assert (decision.action, decision.reason) == (("hold", "ConfigInvalid") if is_missing else ("apply", "AsExpected"))
     assert ('clientConnection.kubeconfig is "/etc/kube/config", and no volume' in decision.message) is is_missing
+
+
+def test_the_whole_rollout_that_a_resource_requests():
+    overrides = {"args": ["--x"], "nodeSelector": {"a": "1"}, "tolerations": [{"key": "t"}], "env": [{"name": "A"}]}
+    rollout = requested_rollout(facts(overrides=overrides, serving_cert=True))
+    flags, health = rollout.pop("flags"), rollout.pop("health")
+    assert rollout == {
+        "image": "image:1",
+        "config": "abc",
+        "placement": {"nodeSelector": {"a": "1"}, "tolerations": [{"key": "t"}]},
+        "overrides": {"env": [{"name": "A"}]},
+        "serving_cert": True,
+    }
+    assert flags
+    assert health == rollouts.health("1.31", CONFIG.completed)
+    assert requested_rollout(facts(config=replace(CONFIG, hash=None)))["config"] == ""
+
+
+def test_the_whole_decision_to_apply():
+    decision = decide(facts())
+    assert (decision.action, decision.reason, decision.message) == ("apply", "AsExpected", "")
+    assert (decision.rollout, decision.desired, decision.replicas, decision.prune, decision.is_kept) == (NEW, NEW, 1, False, False)
+    name = decision.secret["name"]
+    assert name.startswith("secondary-scheduler-config-")
+    assert decision.secret == {
+        "name": name,
+        "annotations": {},
+        "data": {"config.yaml": CONFIG.text},
+        "template": CONFIG.text,
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "reason", "message"),
+    [
+        ({"resource": resource(managementState="Removed")}, "Removed", "spec.managementState is Removed."),
+        (
+            {"resource": resource(managementState="Unmanaged")},
+            "Unmanaged",
+            "spec.managementState is Unmanaged: the scheduler is left as it is.",
+        ),
+        (
+            {"resource": resource(name="A")},
+            "NameUnusable",
+            (
+                "metadata.name is A; it must be at most 43 lower-case letters, digits and hyphens, to fit into the names of what is created for it. "
+                "Recreate it under another name."
+            ),
+        ),
+        (
+            {"resource": resource(schedulerConfig="")},
+            "FieldMissing",
+            "spec.schedulerConfig is empty; it must be the name of a ConfigMap.",
+        ),
+        (
+            {"resource": resource(schedulerImage=None)},
+            "FieldMissing",
+            "spec.schedulerImage is empty; it must be the pull specification of the scheduler's image.",
+        ),
+        (
+            {"resource": resource(annotations={"osso.scheduler/rollback": "no"})},
+            "AnnotationInvalid",
+            "The annotation osso.scheduler/rollback is no; it must be Automatic or Never.",
+        ),
+        ({"override_problems": ("a.", "b.")}, "OverridesInvalid", "a. b."),
+        (
+            {"config": None},
+            "ConfigMapMissing",
+            "ConfigMap ns/config, key config.yaml (spec.schedulerConfig): it does not exist.",
+        ),
+        (
+            {"config": None, "config_problem": "no key.", "config_unreadable": True},
+            "ConfigMapUnreadable",
+            "ConfigMap ns/config, key config.yaml (spec.schedulerConfig): no key.",
+        ),
+        (
+            {"config": replace(CONFIG, image_answer=Answer(False, "no such plugin"))},
+            "ConfigInvalid",
+            "ConfigMap ns/config, key config.yaml: the kube-scheduler in the image rejects it: no such plugin",
+        ),
+        ({"config": replace(CONFIG, starts=False)}, "ConfigInvalid", "ConfigMap ns/config, key config.yaml: "),
+        (
+            {"resource": resource(topology={"mode": "HighlyAvailable", "highlyAvailableTopology": {"nodeSelector": {}}}), "eligible": []},
+            "NoNodeMatches",
+            (
+                "No node is ready, schedulable and free of taints that are not tolerated, with the labels (none) "
+                "(spec.topology.highlyAvailableTopology.nodeSelector): what runs is left as it is. Label or uncordon a node, or change the selector."
+            ),
+        ),
+    ],
+)
+def test_messages_of_obstacles(given, reason, message):
+    decision = decide(facts(**given))
+    assert (decision.reason, decision.message) == (reason, message)
+    assert decision.is_kept is False
+
+
+@pytest.mark.parametrize("rollback", ["Automatic", "Never", ""])
+def test_values_of_the_rollback_annotation(rollback):
+    assert decide(facts(resource=resource(annotations={"osso.scheduler/rollback": rollback}))).reason == "AsExpected"
+
+
+SILENT = {"severity": "error", "code": "no-answer", "message": "It is silent", "hint": "see why", "metric": "", "nodes": []}
+WARNED = {**SILENT, "severity": "warning"}
+MISSING = {**SILENT, "code": "metric-missing", "message": "It has no metric", "hint": ""}
+WATCHER = {**SILENT, "code": "load-watcher-unavailable"}
+REQUIRED = resource(annotations={"osso.scheduler/monitoring-required": "true"})
+
+
+@pytest.mark.parametrize(
+    ("metrics", "wanted", "live", "message"),
+    [
+        (None, REQUIRED, None, ""),
+        ([WARNED, WATCHER], REQUIRED, None, ""),
+        ([MISSING], resource(), None, ""),
+        ([MISSING], resource(annotations={"osso.scheduler/monitoring-required": "false"}), None, ""),
+        (
+            [MISSING, WARNED, WATCHER],
+            REQUIRED,
+            None,
+            "It has no metric. There is no rollout without metrics, because of the annotation osso.scheduler/monitoring-required says.",
+        ),
+        (
+            [MISSING, SILENT],
+            resource(),
+            None,
+            "It has no metric. It is silent: see why. With such a Prometheus the scheduler would not even start, so it is not deployed.",
+        ),
+        ([SILENT], resource(), serving(NEW), ""),
+        (
+            [SILENT],
+            resource(),
+            serving(OLD),
+            "It is silent: see why. With such a Prometheus the scheduler would not even start, so it is not deployed.",
+        ),
+    ],
+)
+def test_a_scheduler_without_its_metrics(metrics, wanted, live, message):
+    decision = decide(facts(resource=wanted, metrics=metrics, deployment=live))
+    assert (decision.reason, decision.message) == (("MetricsUnavailable", message) if message else ("AsExpected", ""))
+    assert decision.desired == NEW
+
+
+TEMPLATE = "kind: KubeSchedulerConfiguration\naddress: ${PROM_URL}\ntoken: ${PROM_TOKEN}\n"
+FILLED = replace(CONFIG, text=TEMPLATE)
+
+
+def test_placeholders_that_nothing_fills_are_an_obstacle():
+    source = Source(problem="no Prometheus was found")
+    decision = decide(facts(config=FILLED, source=source))
+    assert (decision.action, decision.reason, decision.desired) == ("hold", "PrometheusUnknown", None)
+    assert decision.message == "The settings for Prometheus are incomplete: no Prometheus was found."
+    filled = decide(facts(config=FILLED, source=Source(url="https://p", token="t")))
+    assert (filled.action, filled.secret["template"]) == ("apply", TEMPLATE)
+    assert "${" not in filled.secret["data"]["config.yaml"]
+
+
+def test_an_incomplete_source_takes_nothing_away():
+    """The kept configuration stays as it was filled."""
+    kept = memory(OLD, text="filled\n")
+    kept.secret["data"][TEMPLATE_KEY] = base64.b64encode(TEMPLATE.encode()).decode()
+    given = {"config": None, "memory": kept, "deployment": serving(OLD)}
+    decision = decide(facts(**given, source=Source(problem="no token")))
+    assert (decision.action, decision.reason, decision.rollout) == ("apply", "ConfigMapMissing", OLD)
+    assert (decision.secret["name"], decision.prune) == (kept.secret["metadata"]["name"], False)
+    assert decision.secret["data"] == {"config.yaml": "filled\n", TEMPLATE_KEY: TEMPLATE}
+    filled = decide(facts(**given, source=Source(url="https://p", token="t"))).secret
+    assert filled["data"]["config.yaml"] == TEMPLATE.replace("${PROM_URL}", "https://p").replace("${PROM_TOKEN}", "t")
+
+
+@pytest.mark.parametrize(("url", "hides"), [("https://p", False), ("https://me:secret@p", True)])
+def test_a_password_in_the_url_of_prometheus_is_not_logged(url, hides):
+    with_url = replace(CONFIG, text="address: ${PROM_URL}\n")
+    flags = requested_rollout(facts(config=with_url, source=Source(url=url, token="t")))["flags"]
+    assert (flags != NEW["flags"]) is hides
+    assert requested_rollout(facts(source=Source(url=url, token="t")))["flags"] == NEW["flags"], "no placeholder, no URL"
+
+
+def test_the_record_of_a_failed_rollout():
+    for live, failure, reason, message in (
+        (deployment(NEW), CRASHING, "CrashLoopBackOff", "pod p: no kind"),
+        (deployment(NEW, conditions=OVERDUE, updatedReplicas=1), None, "ProgressDeadlineExceeded", "it was not ready in time"),
+    ):
+        wanted = resource(annotations={"osso.scheduler/retry": "2"})
+        decision = decide(facts(resource=wanted, deployment=live, failure=failure, memory=memory(OLD)))
+        record = json.loads(decision.secret["annotations"][rollouts.FAILED])
+        assert record == {"id": rollouts.identity(NEW), "reason": reason, "message": message, "retry": "2"}
+        assert decision.message == (
+            f"The rollout of image image:1, configuration abc failed: {reason}: {message}. The last one that served is back: image image:1, "
+            "configuration old. The failed one is tried again when this resource or its ConfigMap changes, or for a new value of the annotation "
+            "osso.scheduler/retry."
+        )
+
+
+def test_a_failed_image_with_the_same_configuration():
+    served = {**NEW, "image": "image:0"}
+    decision = decide(facts(deployment=deployment(NEW), failure=CRASHING, memory=memory(served)))
+    assert "The last one that served is back: image image:0, the same configuration. " in decision.message
+
+
+def test_a_record_ends_when_its_rollout_is_tried_again():
+    failed = {"id": rollouts.identity(NEW), "reason": "r", "message": "m", "retry": ""}
+    again = resource(annotations={"osso.scheduler/retry": "1"})
+    decision = decide(facts(resource=again, deployment=serving(OLD), memory=memory(OLD, failed)))
+    assert (decision.reason, decision.rollout) == ("AsExpected", NEW)
+    assert rollouts.FAILED not in decision.secret["annotations"]
+
+
+@pytest.mark.parametrize(("live", "replicas"), [(None, 1), (serving(OLD, replicas=0), 1), (serving(OLD, replicas=4), 4)])
+def test_without_nodes_the_number_of_replicas_stays(live, replicas):
+    topology = {"mode": "HighlyAvailable"}
+    decision = decide(facts(resource=resource(topology=topology), eligible=[], memory=memory(OLD), deployment=live))
+    assert (decision.action, decision.reason, decision.replicas) == ("apply", "NoNodeMatches", replicas)
+
+
+def test_the_condition_of_an_image_that_reports_no_release():
+    message = decide(facts(config=UNKNOWN, image_error="it ended.")).config_valid["message"]
+    assert message == (
+        "Only release-independent checks are made, because image:1 says nothing. The image itself gave no answer: it ended. The annotations "
+        "osso.scheduler/kubernetes-version (such as 1.31 or openshift-4.18) and osso.scheduler/plugins (in-tree, scheduler-plugins, or the plugins of a "
+        "custom image) of this resource identify both."
+    )
+    accepted = decide(facts(config=replace(UNKNOWN, image_answer=Answer(True)))).config_valid
+    assert accepted["message"] == "The kube-scheduler in the image accepts it. It was run because image:1 says nothing."

@@ -51,3 +51,51 @@ def test_a_watched_object_names_its_resource():
         "operator-sdk/primary-resource": "ns/batch",
         "operator-sdk/primary-resource-type": "SecondaryScheduler.operator.openshift.io",
     }
+
+
+def test_the_names_of_the_resource_cluster_and_of_another():
+    assert resource_names.names_of(resource("cluster")) == {
+        "name": "cluster",
+        "namespace": "ns",
+        "workload": "secondary-scheduler",
+        "set": "operand-cluster",
+        "cluster": "osso:ns:cluster",
+        "service": "metrics",
+        "prometheus": "prometheus-k8s",
+        "serving_secret": "secondary-scheduler-serving-cert",
+        "controller": "secondary-scheduler-controller",
+        "load_watcher": "load-watcher-cluster",
+    }
+    names = resource_names.names_of(resource("batch"))
+    assert names == {
+        "name": "batch",
+        "namespace": "ns",
+        "workload": "secondary-scheduler-batch",
+        "set": "operand-batch",
+        "cluster": "osso:ns:batch",
+        "service": "secondary-scheduler-batch",
+        "prometheus": "secondary-scheduler-batch:prometheus",
+        "serving_secret": "secondary-scheduler-batch-serving-cert",
+        "controller": "secondary-scheduler-batch-controller",
+        "load_watcher": "load-watcher-batch",
+    }
+    assert resource_names.labels(names) == {
+        "app": "secondary-scheduler-batch",
+        "app.kubernetes.io/name": "secondary-scheduler",
+        "app.kubernetes.io/instance": "batch",
+        "app.kubernetes.io/managed-by": "osso.scheduler",
+    }
+    assert resource_names.config_secret(names, "h") == "secondary-scheduler-batch-config-h"
+    assert resource_names.owner(resource("batch")) == {
+        "apiVersion": "operator.openshift.io/v1",
+        "kind": "SecondaryScheduler",
+        "name": "batch",
+        "namespace": "ns",
+        "uid": "u",
+    }
+    assert resource_names.annotations_of(resource()) == {}
+
+
+def test_names_that_fit():
+    assert [resource_names.is_usable(name) for name in ("a", "0-a", "n" * 43)] == [True] * 3
+    assert [resource_names.is_usable(name) for name in ("", "-a", "a-", "A", "a.b", "n" * 44)] == [False] * 6

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import requested_rollout
-from support.operand import CONFIG, deployment, facts, memory, serving
+from support.operand import CONFIG, deployment, facts, memory, resource, serving
 
 ROLLOUT = requested_rollout(facts())
 
@@ -89,3 +89,100 @@ def test_rollout_that_was_over_once_fails_no_more():
     live["status"].update(availableReplicas=0, conditions=[{"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}])
     assert not rollouts.is_complete(live)
     assert not rollouts.is_failing(live, crash)
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "completed", "live"),
+    [(None, None, "/healthz"), ("1.30", {}, "/healthz"), ("1.31", {}, "/livez"), ("1.34", None, "/livez")],
+)
+def test_liveness_has_a_path_of_its_own_since_1_31(kubernetes, completed, live):
+    assert rollouts.health(kubernetes, completed)["live"] == live
+
+
+@pytest.mark.parametrize(
+    ("secrets", "extra", "said"),
+    [
+        (rollouts.Secrets(), [], ["-v=4"]),
+        (rollouts.Secrets(token=True), [], ["-v=1", "--vmodule=configfile=1,*=4"]),
+        (rollouts.Secrets(token=True), ["--logging-format=json"], ["-v=1"]),
+        (rollouts.Secrets(password=True), [], ["-v=1"]),
+        (rollouts.Secrets(True, True), [], ["-v=1"]),
+    ],
+)
+def test_a_configuration_with_secrets_is_not_logged(secrets, extra, said):
+    base = rollouts.flags("w", "ns", "Debug")[:-1]
+    assert rollouts.flags("w", "ns", "Debug", ["--tls"], extra, secrets) == [*base, *said, "--tls", *extra]
+
+
+def test_flags_of_a_resource():
+    found = rollouts.flags_of(resource("batch", logLevel="Trace"), {"args": ["--x"]}, ["--tls"])
+    assert found == rollouts.flags("secondary-scheduler-batch", "ns", "Trace", ["--tls"], ["--x"])
+    assert rollouts.flags_of(resource(), {}, []) == rollouts.flags("secondary-scheduler", "ns")
+
+
+AVAILABLE = "HighlyAvailable"
+TOPOLOGY = {"nodeSelector": {"a": "1"}, "tolerations": [{"key": "a"}], "maxReplicas": 5}
+OVERRIDES = {"nodeSelector": {"b": "2"}, "tolerations": [{"key": "b"}]}
+
+
+@pytest.mark.parametrize(
+    ("topology", "overrides", "placement", "replicas"),
+    [
+        (None, {}, {"nodeSelector": {}, "tolerations": []}, 1),
+        (None, OVERRIDES, OVERRIDES, 1),
+        ({"mode": "SingleReplica", "highlyAvailableTopology": TOPOLOGY}, OVERRIDES, OVERRIDES, 1),
+        ({"mode": AVAILABLE, "highlyAvailableTopology": TOPOLOGY}, OVERRIDES, {key: TOPOLOGY[key] for key in OVERRIDES}, 5),
+        ({"mode": AVAILABLE, "highlyAvailableTopology": None}, OVERRIDES, OVERRIDES, 3),
+    ],
+)
+def test_the_topology_goes_before_the_overrides(topology, overrides, placement, replicas):
+    spec = {"topology": topology}
+    assert (rollouts.placement(spec, overrides), rollouts.max_replicas(spec)) == (placement, replicas)
+
+
+def test_what_a_deployment_holds():
+    live = deployment(ROLLOUT)
+    assert (rollouts.deployed(live), rollouts.configuration(live)) == (rollouts.identity(ROLLOUT), "secondary-scheduler-config-abc")
+    live["spec"]["template"]["spec"]["volumes"] = [{"name": "tmp"}, {"name": "config", "configMap": {}}]
+    assert rollouts.configuration(live) is None
+    nothing = (rollouts.deployed, rollouts.configuration, rollouts.is_complete, rollouts.is_overdue, rollouts.has_served)
+    assert [of(None) for of in nothing] == [None, None, False, False, False]
+    assert rollouts.is_failing(None, None) is False
+
+
+@pytest.mark.parametrize(
+    ("changed", "served"),
+    [
+        ({}, True),
+        ({"replicas": 2}, False),
+        ({"updatedReplicas": 0}, False),
+        ({"observedGeneration": 1}, False),
+        ({"availableReplicas": 0}, True),
+        ({"conditions": [{"type": "Progressing", "status": "True", "reason": "ReplicaSetUpdated"}]}, False),
+    ],
+)
+def test_a_rollout_that_was_over_once_has_served(changed, served):
+    live = serving(ROLLOUT)
+    live["status"] |= {"conditions": [{"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}], **changed}
+    assert rollouts.has_served(live) is served
+
+
+@pytest.mark.parametrize(("crashes", "fails"), [(2, False), (3, True)])
+def test_a_rollout_fails_with_the_third_crash(crashes, fails):
+    crash = SimpleNamespace(reason="CrashLoopBackOff", message="panic", crashes=crashes)
+    assert rollouts.is_failing(deployment(ROLLOUT), crash) is fails
+
+
+def test_annotations_of_a_secret_remember_what_serves():
+    kept = memory(ROLLOUT)
+    name = kept.secret["metadata"]["name"]
+    encoded = json.dumps(ROLLOUT, sort_keys=True, separators=(",", ":"))
+    remembered = {rollouts.SERVED: encoded, rollouts.SERVED_AT: "2026-01-01T00:00:00Z"}
+    assert rollouts.annotations_of(kept, name, "now") == remembered
+    assert rollouts.annotations_of(kept, name, "now", ROLLOUT) == remembered
+    assert rollouts.annotations_of(kept, "other", "now") == {}
+    assert rollouts.annotations_of(kept, "other", "now", ROLLOUT) == {**remembered, rollouts.SERVED_AT: "now"}
+    newer = {**ROLLOUT, "image": "image:2"}
+    assert rollouts.annotations_of(kept, name, "now", newer)[rollouts.SERVED_AT] == "now"
+    assert rollouts.annotations_of(kept, name, "now", failed={"id": "x"}) == {**remembered, rollouts.FAILED: '{"id":"x"}'}
+    assert rollouts.annotations_of(rollouts.Memory(), name, "now", failed={"id": "x"}) == {}

@@ -299,3 +299,157 @@ def test_a_field_that_admission_replaces_is_reported(live, said):
     messages = {entry["type"]: entry["message"] for entry in status["conditions"]}
     assert f'Deployment ns/it: spec.template.spec.x, declared "a:1", {said}.' in messages["PodTemplateAsDeclared"]
     assert "declared configuration" not in messages["Progressing"]
+
+
+def told(**given):
+    """Reason and message of each condition that is not AsExpected."""
+    entries = report(outcome(**given))["conditions"]
+    return {one["type"]: (one["status"], one["reason"], one["message"]) for one in entries if one["reason"] != "AsExpected"}
+
+
+def failing(**status):
+    live = deployment(NEW, conditions=[{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}], updatedReplicas=1)
+    live["status"] |= status
+    return live
+
+
+def test_messages_of_a_scheduler_that_is_available():
+    entries = {one["type"]: one["message"] for one in report(outcome(deployment=serving(NEW, replicas=2)))["conditions"]}
+    assert entries["Available"] == "2 of 2 replicas are available."
+    assert entries["Progressing"] == "All replicas run the declared configuration."
+    assert entries["ConfigValid"] == "Checked for Kubernetes 1.31 with scheduler-plugins."
+
+
+NO_REPLICA = ("False", "NoReplicaAvailable", "No replica of the scheduler is ready yet.")
+NO_PROGRESS = "The rollout made no progress for 600 s."
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, {"Available": ("False", "NoDeployment", "There is no Deployment.")}),
+        (
+            {"deployment": deployment(NEW, updatedReplicas=1)},
+            {"Available": NO_REPLICA, "Progressing": ("True", "RollingOut", "1 of 1 replicas updated, 0 available.")},
+        ),
+        (
+            {"deployment": deployment(NEW, observed=1, updatedReplicas=1, availableReplicas=1, replicas=1)},
+            {"Progressing": ("True", "RollingOut", "0 of 1 replicas updated, 1 available.")},
+        ),
+        (
+            {"deployment": failing()},
+            {
+                "Available": NO_REPLICA,
+                "Progressing": ("False", "ProgressDeadlineExceeded", "See the condition Degraded."),
+                "Degraded": ("True", "ProgressDeadlineExceeded", NO_PROGRESS),
+            },
+        ),
+        (
+            {"deployment": serving(NEW), "error": "no"},
+            {"Progressing": ("False", "ApplyFailed", "See the condition Degraded."), "Degraded": ("True", "ApplyFailed", "no")},
+        ),
+        (
+            {"deployment": serving(NEW), "failure": SimpleNamespace(reason="Crash", message="m", crashes=1, pod="p")},
+            {"Degraded": ("True", "Crash", "m")},
+        ),
+        (
+            {"deployment": serving(NEW), "overridden": True},
+            {
+                "Upgradeable": (
+                    "False",
+                    "UnsupportedConfigOverrides",
+                    "spec.unsupportedConfigOverrides is set: whether it fits a later release of the operator has to be checked first.",
+                )
+            },
+        ),
+        (
+            {"deployment": serving(NEW), "missing": [{"reason": "One", "message": "a."}, {"reason": "Two", "message": "b."}]},
+            {"PluginsReady": ("False", "One", "a. b.")},
+        ),
+    ],
+)
+def test_conditions_with_their_messages(given, expected):
+    assert told(**given) == expected
+
+
+@pytest.mark.parametrize(("fields", "message"), [({}, ""), ({"reason": "FailedCreate", "message": "quota"}, "quota")])
+def test_pods_that_are_rejected_degrade_the_scheduler(fields, message):
+    live = serving(NEW)
+    live["status"]["conditions"] = [{"type": "ReplicaFailure", "status": "True", **fields}]
+    assert told(deployment=live)["Degraded"] == ("True", fields.get("reason", "ReplicaFailure"), message)
+    live["status"]["conditions"][0]["status"] = "False"
+    assert told(deployment=live) == {}
+
+
+def test_requirements_that_are_met_are_a_condition():
+    entries = {one["type"]: one["message"] for one in report(outcome(missing=[], metrics=[]))["conditions"]}
+    assert entries["PluginsReady"] == "The requirements of the enabled plugins are met."
+    assert entries["MetricsAvailable"] == "Prometheus has what the enabled plugins need, for every node."
+    assert {"PluginsReady", "MetricsAvailable", "PodTemplateAsDeclared"}.isdisjoint(conditions(report(outcome())))
+
+
+def test_additions_that_stay_are_a_condition():
+    about = {"namespace": "ns", "name": "s"}
+    added = [{**about, "field": "a", "manager": "m"}, {**about, "field": "b", "manager": ""}]
+    replaced = [{**about, "field": "c", "declared": "1", "live": "2"}, {**about, "field": "d", "declared": "3", "live": ""}]
+    status, reason, message = told(deployment=serving(NEW), additions=(*added, *replaced))["PodTemplateAsDeclared"]
+    assert (status, reason) == ("False", "FieldsAdded")
+    assert ": Deployment ns/s: a, by field manager m; Deployment ns/s: b, by mutating admission. It is left there." in message
+    assert ": Deployment ns/s: c, declared 1, live 2; Deployment ns/s: d, declared 3, removed. Change the policy" in message
+    assert told(deployment=serving(NEW), additions=tuple(replaced))["PodTemplateAsDeclared"][1] == "FieldsReplaced"
+    entries = {one["type"]: one["message"] for one in report(outcome(deployment=serving(NEW), additions=tuple(added)))["conditions"]}
+    assert entries["Progressing"] == (
+        "All replicas run the pod template of the Deployment, which others change: see the condition PodTemplateAsDeclared."
+    )
+
+
+def test_the_hash_is_that_of_the_applied_configuration():
+    about = facts(deployment=deployment(), config=None)
+    assert "hash" not in report(outcome(facts=about))["generations"][0]
+    kept = facts(deployment=deployment(), config=None, resource=resource(status={"generations": [{"hash": "h"}]}))
+    assert report(outcome(facts=kept))["generations"][0]["hash"] == "h"
+    assert report(outcome())["generations"] == []
+
+
+@pytest.mark.parametrize(
+    ("age", "least", "resources", "expected"),
+    [
+        (0, 10, 1, 10),
+        (10, 10, 1, 10),
+        (11, 10, 1, 11),
+        (60, 10, 1, 60),
+        (61, 10, 1, 60),
+        (61, 10, 13, 61),
+        (66, 10, 13, 65),
+        (9999, 10, 999, 600),
+    ],
+)
+def test_the_time_until_the_next_look(age, least, resources, expected):
+    assert backoff(age, least, resources) == expected
+
+
+AVAILABLE = {"mode": "HighlyAvailable"}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, ""),
+        ({"renew": 600}, ""),
+        ({"renew": 599}, "599s"),
+        ({"renew": 0}, "1s"),
+        ({"metrics": []}, "120s"),
+        ({"metrics": [], "resources": 25}, "125s"),
+        ({"metrics": [], "resources": 999}, "600s"),
+        ({"resource": resource(topology=AVAILABLE)}, "30s"),
+        ({"resource": resource(topology=AVAILABLE), "resources": 7}, "35s"),
+        ({"is_config_unwatched": True}, "10s"),
+        ({"is_config_unwatched": True, "resources": 11}, "11s"),
+        ({"missing": [{"reason": "r", "message": "m"}]}, "10s"),
+        ({"missing": []}, ""),
+        ({"error": "no"}, "10s"),
+    ],
+)
+def test_the_next_look_at_a_scheduler_that_is_available(given, expected):
+    seen = outcome(**{"deployment": serving(NEW), **given})
+    assert next_look(seen, report(seen)) == expected

@@ -129,3 +129,74 @@ def test_separated_schedulers():
 def test_terms(term, selects):
     found = overlaps([DEFAULT, User("batch", {"batch": [term]})], [node("n", zone="a", cores="8")])
     assert bool(found) is selects
+
+
+def test_the_whole_entry_of_a_collision():
+    rejected = [pod("a", "batch", 20, reason="OutOfcpu"), pod("b", "batch", 21, "n2", "OutOfcpu")]
+    nodes = {"n1": [pod("w", "default-scheduler", 30)], "n2": [pod("x", "default-scheduler", 11, "n2"), pod("y", "other", 32, "n2")]}
+    (found,) = collisions(rejected, nodes)
+    assert found == {
+        "scheduler_name": "batch",
+        "others": ["default-scheduler"],
+        "pods": 2,
+        "reasons": {"OutOfcpu": 2},
+        "nodes": ["n1", "n2"],
+        "namespace": "d",
+        "name": "b",
+        "owner": "",
+        "at": "2026-11-20T12:00:21Z",
+        "message": (
+            "kubelets of 2 nodes rejected 2 pods of the scheduler batch (2 OutOfcpu), while default-scheduler placed pods there within 10 s: define "
+            "a pool for batch; a pool with nodes of its own and exclusive: true separates them (docs/pools.md)"
+        ),
+    }
+
+
+def test_without_a_start_time_the_creation_counts():
+    early = pod("a", "batch", 0, reason="OutOfcpu")
+    del early["status"]["startTime"]
+    (found,) = collisions([early], {})
+    assert (found["at"], found["others"]) == ("2026-11-20T11:00:00Z", [])
+    assert found["message"] == (
+        "kubelets of 1 node rejected 1 pod of the scheduler batch (1 OutOfcpu); no other scheduler placed a pod there within 10 s that still "
+        "exists. The message of the pod has the cause"
+    )
+
+
+def test_groups_of_collisions_are_in_order():
+    rejected = [pod(name, scheduler, 1, node, "OutOfcpu") for name, scheduler, node in (
+        ("a", "z", "n1"), ("b", "y", "n1"), ("c", "x", "n2"), ("d", "x", "n2"), ("e", "w", "n3"))]  # fmt: skip
+    found = collisions(rejected, {"n3": [pod("o", "other", 1, "n3")]})
+    assert [(one["scheduler_name"], one["pods"]) for one in found] == [("w", 1), ("x", 2), ("y", 1), ("z", 1)]
+
+
+def test_examples_of_nodes_are_few_and_largest_groups_come_first():
+    mine = {"key": "pool", "operator": "In", "values": ["batch"]}
+    nodes = [node("z", pool="batch"), *(node(f"n{number}") for number in range(7))]
+    users = [DEFAULT, User("second", {"second": None}), added(mine)]
+    found = overlaps(users, nodes)
+    assert [(one["schedulers"], one["nodes"], one["examples"]) for one in found] == [
+        (["default", "second"], 7, ["n0", "n1", "n2", "n3", "n4"]),
+        (["default", "second", "batch"], 1, ["z"]),
+    ]
+    assert found[1]["message"] == (
+        "default and second and batch place pods on the same 1 node, and can bind two pods to the same free resources: a pool with nodes of its "
+        "own and exclusive: true separates them (docs/pools.md)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "selects"),
+    [
+        ("Gt", ["7"], True),
+        ("Gt", ["8"], False),
+        ("Lt", ["9"], True),
+        ("Lt", ["8"], False),
+        ("Gt", [], False),
+        ("NotIn", ["7"], True),
+        ("Other", ["8"], False),
+    ],
+)
+def test_operators_compare_numbers(operator, values, selects):
+    term = {"matchExpressions": [{"key": "cores", "operator": operator, "values": values}]}
+    assert bool(overlaps([DEFAULT, User("batch", {"batch": [term]})], [node("n", cores="8")])) is selects

@@ -6,10 +6,21 @@
 
 from __future__ import annotations
 
+import base64
+import re
+
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import job_pods
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.image_answer import Answer, Question, interpret, job
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.image_answer import (
+    Answer,
+    Question,
+    ask,
+    ask_without_waiting,
+    interpret,
+    job,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 
 CONFIG = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -81,3 +92,180 @@ def test_user_is_openshifts_to_choose(monkeypatch):
 def test_unusable_timeout():
     with pytest.raises(InputError, match="ask_timeout is 0"):
         Question("image:1", CONFIG, timeout=0)
+
+
+class Cluster:
+    """Keeps what is created; the pod of the Job has this state, and its log this text."""
+
+    def __init__(self, monkeypatch, pod=None, log="", errors=(), events=(), created="2026-01-01T00:00:00Z"):
+        monkeypatch.setattr(SchedulerDiscovery, "openshift", lambda discovery: True)
+        self.pod, self.log, self.errors, self.found, self.created = pod, log, dict(errors), list(events), created
+        self.objects, self.seen, self.queries = {}, [], []
+
+    def resource(self, api_version, kind):
+        return KNOWN[api_version, kind]
+
+    def _see(self, verb, kind):
+        self.seen.append(f"{verb} {kind}")
+        if (verb, kind) in self.errors:
+            raise self.errors[verb, kind]
+
+    def get(self, resource, name, namespace=None):
+        return self.objects.get((resource.kind, namespace, name)) or ({"metadata": {}} if resource.kind == "Namespace" else None)
+
+    def create(self, resource, obj):
+        self._see("create", resource.kind)
+        metadata = {**obj["metadata"], "uid": "u", "creationTimestamp": self.created}
+        stored = self.objects[resource.kind, metadata["namespace"], metadata["name"]] = {**obj, "metadata": metadata}
+        return stored
+
+    def list(self, resource, namespace, label_selector=None, field_selector=None):
+        self.queries.append((resource.kind, namespace, label_selector or field_selector))
+        return self.found if resource.kind == "Event" else [self.pod] if self.pod else []
+
+    def watch(self, resource, namespace, label_selector, timeout):
+        self.queries.append((resource.kind, namespace, label_selector))
+        if self.pod:
+            yield "ADDED", self.pod
+
+    def text(self, path, query):
+        self.queries.append((path, query))
+        return self.log
+
+    def delete(self, resource, name, namespace):
+        self._see("delete", resource.kind)
+        self.objects.pop((resource.kind, namespace, name), None)
+
+
+def finished(exit_code=0):
+    state = {"terminated": {"exitCode": exit_code}}
+    spec = {"containers": [{"name": "kube-scheduler", "image": "image:1"}]}
+    return {"metadata": {"name": "p"}, "spec": spec, "status": {"containerStatuses": [{"name": "kube-scheduler", "state": state}]}}
+
+
+RUNNING = {**finished(), "status": {}}
+QUESTION = Question("image:1", CONFIG, namespace="n", secrets=("open-sesame",))
+CREATED, DELETED = ["create Job", "create Secret"], ["delete Job", "delete Secret"]
+REFUSED_LOG = FAILED + '"token open-sesame is unusable"\n'
+
+
+def test_the_job_of_a_question():
+    made = job(Question("image:1", CONFIG, ("-v=8",), "n", "sa", 120), "osso-ask-1", {"runAsNonRoot": True})
+    labels = {"app.kubernetes.io/managed-by": "osso.scheduler", "osso.scheduler/image-answer": "osso-ask-1"}
+    assert made["metadata"] == {"name": "osso-ask-1", "namespace": "n", "labels": labels}
+    assert made["spec"]["activeDeadlineSeconds"] == 150
+    assert made["spec"]["template"]["spec"] == {
+        "restartPolicy": "Never",
+        "serviceAccountName": "sa",
+        "terminationGracePeriodSeconds": 0,
+        "enableServiceLinks": False,
+        "securityContext": {"runAsNonRoot": True},
+        "containers": [
+            {
+                "name": "kube-scheduler",
+                "image": "image:1",
+                "command": ["/bin/kube-scheduler"],
+                "args": ["--config=/etc/kubernetes/config.yaml", "-v=8", "--secure-port=0", "-v=0", "--write-config-to=/dev/stdout"],
+                "resources": {"requests": {"cpu": "15m", "memory": "50Mi"}, "limits": {"cpu": "500m", "memory": "200Mi"}},
+                "securityContext": {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}},
+                "volumeMounts": [
+                    {"name": "config", "mountPath": "/etc/kubernetes", "readOnly": True},
+                    {"name": "tmp", "mountPath": "/tmp"},
+                ],
+            }
+        ],
+        "volumes": [{"name": "config", "secret": {"secretName": "osso-ask-1"}}, {"name": "tmp", "emptyDir": {"medium": "Memory"}}],
+    }
+
+
+def test_the_answer_is_read_and_everything_deleted(monkeypatch):
+    cluster = Cluster(monkeypatch, finished(), CONFIG + WROTE)
+    assert ask(cluster, QUESTION) == Answer(True, "", CONFIG)
+    assert (cluster.seen, cluster.objects) == ([*CREATED, *DELETED], {})
+    (label, (path, query)) = cluster.queries
+    assert label[:2] == ("Pod", "n")
+    assert label[2].startswith("osso.scheduler/image-answer=osso-ask-")
+    assert (path, query) == ("/api/v1/namespaces/n/pods/p/log", {"container": "kube-scheduler"})
+
+
+def test_a_rejection_does_not_show_secrets(monkeypatch):
+    assert ask(Cluster(monkeypatch, finished(1), REFUSED_LOG), QUESTION) == Answer(False, "token ******** is unusable")
+
+
+def test_what_cannot_be_deleted_is_a_warning_of_the_answer(monkeypatch):
+    cluster = Cluster(monkeypatch, finished(), CONFIG + WROTE, {("delete", "Job"): ApiError(403, "Forbidden", "no open-sesame")})
+    answer = ask(cluster, QUESTION)
+    assert answer.valid
+    assert re.match(r"The Job osso-ask-\w+ may be left over \(no \*{8}\); delete it: kubectl -n n delete job,secret", answer.warning)
+
+
+def test_an_image_without_a_verdict_is_an_error_and_leaves_nothing(monkeypatch):
+    cluster = Cluster(monkeypatch, finished(3), "open-sesame\n")
+    with pytest.raises(ClusterError, match=r"^The image image:1 gave no verdict: .* ended with status 3: \*{8}\. "):
+        ask(cluster, QUESTION)
+    assert cluster.objects == {}
+
+
+def test_a_question_is_answered_in_several_calls(monkeypatch):
+    cluster = Cluster(monkeypatch, RUNNING)
+
+    def call(seconds):
+        return ask_without_waiting(cluster, QUESTION, f"2026-01-01T00:{seconds // 60:02}:{seconds % 60:02}Z")
+
+    assert call(0) == 2
+    (secret,) = [one for (kind, *_name), one in cluster.objects.items() if kind == "Secret"]
+    assert secret["data"] == {"config.yaml": base64.b64encode(CONFIG.encode()).decode()}
+    assert secret["metadata"]["name"] == f"osso-ask-{QUESTION.digest}"
+    assert [call(seconds) for seconds in (1, 5, 60, 119)] == [2, 5, 10, 10]
+    cluster.pod, cluster.log = finished(), CONFIG + WROTE
+    assert call(130) == Answer(True, "", CONFIG)
+    assert (cluster.seen, cluster.objects) == ([*CREATED, *DELETED], {})
+
+
+def test_a_question_without_an_answer_ends(monkeypatch):
+    cluster = Cluster(monkeypatch, RUNNING)
+    assert ask_without_waiting(cluster, QUESTION, "2026-01-01T00:00:00Z") == 2
+    with pytest.raises(ClusterError, match=r"^The image image:1 gave no answer within 120 s \(ask_timeout\): it has not ended\.$"):
+        ask_without_waiting(cluster, QUESTION, "2026-01-01T00:02:00Z")
+    assert cluster.objects == {}
+
+
+def test_a_job_whose_pod_is_rejected_is_given_up_after_a_moment(monkeypatch):
+    rejected = {"message": 'Error creating: pods "x" is forbidden: exceeded quota'}
+    cluster = Cluster(monkeypatch, events=[rejected])
+    assert ask_without_waiting(cluster, QUESTION, "2026-01-01T00:00:00Z") == 2
+    assert ask_without_waiting(cluster, QUESTION, "2026-01-01T00:00:02Z") == 2
+    with pytest.raises(
+        ClusterError, match=rf"^The Job n/osso-ask-{QUESTION.digest} has no pod: Error creating: .* exceeded quota\. Use a namesp"
+    ):
+        ask_without_waiting(cluster, QUESTION, "2026-01-01T00:00:03Z")
+    assert cluster.objects == {}
+
+
+def test_a_job_without_its_secret_is_deleted_and_made_again(monkeypatch):
+    cluster = Cluster(monkeypatch, errors={("create", "Job"): ApiError(409, "AlreadyExists", "x")})
+    assert ask_without_waiting(cluster, QUESTION, "2026-01-01T00:00:00Z") == 2
+    assert cluster.seen == ["create Job", "delete Job"]
+    cluster = Cluster(monkeypatch, errors={("create", "Job"): ApiError(403, "Forbidden", "no")})
+    with pytest.raises(ClusterError, match=r"^no$"):
+        ask_without_waiting(cluster, QUESTION, "2026-01-01T00:00:00Z")
+    assert "delete Job" in cluster.seen
+
+
+def test_an_answer_whose_job_cannot_be_deleted_is_no_answer(monkeypatch):
+    cluster = Cluster(monkeypatch, finished(), CONFIG + WROTE, {("delete", "Secret"): ApiError(403, "Forbidden", "no")})
+    ask_without_waiting(cluster, QUESTION, "2026-01-01T00:00:00Z")
+    with pytest.raises(ClusterError, match=r"may be left over \(no\)"):
+        ask_without_waiting(cluster, QUESTION, "2026-01-01T00:00:01Z")
+
+
+def test_equal_questions_have_one_name():
+    assert QUESTION.digest == Question("image:1", CONFIG.encode(), namespace="other", timeout=1).digest
+    others = [
+        Question("image:2", CONFIG),
+        Question("image:1", "x"),
+        Question("image:1", CONFIG, ("-v=1",)),
+        Question("image:1", CONFIG, service_account="x"),
+    ]
+    assert len({one.digest for one in [QUESTION, *others]}) == 5
+    assert len(Question("image:1", b"\xff").digest) == 10

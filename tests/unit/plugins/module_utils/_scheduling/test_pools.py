@@ -374,3 +374,85 @@ def test_daemon_sets_that_are_kept_out(toleration, out):
     one["spec"]["template"]["spec"] = {"nodeSelector": {"zone": "a"}}
     assert pool_nodes.kept_out([one], [node("n1", zone="b")], "batch") == []
     assert pool_nodes.kept_out([one], [node("n1", zone="b"), node("n2", zone="a")], "batch") == ["n/d"]
+
+
+PODS = {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]}
+USER_NAMESPACE = (
+    '!(request.namespace.startsWith("kube-") || request.namespace.startsWith("openshift-") || request.namespace in ["openshift", "s"])'
+)
+
+
+def test_the_whole_routing_to_a_deployment():
+    pool = complete({**NAMED, "nodes": {"names": ["n"]}, "exclusive": True, "share": 1})["items"][0]
+    policy, binding = pool_policies.routing(pool, V1, ["s"], {"namespace": "s", "name": "d"})
+    value = 'Object.spec.tolerations{key: "osso.scheduler/pool", operator: "Equal", value: "batch", effect: "NoSchedule"}'
+    expressions = {
+        "is-in-a-user-namespace": USER_NAMESPACE,
+        "names-no-other-scheduler": 'object.spec.schedulerName in ["default-scheduler", "batch"]',
+        "has-no-node": "!has(object.spec.nodeName) || object.spec.nodeName == ''",
+        "is-no-mirror-pod": "!has(object.metadata.annotations) || !('kubernetes.io/config.mirror' in object.metadata.annotations)",
+        "is-of-no-daemon-set": "!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet')",
+        "is-in-the-share": (
+            'object.spec.schedulerName == "batch" || has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, '
+            "has(o.controller) && o.controller && size(o.uid) > 0 && o.uid.substring(size(o.uid) - 1) in ['0'])"
+        ),
+        "scheduler-is-available": "has(params.status.availableReplicas) && params.status.availableReplicas > 0",
+    }
+    add = (
+        f"has(object.spec.tolerations) ? [JSONPatch{{op: 'add', path: '/spec/tolerations/-', value: {value}}}]"
+        f" : [JSONPatch{{op: 'add', path: '/spec/tolerations', value: [{value}]}}]"
+    )
+    assert policy == {
+        "apiVersion": V1,
+        "kind": "MutatingAdmissionPolicy",
+        "metadata": {"name": "osso-scheduler-pool-batch"},
+        "spec": {
+            "failurePolicy": "Ignore",
+            "reinvocationPolicy": "Never",
+            "matchConstraints": PODS,
+            "matchConditions": [{"name": name, "expression": text} for name, text in expressions.items()],
+            "mutations": [
+                {
+                    "patchType": "ApplyConfiguration",
+                    "applyConfiguration": {"expression": 'Object{spec: Object.spec{schedulerName: "batch"}}'},
+                },
+                {"patchType": "JSONPatch", "jsonPatch": {"expression": add}},
+            ],
+            "paramKind": {"apiVersion": "apps/v1", "kind": "Deployment"},
+        },
+    }
+    selector = {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["a", "b"]}]}
+    assert binding == {
+        "apiVersion": V1,
+        "kind": "MutatingAdmissionPolicyBinding",
+        "metadata": {"name": "osso-scheduler-pool-batch"},
+        "spec": {
+            "policyName": "osso-scheduler-pool-batch",
+            "matchResources": {"namespaceSelector": selector},
+            "paramRef": {"namespace": "s", "name": "d", "parameterNotFoundAction": "Allow"},
+        },
+    }
+
+
+def test_the_whole_reservation():
+    policy, binding = pool_policies.reservation(complete(NAMED)["items"][0], ["s"])
+    message = "schedulerName batch is reserved for the namespaces of its pool. Create the pod in one of these namespaces, or remove schedulerName from it."
+    about = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "osso-scheduler-pool-batch-reserved"}}
+    assert policy == {
+        **about,
+        "kind": "ValidatingAdmissionPolicy",
+        "spec": {
+            "failurePolicy": "Fail",
+            "matchConstraints": PODS,
+            "matchConditions": [
+                {"name": "names-the-scheduler", "expression": 'object.spec.schedulerName == "batch"'},
+                {"name": "is-in-a-user-namespace", "expression": USER_NAMESPACE},
+            ],
+            "validations": [{"expression": 'request.namespace in ["a", "b"]', "message": message}],
+        },
+    }
+    assert binding == {
+        **about,
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "spec": {"policyName": "osso-scheduler-pool-batch-reserved", "validationActions": ["Deny"]},
+    }

@@ -13,6 +13,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.probe import (
     Observation,
     Options,
+    dry_run,
     manifest,
     probe,
     report,
@@ -228,3 +229,177 @@ def test_the_probe_pod_is_restricted():
     security = container["securityContext"]
     assert (security["allowPrivilegeEscalation"], security["capabilities"]) == (False, {"drop": ["ALL"]})
     assert spec["automountServiceAccountToken"] is False
+
+
+def test_the_whole_probe_pod():
+    options = Options(
+        "s",
+        namespace="n",
+        image="i:1",
+        labels={"a": "b"},
+        node_selector={"zone": "z"},
+        resources={"requests": {"cpu": "1"}},
+        priority_class_name="high",
+        image_pull_secrets=["p"],
+    )
+    made = manifest(options, "osso-probe-1")
+    container = made["spec"].pop("containers")[0]
+    assert made == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "osso-probe-1",
+            "namespace": "n",
+            "labels": {
+                "a": "b",
+                "app.kubernetes.io/name": "scheduler-probe",
+                "app.kubernetes.io/managed-by": "osso.scheduler",
+                "osso.scheduler/probe": "osso-probe-1",
+            },
+        },
+        "spec": {
+            "schedulerName": "s",
+            "nodeSelector": {"zone": "z"},
+            "tolerations": [{"key": "osso.scheduler/pool", "operator": "Exists", "effect": "NoSchedule"}],
+            "imagePullSecrets": [{"name": "p"}],
+            "restartPolicy": "Never",
+            "terminationGracePeriodSeconds": 0,
+            "automountServiceAccountToken": False,
+            "enableServiceLinks": False,
+            "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+            "priorityClassName": "high",
+        },
+    }
+    assert container == {
+        "name": "pause",
+        "image": "i:1",
+        "resources": {"requests": {"cpu": "1"}},
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "readOnlyRootFilesystem": True},
+    }
+    assert "priorityClassName" not in manifest(Options("s"), "osso-probe-1")["spec"]
+
+
+class DryRun:
+    """Answers the dry run of a creation with this error."""
+
+    def __init__(self, error=None):
+        self.error, self.seen = error, []
+
+    def resource(self, api_version, kind):
+        return f"{api_version} {kind}"
+
+    def create(self, resource, pod, dry_run=False):
+        self.seen.append((resource, pod["metadata"]["namespace"], dry_run))
+        if self.error:
+            raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (None, "The API server accepts the probe pod; check mode places none."),
+        (ApiError(404, "NotFound", "no", {"kind": "namespaces"}), "The namespace n does not exist yet, so nothing was checked."),
+    ],
+)
+def test_check_mode_only_validates_the_pod(error, message):
+    client = DryRun(error)
+    expected = {"placed": None, "scheduler": None, "node": None, "reasons": [], "events": [], "msg": message}
+    assert dry_run(client, Options("s", namespace="n")) == expected
+    assert client.seen == [("v1 Pod", "n", True)]
+
+
+@pytest.mark.parametrize(
+    "error", [ApiError(404, "NotFound", "no", {"kind": "priorityclasses"}), ApiError(403, "Forbidden", "no", {"kind": "namespaces"})]
+)
+def test_a_pod_that_the_api_server_rejects(error):
+    with pytest.raises(ApiError) as failure:
+        dry_run(DryRun(error), Options("s", namespace="n"))
+    assert failure.value.message == "The probe pod could not be created in the namespace n: no"
+
+
+def live_event(reason, second, **fields):
+    return {"metadata": {"creationTimestamp": f"2026-01-01T00:00:{second:02}Z"}, "reason": reason, **fields}
+
+
+class Placing(Server):
+    """Places the pod with these events, or with an error where they are read."""
+
+    def __init__(self, *events, error=None, **node):
+        super().__init__()
+        self.events, self.error, self.selectors = list(events), error, []
+
+    def list(self, resource, namespace, field_selector):
+        self.selectors.append((resource, namespace, field_selector))
+        if self.error:
+            raise self.error
+        return self.events
+
+
+def test_the_result_of_a_probe():
+    scheduled = live_event("Scheduled", 2, type="Normal", message="m", source={"component": "s", "host": "h"})
+    pulled = live_event("Pulled", 9, eventTime="2026-01-01T00:00:01Z", reportingComponent="kubelet", reportingInstance="n")
+    server = Placing(scheduled, pulled)
+    result = probe(server, Options("s"))
+    (name,) = server.deleted
+    seconds = result.pop("seconds")
+    assert result == {
+        "placed": True,
+        "scheduler": "s",
+        "node": "n",
+        "seconds_running": None,
+        "reasons": [],
+        "events": [
+            {"time": "2026-01-01T00:00:01Z", "type": "", "reason": "Pulled", "message": "", "component": "kubelet", "instance": "n"},
+            {"time": "2026-01-01T00:00:02Z", "type": "Normal", "reason": "Scheduled", "message": "m", "component": "s", "instance": "h"},
+        ],
+        "pod": {"namespace": "default", "name": name},
+        "msg": f"s placed the probe pod on n after {seconds} s.",
+    }
+    assert server.selectors == [("Event", "default", "involvedObject.uid=u")]
+
+
+def test_events_that_cannot_be_read_are_a_warning():
+    result = probe(Placing(error=ApiError(403, "Forbidden", "no")), Options("s"))
+    assert (result["placed"], result["scheduler"], result["events"]) == (True, None, [])
+    assert result["warnings"] == ["The events in default can't be read, so it is unknown which scheduler placed it: no"]
+
+
+def test_a_result_that_is_not_as_expected_is_a_failure_with_the_result():
+    server = Placing(live_event("Scheduled", 1, reportingComponent="s"))
+    with pytest.raises(ClusterError) as failure:
+        probe(server, Options("s", expect="unplaced"))
+    assert failure.value.message.endswith(" s, though it was expected not to be placed.")
+    assert (failure.value.result["placed"], failure.value.result["node"]) == (True, "n")
+    assert "as_expected" not in failure.value.result
+    assert len(server.deleted) == 1
+
+
+def test_what_is_seen_of_a_pod_is_the_first_time():
+    options = Options("s")
+    seen = observation(options)
+    pod = {"metadata": {"name": "p"}, "spec": {}, "status": None}
+    seen.see(pod, 1.23456)
+    assert (seen.seconds, seen.seconds_running, seen.phase, seen.node) == (None, None, "", None)
+    pod = {**pod, "spec": {"nodeName": "n"}, "status": {"phase": "Running"}}
+    seen.see(pod, 2.34567)
+    seen.see(pod, 3)
+    assert (seen.seconds, seen.seconds_running, seen.name, seen.node) == (2.346, 2.346, "p", "n")
+
+
+def test_who_did_not_place_a_pod_is_known_by_the_event():
+    options = Options("s")
+    events = [event("FailedScheduling", component=""), event("FailedScheduling", component="a"), event("Scheduled", component="b")]
+    assert observation(options, events=events).scheduler == "a"
+    assert observation(options, events=events, nodeName="n").scheduler == "b"
+    assert observation(options).scheduler is None
+
+
+def test_reasons_of_a_pod_that_does_not_run():
+    options = Options("s", running=True)
+    statuses = [{"state": {"waiting": {"reason": "ErrImagePull"}}}, {"state": {"running": {}}}, {}]
+    events = [event("Failed", "no image", kind="Warning"), event("Pulling", "pulls")]
+    found = observation(options, nodeName="n", events=events, status={"containerStatuses": statuses})
+    assert report(found, options)["reasons"] == ["ErrImagePull", "no image"]
+    assert report(observation(options, nodeName="n", running=1.0, events=events), options)["reasons"] == []
+    gated = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]}
+    assert report(observation(Options("s"), status=gated), Options("s"))["reasons"] == ["SchedulingGated"]

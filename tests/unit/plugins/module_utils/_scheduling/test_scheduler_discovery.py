@@ -288,3 +288,399 @@ def test_an_operator(labels, status, method, ready):
     found = next(one for one in SchedulerDiscovery(Cluster(Deployment=[operator]), [], NOW).operators() if one["variant"] == "osso")
     assert (found["namespace"], found["name"], found["version"]) == ("ops", "osso-scheduler-operator", "1.2.3")
     assert (found["method"], found["replicas"], found["ready"]) == (method, 1, ready)
+
+
+def custom_resource(**spec):
+    return {"metadata": {"namespace": "s", "name": "cluster", "uid": "u"}, "spec": spec}
+
+
+def renewed(namespace, name, holder, renewed="2026-11-20T11:59:55Z"):
+    spec = {"holderIdentity": holder, "renewTime": renewed, "acquireTime": "2026-11-20T11:58:00Z", "leaseDurationSeconds": 15}
+    return {"metadata": {"namespace": namespace, "name": name}, "spec": spec}
+
+
+CONFIG = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+leaderElection: {resourceNamespace: s, resourceName: lease}
+profiles: [{schedulerName: one}, {schedulerName: two}]
+"""
+
+
+def config_map(text=CONFIG, namespace="s", name="config"):
+    return {"metadata": {"namespace": namespace, "name": name}, "data": {"config.yaml": text}}
+
+
+UNSEEN = {
+    "scheduler_names": ["default-scheduler"],
+    "kind": "default",
+    "namespace": "kube-system",
+    "name": "kube-scheduler",
+    "conditions": [],
+    "software": "kube-scheduler",
+    "workload": None,
+    "image": None,
+    "version": None,
+    "replicas": None,
+    "ready": None,
+    "serving": None,
+    "elects": None,
+    "leader": None,
+    "message": "neither a Lease nor pods of it are visible, so it is unknown whether it is available",
+}
+
+
+def test_the_entry_of_a_secondary_scheduler():
+    conditions = [{"type": "Available", "status": "True"}]
+    resource = {**custom_resource(schedulerConfig="config"), "status": {"conditions": conditions}}
+    ours = deployment("s", "secondary", image="registry.k8s.io/kube-scheduler:v1.34.1", args=["--config=/c"])
+    ours["metadata"]["ownerReferences"] = [{"uid": "u"}]
+    cluster = Cluster(
+        SecondaryScheduler=[resource], Deployment=[ours], ConfigMap=[config_map()], Lease=[renewed("s", "lease", "secondary-1")]
+    )
+    discovery, found = seen(cluster)
+    leader = {"namespace": "s", "lease": "lease", "holder": "secondary-1"}
+    times = {"acquired_seconds": 120, "renewed_seconds": 5, "duration_seconds": 15}
+    entry = {
+        "scheduler_names": ["one", "two"],
+        "kind": "SecondaryScheduler",
+        "namespace": "s",
+        "name": "cluster",
+        "conditions": conditions,
+        "software": "kube-scheduler",
+        "workload": "Deployment/secondary",
+        "image": "registry.k8s.io/kube-scheduler:v1.34.1",
+        "version": "v1.34.1",
+        "replicas": 1,
+        "ready": 1,
+        "serving": True,
+        "elects": True,
+        "leader": {**leader, **times},
+        "message": "1 instance ready, secondary-1 leads",
+    }
+    assert found == [UNSEEN, entry]
+    assert discovery.configuration(entry) == CONFIG
+    assert discovery.running(entry).selector == "app=secondary"
+    assert discovery.unknown == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "objects", "names", "message"),
+    [
+        ({"schedulerImage": "i:1", "schedulerConfig": "config"}, {"ConfigMap": [config_map()]}, ["one", "two"], ""),
+        ({"schedulerImage": "i:1"}, {}, [], "; its configuration is not in a ConfigMap, so its names are unknown"),
+        (
+            {"schedulerImage": "i:1", "schedulerConfig": "config"},
+            {},
+            [],
+            "; its ConfigMap s/config does not exist or can't be read",
+        ),
+        (
+            {"schedulerImage": "i:1", "schedulerConfig": "config"},
+            {"ConfigMap": [{"metadata": {"namespace": "s", "name": "config"}}]},
+            [],
+            "; its ConfigMap s/config has no key config.yaml",
+        ),
+        (
+            {"schedulerImage": "i:1", "schedulerConfig": "config"},
+            {"ConfigMap": [{"metadata": {"namespace": "s", "name": "config"}, "binaryData": {"config.yaml": "/w=="}}]},
+            [],
+            "; its ConfigMap s/config cannot be read: binaryData.config.yaml is not UTF-8 text (byte 0)",
+        ),
+    ],
+)
+def test_a_secondary_scheduler_without_a_deployment(spec, objects, names, message):
+    (_default, entry) = seen(Cluster(SecondaryScheduler=[custom_resource(**spec)], **objects))[1]
+    assert (entry["scheduler_names"], entry["image"], entry["version"], entry["serving"]) == (names, "i:1", "1", False)
+    assert (entry["workload"], entry["elects"], entry["leader"]) == (None, None, None)
+    assert entry["message"] == f"it has no Deployment that runs kube-scheduler{message}"
+
+
+def test_a_degraded_secondary_scheduler_names_the_reason():
+    def message(status):
+        degraded = {"type": "Degraded", "status": status, "message": "no image"}
+        resource = {**custom_resource(schedulerConfig="config"), "status": {"conditions": [degraded]}}
+        return seen(Cluster(SecondaryScheduler=[resource], ConfigMap=[config_map()]))[1][1]["message"]
+
+    assert message("True") == "it has no Deployment that runs kube-scheduler; no image"
+    assert message("False") == "it has no Deployment that runs kube-scheduler"
+
+
+def test_an_invalid_configuration_is_named_without_its_secrets():
+    text = CONFIG.replace("KubeSchedulerConfiguration", "planted-secret") + "token: planted-secret\n"
+    resource = custom_resource(schedulerConfig="config")
+    message = seen(Cluster(SecondaryScheduler=[resource], ConfigMap=[config_map(text)]))[1][1]["message"]
+    assert "; its ConfigMap s/config is not valid: " in message
+    assert "********" in message
+    assert "planted-secret" not in message
+
+
+def static_pod(number, ready=True, namespace="kube-system", **labels):
+    status = "True" if ready else "False"
+    return {
+        "metadata": {
+            "namespace": namespace,
+            "name": f"kube-scheduler-{number}",
+            "annotations": {"kubernetes.io/config.mirror": "x"},
+            "labels": labels or {"component": "kube-scheduler"},
+        },
+        "spec": {
+            "containers": [{"name": "kube-scheduler", "image": "registry.k8s.io/kube-scheduler:v1.34.1", "command": ["kube-scheduler"]}]
+        },
+        "status": {"conditions": [{"type": "Ready", "status": status}]},
+    }
+
+
+def test_the_entry_of_static_pods():
+    other = static_pod(3)
+    del other["metadata"]["annotations"]
+    pods = [static_pod(1), static_pod(2, ready=False), other]
+    discovery, (entry,) = seen(Cluster(Pod=pods, Lease=[renewed("kube-system", "kube-scheduler", "node-1_x")]))
+    assert entry == {
+        **UNSEEN,
+        "kind": "StaticPod",
+        "workload": "Pod/kube-scheduler-1, Pod/kube-scheduler-2",
+        "image": "registry.k8s.io/kube-scheduler:v1.34.1",
+        "version": "v1.34.1",
+        "replicas": 2,
+        "ready": 1,
+        "serving": True,
+        "elects": True,
+        "leader": {
+            "namespace": "kube-system",
+            "lease": "kube-scheduler",
+            "holder": "node-1_x",
+            "acquired_seconds": 120,
+            "renewed_seconds": 5,
+            "duration_seconds": 15,
+        },
+        "message": "1 instance ready, node-1_x leads",
+    }
+    assert discovery.pods(entry) == pods[:2]
+    pods[0]["metadata"]["deletionTimestamp"] = "t"
+    assert discovery.pods(entry) == pods[1:2]
+    assert discovery.configuration(entry) is None
+
+
+def test_the_default_scheduler_is_known_by_its_lease_where_pods_cannot_be_seen():
+    (entry,) = seen(Cluster(Lease=[renewed("openshift-kube-scheduler", "kube-scheduler", "m-0")]))[1]
+    assert (entry["kind"], entry["namespace"], entry["serving"]) == ("default", "openshift-kube-scheduler", True)
+    assert (entry["workload"], entry["replicas"], entry["ready"]) == (None, None, None)
+    assert entry["message"] == "its instances can't be seen, m-0 leads"
+
+
+def test_a_deployment_that_leads_as_the_default_scheduler_is_the_only_entry():
+    ours = deployment("kube-system", "sched", image="registry.k8s.io/kube-scheduler:v1.34.1")
+    found = seen(Cluster(Deployment=[ours], Lease=[renewed("kube-system", "kube-scheduler", "sched-1")]))[1]
+    assert [(one["kind"], one["scheduler_names"], one["serving"]) for one in found] == [("Deployment", ["default-scheduler"], True)]
+
+
+@pytest.mark.parametrize(("revision", "name"), [("7", "config-7"), (None, "config")])
+def test_the_configuration_of_openshift_s_scheduler_is_that_of_its_revision(revision, name):
+    labels = {"app": "openshift-kube-scheduler", **({"revision": revision} if revision else {})}
+    pods = [static_pod(1, namespace="openshift-kube-scheduler", **labels)]
+    configs = [config_map(f"{one}\n", "openshift-kube-scheduler", one) for one in ("config", "config-7")]
+    discovery, (entry,) = seen(Cluster(Pod=pods, ConfigMap=configs))
+    assert discovery.configuration(entry) == f"{name}\n"
+
+
+def test_the_pods_of_a_deployment_are_found_by_its_selector():
+    labels = {"app": "d"}
+    pods = [
+        {"metadata": {"namespace": "s", "name": "d-1", "labels": labels}},
+        {"metadata": {"namespace": "s", "name": "d-2", "labels": labels, "deletionTimestamp": "t"}},
+        {"metadata": {"namespace": "s", "name": "e-1", "labels": {"app": "e"}}},
+    ]
+    discovery, (_default, entry) = seen(Cluster(Deployment=[deployment("s", "d")], Pod=pods))
+    assert discovery.pods(entry) == pods[:1]
+    assert discovery.pods(UNSEEN) == []
+
+
+def test_a_deployment_with_rejected_pods_names_the_reason():
+    lacking = deployment("s", "d", ready=None)
+    lacking["status"]["conditions"] = [{"type": "ReplicaFailure", "status": "True", "message": "quota"}]
+    (_default, entry) = seen(Cluster(Deployment=[lacking]))[1]
+    assert (entry["message"], entry["ready"], entry["serving"]) == ("no instance is ready; quota", 0, False)
+    lacking["status"]["conditions"][0]["status"] = "False"
+    assert seen(Cluster(Deployment=[lacking]))[1][1]["message"] == "no instance is ready"
+
+
+class Logs(Cluster):
+    """Answers each request for a log with the next of these."""
+
+    def __init__(self, *answers, **objects):
+        super().__init__(**objects)
+        self.answers, self.texts, self.versions = list(answers), [], 0
+
+    def text(self, path, query):
+        self.texts.append((path, query))
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def request(self, method, path):
+        self.versions += path == "/version"
+        return {"major": "1", "minor": "34+"} if path == "/version" else super().request(method, path)
+
+
+LOGGED = {"metadata": {"namespace": "s", "name": "p"}, "spec": {"nodeName": "node-1"}}
+
+
+def test_the_end_of_a_log():
+    cluster = Logs("text", "before", ApiError(400, "BadRequest", "no"), ApiError(404, "NotFound", "no"), ApiError(403, "Forbidden", "no"))
+    discovery = SchedulerDiscovery(cluster, [], NOW)
+    assert discovery.log(LOGGED, "c", 5) == "text"
+    assert discovery.log(LOGGED, "c", 6, previous=True) == "before"
+    assert cluster.texts[0] == ("/api/v1/namespaces/s/pods/p/log", {"container": "c", "tailLines": 5})
+    assert cluster.texts[1][1] == {"container": "c", "tailLines": 6, "previous": "true"}
+    assert [discovery.log(LOGGED, "c", 5) for _again in range(2)] == [None, None]
+    assert discovery.unknown == []
+    assert discovery.log(LOGGED, "c", 5) is None
+    assert (discovery.unknown, discovery.silent, cluster.versions) == (["the log of s/p: no"], set(), 0)
+
+
+@pytest.mark.parametrize(("status", "is_silent"), [(0, True), (503, True), (504, True), (500, False)])
+def test_a_node_that_does_not_answer_is_not_queried_again(status, is_silent):
+    cluster = Logs(ApiError(status, "reason", "late"), "text")
+    discovery = SchedulerDiscovery(cluster, [], NOW)
+    assert discovery.log(LOGGED, "c", 5) is None
+    assert cluster.versions == (status == 0)
+    assert discovery.log(LOGGED, "c", 5) == (None if is_silent else "text")
+    again = ["the log of s/p: its node node-1 has not answered before, so no further request was sent"] if is_silent else []
+    assert discovery.unknown == ["the log of s/p: late", *again]
+
+
+def test_operators_of_both_kinds():
+    ours, upstream = deployment("ops", "osso-scheduler-operator"), deployment("up", "secondary-scheduler-operator")
+
+    class Selecting(Cluster):
+        def list(self, resource, namespace=None, label_selector=None, field_selector=None, metadata_only=False):
+            found = super().list(resource, namespace)
+            return [one for one in found if field_selector in (None, f"metadata.name={one['metadata']['name']}")]
+
+    ours["spec"]["template"]["spec"]["containers"][0] = {"image": "r/o:1", "env": [{"name": "WATCH_NAMESPACE", "value": "a,b"}]}
+    ours["metadata"]["labels"] = {"olm.owner": "csv"}
+    del ours["spec"]["replicas"]
+    found = SchedulerDiscovery(Selecting(Deployment=[upstream, ours]), [], NOW).operators()
+    assert found == [
+        {
+            "kind": "Deployment",
+            "namespace": "ops",
+            "name": "osso-scheduler-operator",
+            "variant": "osso",
+            "watches": ["a", "b"],
+            "image": "r/o:1",
+            "version": "1",
+            "method": "olm",
+            "replicas": 1,
+            "ready": 1,
+        },
+        {
+            "kind": "Deployment",
+            "namespace": "up",
+            "name": "secondary-scheduler-operator",
+            "variant": "upstream",
+            "watches": ["openshift-secondary-scheduler-operator"],
+            "image": "registry.k8s.io/kube-scheduler:v1.34.1",
+            "version": "v1.34.1",
+            "method": "manifests",
+            "replicas": 1,
+            "ready": 1,
+        },
+    ]
+
+
+class Platform(Cluster):
+    """Serves these paths, and has this Namespace kube-system or error."""
+
+    host = "https://api"
+
+    def __init__(self, served, namespace=None):
+        super().__init__()
+        self.served, self.namespace = {**served, "/version": {"major": "1", "minor": "34+"}}, namespace
+
+    def request(self, _method, path):
+        if path not in self.served:
+            raise ApiError(404, "NotFound", "not found")
+        return self.served[path]
+
+    def get(self, resource, name, namespace=None):
+        assert (resource.kind, name) == ("Namespace", "kube-system")
+        if isinstance(self.namespace, Exception):
+            raise self.namespace
+        return self.namespace
+
+
+def kinds(*names):
+    return {"resources": [{"kind": name} for name in names]}
+
+
+@pytest.mark.parametrize(
+    ("served", "expected"),
+    [
+        ({}, {}),
+        ({"/apis/route.openshift.io": {}}, {"openshift": True}),
+        ({"/apis/operators.coreos.com": {}}, {"olm": True}),
+        ({"/apis/monitoring.coreos.com/v1": kinds("ServiceMonitor", "PrometheusRule", "Prometheus")}, {"monitoring": True}),
+        ({"/apis/monitoring.coreos.com/v1": kinds("ServiceMonitor")}, {}),
+        ({"/apis/monitoring.coreos.com/v1": {}}, {}),
+        ({"/apis/admissionregistration.k8s.io/v1": kinds("ValidatingAdmissionPolicy")}, {"admission_policies": True}),
+        ({"/apis/admissionregistration.k8s.io/v1": kinds("ValidatingWebhookConfiguration")}, {}),
+    ],
+)
+def test_the_platform(served, expected):
+    none = dict.fromkeys(("openshift", "monitoring", "olm", "admission_policies"), False)
+    assert SchedulerDiscovery(Platform(served), [], NOW).platform() == {**none, "kubernetes_version": "1.34", **expected}
+
+
+def test_the_cluster_is_known_by_the_uid_of_a_namespace():
+    def found(namespace):
+        discovery = SchedulerDiscovery(Platform({}, namespace), [], NOW)
+        return discovery.cluster(), discovery.unknown
+
+    assert found({"metadata": {"uid": "u"}}) == ({"uid": "u", "server": "https://api"}, [])
+    assert found(None) == ({"uid": None, "server": "https://api"}, [])
+    assert found(ApiError(403, "Forbidden", "no")) == ({"uid": None, "server": "https://api"}, ["no"])
+    with pytest.raises(ApiError):
+        found(ApiError(500, "", "broken"))
+
+
+def test_pod_groups_are_read_in_the_version_that_is_served():
+    waiting = aged("good", 1, schedulingGroup={"podGroupName": "g"})
+    waiting["status"] = {}
+    group = {
+        "metadata": {"namespace": "n", "name": "g"},
+        "status": {"conditions": [{"type": "PodGroupInitiallyScheduled", "status": "False", "reason": "r"}]},
+    }
+    versions = [{"groupVersion": f"scheduling.k8s.io/{one}"} for one in ("v1", "v1beta1")]
+    cluster = Platform({"/apis/scheduling.k8s.io": {"versions": versions}, "/apis/scheduling.k8s.io/v1beta1": kinds("PodGroup")})
+    cluster.objects = {"PodGroup": [group]}
+    (row,) = SchedulerDiscovery(cluster, [], NOW).pending([waiting], SCHEDULERS)
+    assert row["reason"] == "it waits in the queue of its scheduler for the other pods of its PodGroup g, of which its scheduler reports: r"
+    cluster.objects = {}
+    (row,) = SchedulerDiscovery(cluster, [], NOW).pending([waiting], SCHEDULERS)
+    assert row["reason"] == "it waits in the queue of its scheduler for the PodGroup g, which does not exist"
+    cluster.allowed = []
+    (row,) = SchedulerDiscovery(cluster, [], NOW).pending([waiting], SCHEDULERS)
+    assert row["reason"] == "it waits in the queue of its scheduler for the other pods of its PodGroup g"
+
+
+def test_what_only_some_namespaces_show_is_noted_once():
+    discovery = SchedulerDiscovery(Cluster(allowed=["mine"], Pod=[aged("good", 1)]), ["mine", "other"], NOW)
+    for _again in range(2):
+        discovery.pending_pods("good")
+    assert discovery.unknown == [
+        "Pods in other: forbidden",
+        "Pods outside of the namespaces mine, other: listing them everywhere is not allowed",
+    ]
+
+
+def test_schedulers_are_sorted_by_namespace_after_the_default_one():
+    found = seen(Cluster(Deployment=[deployment("b", "two"), deployment("a", "one")]))[1]
+    assert [one["namespace"] for one in found] == ["kube-system", "a", "b"]
+
+
+@pytest.mark.parametrize(("created", "seconds"), [("2026-11-20T11:59:00Z", 60), ("2026-11-20T12:00:05Z", 0)])
+def test_the_age_of_a_time(created, seconds):
+    assert SchedulerDiscovery(None, [], NOW).age(created) == seconds

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._variables import (
+    default_scheduler,
+    mirror,
     monitoring,
     operator,
     playbooks,
@@ -344,3 +346,190 @@ def test_malformed_namespaces_of_playbooks_are_errors(name):
     assert playbooks.errors({name: ""}) == playbooks.errors({name: "good"}) == []
     (error,) = playbooks.errors({name: "A B"})
     assert error.startswith(f"{name} is A B: use up to 63 ")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, []),
+        ({"preview": "report", "probe": "never", "fleet_required": "yes", "preview_limit": "5", "gather_log_lines": 1.5}, []),
+        ({"fleet_required": "", "preview_limit": None, "hand_over_wait": ""}, []),
+        ({"preview": ""}, ["preview is : set never, report or required."]),
+        ({"probe": "sometimes"}, ["probe is sometimes: set changed, always or never."]),
+        ({"use_scheduler_undo": "maybe"}, ["use_scheduler_undo is maybe: set true or false."]),
+        ({"preview_timeout": "long"}, ["preview_timeout is long: set a number."]),
+        ({"preview_timeout": True}, ["preview_timeout is True: set a number."]),
+        ({"preview_timeout": [1]}, ["preview_timeout is [1]: set a number."]),
+    ],
+)
+def test_variables_that_playbooks_read_themselves(values, expected):
+    assert playbooks.errors(values) == expected
+
+
+MIRROR = {
+    "mirror_method": "olm",
+    "mirror_catalog_image": "c:1",
+    "mirror_set_kind": "auto",
+    "mirror_registry": "r",
+    "mirror_operator_image": "",
+}
+SERVED = ["ImageDigestMirrorSet", "ImageContentSourcePolicy"]
+
+
+@pytest.mark.parametrize(
+    ("given", "served", "kind", "errors"),
+    [
+        ({}, SERVED, "ImageDigestMirrorSet", []),
+        ({"mirror_set_kind": "ImageContentSourcePolicy"}, SERVED, "ImageContentSourcePolicy", []),
+        ({"mirror_method": "manifests", "mirror_catalog_image": "", "mirror_operator_image": "o:1"}, SERVED, SERVED[0], []),
+        ({"mirror_catalog_image": "", "mirror_operator_image": "o:1"}, [], "none", []),
+        ({"mirror_registry": ""}, SERVED, SERVED[0], ["mirror_registry is not given: "]),
+        ({"mirror_catalog_image": ""}, [], "none", ["mirror_operator_image is missing. operator_image is missing, and"]),
+        ({"mirror_set_kind": "Other"}, SERVED, "Other", ["The cluster does not serve Other: "]),
+        ({}, [], "none", ["The cluster has no mirror sets, so the bundles of c:1 would be pulled from where they are."]),
+        ({"mirror_method": "manifests"}, SERVED, SERVED[0], ["mirror_method is manifests and mirror_catalog_image is c:1. "]),
+        (
+            {"mirror_catalog_image": "", "mirror_operator_image": "o:1"},
+            SERVED,
+            SERVED[0],
+            ["mirror_method is olm and mirror_catalog_image is not given. "],
+        ),
+    ],
+)
+def test_variables_of_the_role_mirror(given, served, kind, errors):
+    found = mirror.complete({**MIRROR, **given}, {"served": served})
+    assert found["kind"] == kind
+    assert [error.startswith(start) for error, start in zip(found["errors"], errors, strict=True)] == [True] * len(errors)
+
+
+@pytest.mark.parametrize(
+    ("given", "errors"),
+    [
+        ({}, []),
+        ({"publish_operator_image": "o@sha256:0"}, []),
+        ({"publish_bundle_image": "b:1"}, []),
+        ({"publish_registry": ""}, ["publish_registry is not given: "]),
+        ({"publish_registry": "https://r"}, ["'https://r' is no registry"]),
+        ({"publish_operator_image": "o:1"}, ["publish_operator_image is o:1: name it by digest "]),
+        (
+            {"publish_operator_image": "o@sha256:0", "publish_bundle_image": "b:1"},
+            ["publish_bundle_image and publish_operator_image exclude each other: "],
+        ),
+        ({"publish_bundle_image": "b:1", "publish_method": "manifests"}, ["publish_bundle_image is for OLM: "]),
+    ],
+)
+def test_variables_of_the_role_publish(given, errors):
+    found = publish.complete({**PUBLISH, **given}, {})["errors"]
+    assert [error.startswith(start) for error, start in zip(found, errors, strict=True)] == [True] * len(errors)
+
+
+def test_a_named_engine_alone_is_sufficient():
+    programs = [{"item": name, "rc": 0} for name in ("skopeo", "docker", "opm")]
+    given = {**PUBLISH, "publish_engine": "docker", "publish_bundle_image": "b:1"}
+    assert publish.complete(given, {"host": "here", "programs": programs})["errors"] == []
+
+
+UNMANAGED = {"operator_managed": False, "i_understand_unmanaged_operator": True}
+
+
+@pytest.mark.parametrize(
+    ("given", "errors"),
+    [
+        ({}, []),
+        ({"operator_managed": True, "cluster_version_operator": "running"}, []),
+        ({"operator_managed": None}, []),
+        (UNMANAGED, []),
+        ({"operator_managed": False}, ["default_scheduler_operator_managed is false. "]),
+        ({**UNMANAGED, "operator_image": "i"}, ["default_scheduler_operator_image is set. Red Hat does not support "]),
+        (
+            {"operator_image": "i", "i_understand_custom_operator_image": True},
+            ["default_scheduler_operator_image is set, but the cluster-version operator would put its own image back: "],
+        ),
+        ({**UNMANAGED, "operator_image": "i", "i_understand_custom_operator_image": True}, []),
+        ({"cluster_version_operator": "stopped"}, ["default_scheduler_cluster_version_operator is stopped. "]),
+        ({"cluster_version_operator": "stopped", "i_understand_stopped_cluster_version_operator": True}, []),
+        ({"profile": "p", "config": {"a": 1}}, []),
+        ({"provider": "static_pod", "operator_managed": False, "profile": "p"}, []),
+        (
+            {"provider": "static_pod", "profile": "p", "config": {"a": 1}},
+            ["default_scheduler_profile and default_scheduler_config are both set. "],
+        ),
+    ],
+)
+def test_variables_of_the_role_default_scheduler(given, errors):
+    values = {f"default_scheduler_{name}": value for name, value in given.items()}
+    found = default_scheduler.complete(values, ["refused"])["errors"]
+    assert [error.startswith(start) for error, start in zip(found, ["refused", *errors], strict=True)] == [True] * (1 + len(errors))
+    # Before the cluster was examined
+    early = default_scheduler.complete(values)["errors"]
+    assert early == (found[1:] if given.get("provider") == "static_pod" else [])
+
+
+UPSTREAM_NAMESPACE = "openshift-secondary-scheduler-operator"
+UPSTREAM = {"operator_variant": "upstream", "operator_namespace": UPSTREAM_NAMESPACE, "operator_watch_namespaces": [UPSTREAM_NAMESPACE]}
+
+
+@pytest.mark.parametrize(
+    ("given", "facts", "starts"),
+    [
+        ({"operator_method": "olm"}, {}, ["operator_method is olm, but the cluster does not serve operators.coreos.com: "]),
+        (UPSTREAM, {}, []),
+        (
+            {**UPSTREAM, "operator_namespace": "a", "operator_watch_namespaces": ["b"]},
+            {},
+            [
+                f"operator_namespace is a, but upstream's operator works in {UPSTREAM_NAMESPACE} alone. ",
+                f"operator_watch_namespaces is b, but upstream's operator watches {UPSTREAM_NAMESPACE} alone. ",
+            ],
+        ),
+        (UPSTREAM, {"image": ""}, ["operator_image is missing: with operator_variant upstream and operator_method manifests it names "]),
+        (
+            {**UPSTREAM, "operator_plugins": ["x"]},
+            {},
+            [
+                "operator_plugins cannot be honoured with operator_variant upstream and operator_method manifests: upstream's operator has nothing of "
+            ],
+        ),
+        (
+            {"operator_method": "olm", "operator_replicas": 2},
+            {"olm": True},
+            [
+                "operator_replicas cannot be honoured with operator_variant osso and operator_method olm: OLM takes the operator's image and "
+            ],
+        ),
+        ({"operator_approval": "Manual", "operator_approve": "1.0.0", "operator_method": "olm"}, {"olm": True, "operators": [OURS]}, []),
+        ({"operator_approval": "Manual", "operator_method": "olm"}, {"olm": True}, []),
+        (
+            {"operator_approval": "Manual", "operator_method": "olm"},
+            {"olm": True, "operators": [OURS]},
+            ["operator_approval is Manual and operator_approve is missing: moving from manifests to OLM "],
+        ),
+        ({"operator_upgrade": "version", "operator_version": "1.0.0", "operator_method": "olm"}, {"olm": True}, []),
+        ({"operator_method": "olm"}, {"olm": True, "image": ""}, []),
+        ({}, {"operators": [{**OURS, "namespace": "b", "watches": ["z"]}]}, []),
+        ({}, {"operators": [{**OURS, "namespace": "b", "watches": ["*"], "replicas": 0}]}, []),
+        (
+            {"operator_watch_namespaces": ["z"]},
+            {"operators": [{**OURS, "namespace": "b", "watches": ["z"]}]},
+            ["The operator b/x already watches z. "],
+        ),
+        ({"operator_watch_namespaces": ["*"]}, {"operators": [{**OURS, "namespace": "b"}]}, ["The operator b/x already watches a. "]),
+    ],
+)
+def test_what_the_operator_cannot_do_on_a_cluster(given, facts, starts):
+    errors = decide(given, **facts)["errors"]
+    assert [error.startswith(start) for error, start in zip(errors, starts, strict=True)] == [True] * len(starts), errors
+
+
+def test_a_missing_image_leaves_the_installed_operator():
+    (error,) = decide(image="", operators=[OURS])["errors"]
+    assert error.endswith(" The operator that is installed was left as it is.")
+    assert decide(image="", operators=None)["errors"][0].endswith("for Red Hat's operator.")
+
+
+def test_placement_of_the_operator_is_part_of_its_subscription():
+    given = {"operator_tolerations": [{"key": "a"}], "operator_subscription_config": {"tolerations": []}}
+    assert decide({"operator_tolerations": [{"key": "a"}]})["config"] == {"tolerations": [{"key": "a"}]}
+    assert decide(given)["config"] == {"tolerations": []}
+    assert decide()["config"] == {}
+    assert decide({"operator_upgrade": "none", "operator_version": "1.0.0"})["upgrade"] == "none"

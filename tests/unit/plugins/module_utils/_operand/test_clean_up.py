@@ -1,0 +1,140 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The clean-up after a resource that is deleted, and after one whose operator does not run."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN, Resource
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.reconcile import clean_up, clean_up_unattended, finalize
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import FINALIZER
+from support.operand import resource
+
+SERVICE_MONITOR = Resource("monitoring.coreos.com/v1", "ServiceMonitor", "servicemonitors", True)
+
+
+class Cluster:
+    """Has these objects by kind and name, and these errors by verb and kind."""
+
+    def __init__(self, objects=(), **errors):
+        self.objects = {(one["kind"], one["metadata"]["name"]): one for one in objects}
+        self.errors, self.requests, self.seen, self.patches, self.applied = errors, {}, [], [], []
+
+    def resource(self, api_version, kind):
+        return SERVICE_MONITOR if kind == "ServiceMonitor" else KNOWN[api_version, kind]
+
+    def _see(self, verb, *seen):
+        self.seen.append((verb, *seen))
+        if verb in self.errors:
+            raise self.errors[verb]
+
+    def get(self, resource, name, namespace=None):
+        self._see("get", resource.kind, namespace, name)
+        return self.objects.get((resource.kind, name))
+
+    def list(self, resource, namespace=None, label_selector=None, **_options):
+        self._see("list", resource.kind, namespace, label_selector)
+        return []
+
+    def delete(self, resource, name, namespace, **options):
+        self._see("delete", resource.kind, namespace, name)
+        return {"kind": "Status"}
+
+    def json_patch(self, resource, name, namespace, operations, dry_run=False):
+        self._see("json_patch", resource.kind, namespace, name)
+        self.patches.append((operations, dry_run))
+
+    def apply(self, resource, obj, **options):
+        self._see("apply", resource.kind)
+        self.applied.append(obj)
+        return obj
+
+
+LEASE = {"kind": "Lease", "metadata": {"name": "secondary-scheduler", "namespace": "ns", "uid": "l"}}
+SELECTOR = "osso.scheduler/set=operand-cluster,osso.scheduler/set-namespace=ns"
+
+
+def test_everything_of_a_resource_is_looked_for_and_its_lease_deleted():
+    cluster = Cluster([LEASE])
+    result = clean_up(cluster, resource(), 30, list)
+    assert result["changed"] is True
+    listed = [seen for seen in cluster.seen if seen[0] == "list"]
+    kinds = [
+        "ServiceAccount",
+        "Secret",
+        "Service",
+        "Deployment",
+        "Role",
+        "RoleBinding",
+        "NetworkPolicy",
+        "PodDisruptionBudget",
+        "ServiceMonitor",
+    ]
+    assert listed == [
+        *(("list", kind, "ns", SELECTOR) for kind in kinds),
+        ("list", "ClusterRoleBinding", None, SELECTOR),
+        ("list", "RoleBinding", "kube-system", SELECTOR),
+    ]
+    assert [seen for seen in cluster.seen if seen[0] == "delete"] == [("delete", "Lease", "ns", "secondary-scheduler")]
+    assert clean_up(Cluster(), resource(), 30, list)["changed"] is False
+
+
+def test_nothing_was_made_for_a_resource_with_an_unusable_name():
+    cluster = Cluster([LEASE])
+    assert clean_up(cluster, resource("A"), 30, list)["changed"] is False
+    assert cluster.seen == []
+
+
+def dying(seconds, finalizers=(FINALIZER,)):
+    live = resource()
+    live["metadata"]["deletionTimestamp"] = timestamps.write(datetime.now(UTC) - timedelta(seconds=seconds))
+    live["metadata"]["finalizers"] = list(finalizers)
+    return live
+
+
+@pytest.mark.parametrize(("seconds", "again"), [(0, {"5s"}), (40, {"20s", "21s"}), (290, {"9s", "10s"})])
+def test_a_clean_up_that_fails_is_tried_again_in_time(seconds, again):
+    warnings = []
+    found = finalize(Cluster(list=ApiError(403, "Forbidden", "no")), dying(seconds), 300, [], warnings.append)
+    assert (found.changed, found.look_again in again) == (False, True), found
+    assert "no" in found.failure
+    assert warnings == [found.failure]
+
+
+def test_a_clean_up_that_fails_for_too_long_is_given_up_with_an_event():
+    cluster = Cluster(list=ApiError(403, "Forbidden", "no"))
+    found = finalize(cluster, dying(300), 300, [], list)
+    assert (found.changed, found.look_again) == (True, "")
+    (event,) = cluster.applied
+    assert (event["kind"], event["type"], event["reason"]) == ("Event", "Warning", "CleanupGivenUp")
+    message = f"After 300 s the clean-up still fails, so the resource is deleted without it: {found.failure}"
+    assert event["message"].startswith(message)
+    assert [seen[:3] for seen in cluster.seen if seen[0] == "list"][-1] == ("list", "ClusterRoleBinding", None)
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_the_finalizer_is_removed_where_no_operator_does(check):
+    cluster = Cluster()
+    result = clean_up_unattended(cluster, dying(0, ["other", FINALIZER]), 30, list, check=check)
+    operations = [
+        {"op": "test", "path": "/metadata/finalizers/1", "value": FINALIZER},
+        {"op": "remove", "path": "/metadata/finalizers/1"},
+    ]
+    assert (result["changed"], cluster.patches) == (True, [(operations, check)])
+    assert cluster.seen[-1] == ("json_patch", "SecondaryScheduler", "ns", "cluster")
+
+
+def test_without_the_finalizer_or_the_resource_nothing_more_is_changed():
+    cluster = Cluster()
+    assert clean_up_unattended(cluster, dying(0, ["other"]), 30, list)["changed"] is False
+    assert cluster.patches == []
+    gone = Cluster(json_patch=ApiError(404, "NotFound", "gone"))
+    assert clean_up_unattended(gone, dying(0), 30, list)["changed"] is False
+    with pytest.raises(ClusterError):
+        clean_up_unattended(Cluster(json_patch=ApiError(409, "Conflict", "x")), dying(0), 30, list)

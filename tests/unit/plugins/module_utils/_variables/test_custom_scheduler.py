@@ -1,0 +1,309 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Schedulers without an operator: completed variables, and the values for the templates."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._variables.custom_scheduler import complete, operand
+
+IMAGE = "registry.k8s.io/kube-scheduler:v1.34.7"
+CHECKED = {"hash": "h", "target": {"plugins": "in-tree"}}
+
+
+def only(**item):
+    found = complete([{"image": IMAGE, **item}])
+    assert (found["errors"], found["warnings"]) == ([], [])
+    (completed,) = found["items"]
+    return completed
+
+
+def probes(port=10259):
+    health = {"httpGet": {"path": "/healthz", "port": port, "scheme": "HTTPS"}, "timeoutSeconds": 10}
+    return {"livenessProbe": {**health, "initialDelaySeconds": 15}, "readinessProbe": health}
+
+
+def test_the_documentations_scheduler():
+    assert only() == {
+        "where": "custom_schedulers[0]",
+        "name": "custom-scheduler",
+        "namespace": "kube-system",
+        "create_namespace": False,
+        "state": "present",
+        "image": IMAGE,
+        "image_pull_policy": "",
+        "pull_secrets": [],
+        "kubernetes_version": "",
+        "plugins": "",
+        "ask_image": False,
+        "config": {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "profiles": [{"schedulerName": "custom-scheduler"}],
+            "leaderElection": {"leaderElect": False},
+        },
+        "config_text": "",
+        "config_file": "",
+        "preset": "",
+        "preset_parameters": {},
+        "allow_default_scheduler": False,
+        "config_map": "scheduler-config",
+        "config_key": "scheduler-config.yaml",
+        "config_folder": "/etc/config",
+        "config_volume": "config-volume",
+        "service_account": "custom-scheduler",
+        "kube_scheduler_binding": "custom-scheduler-as-kube-scheduler",
+        "volume_scheduler_binding": "custom-scheduler-as-volume-scheduler",
+        "authentication_reader": True,
+        "authentication_reader_binding": "custom-scheduler-extension-apiserver-authentication-reader",
+        "replicas": 1,
+        "leader_elect": False,
+        "command": None,
+        "args": [],
+        "flags": ["--leader-elect=false"],
+        "env": [],
+        "container": "kube-second-scheduler",
+        "port": 10259,
+        "labels": {"component": "scheduler", "tier": "control-plane"},
+        "selector": {"component": "scheduler", "tier": "control-plane"},
+        "pod_labels": {"component": "scheduler", "tier": "control-plane", "version": "second"},
+        "pod_annotations": {},
+        "resources": {"requests": {"cpu": "100m"}},
+        "probes": probes(),
+        "pod_security_context": {"seccompProfile": {"type": "RuntimeDefault"}},
+        "container_security_context": {
+            "privileged": False,
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        "host_network": False,
+        "host_pid": False,
+        "priority_class": "",
+        "node_selector": {},
+        "tolerations": [],
+        "affinity": {},
+        "topology_spread_constraints": [],
+        "volumes": [],
+        "volume_mounts": [],
+    }
+
+
+def test_names_follow_from_name_and_namespace():
+    item = only(name="batch", namespace="jobs", replicas="2", port="10260", flags=["-v=4"], preset="no_scoring")
+    derived = ("config_map", "service_account", "kube_scheduler_binding", "volume_scheduler_binding", "authentication_reader_binding")
+    assert [item[key] for key in derived] == [
+        "batch-config",
+        "batch",
+        "jobs:batch-as-kube-scheduler",
+        "jobs:batch-as-volume-scheduler",
+        "jobs:batch-extension-apiserver-authentication-reader",
+    ]
+    labels = {"component": "batch", "tier": "control-plane"}
+    assert (item["labels"], item["selector"], item["pod_labels"]) == (labels, labels, {**labels, "version": "second"})
+    assert (item["leader_elect"], item["replicas"], item["port"], item["config"]) == (True, 2, 10260, {})
+    assert item["flags"] == [
+        "--leader-elect=true",
+        "--leader-elect-resource-name=batch",
+        "--leader-elect-resource-namespace=jobs",
+        "--secure-port=10260",
+        "-v=4",
+    ]
+    assert item["probes"] == probes(10260)
+
+
+def test_what_is_given_is_kept():
+    given = {
+        "config_map": "c",
+        "service_account": "sa",
+        "kube_scheduler_binding": "k",
+        "volume_scheduler_binding": "v",
+        "authentication_reader_binding": "a",
+        "labels": {"app": "x"},
+        "selector": {"app": "y"},
+        "probes": {},
+        "args": ["--config=/x"],
+        "config_text": "text",
+    }
+    item = only(**given, flags=["-v=4"], pod_labels={"own": "1"}, leader_elect="true")
+    assert {key: item[key] for key in given} == given
+    assert (item["flags"], item["pod_labels"], item["leader_elect"]) == ([], {"own": "1", "app": "y"}, True)
+    assert only(labels={"app": "x"})["pod_labels"] == {"app": "x", "version": "second"}
+    assert only(leader_elect="no")["leader_elect"] is False
+
+
+def test_without_schedulers_there_is_a_warning():
+    assert complete([]) == {"items": [], "errors": [], "warnings": ["custom_schedulers is empty: no scheduler is configured."]}
+
+
+WHERE = "custom_schedulers[0]: kube-system/custom-scheduler"
+LONGEST = "a" * 52
+
+
+@pytest.mark.parametrize(
+    ("item", "errors"),
+    [
+        ({"name": LONGEST}, []),
+        (
+            {"name": LONGEST + "a"},
+            [
+                f"custom_schedulers[0]: name is {LONGEST}a: use up to 52 lower-case letters, digits and hyphens, with none of these at an end."
+            ],
+        ),
+        (
+            {"name": "a-"},
+            ["custom_schedulers[0]: name is a-: use up to 52 lower-case letters, digits and hyphens, with none of these at an end."],
+        ),
+        (
+            {"name": "kube-scheduler"},
+            ["custom_schedulers[0]: name is kube-scheduler, which is the default scheduler's, and its Lease: use another one."],
+        ),
+        (
+            {"namespace": "A", "state": "absent", "image": "", "replicas": -1},
+            ["custom_schedulers[0]: namespace is A: use up to 63 lower-case letters, digits and hyphens, with no hyphen at an end."],
+        ),
+        ({"replicas": 0}, []),
+        ({"replicas": -1}, [f"{WHERE}: replicas is -1: set 0 or more."]),
+        ({"port": 1}, []),
+        ({"port": 65535}, []),
+        ({"port": 0}, [f"{WHERE}: port is 0: set a number from 1 to 65535."]),
+        ({"port": 65536}, [f"{WHERE}: port is 65536: set a number from 1 to 65535."]),
+        ({"image": ""}, [f"{WHERE} has no image: give that of the scheduler, such as registry.k8s.io/kube-scheduler:v1.34.7."]),
+        (
+            {"config_text": "x", "preset": "y"},
+            [f"{WHERE} has config_text and preset: give one of them, or none for the documentation's configuration."],
+        ),
+        (
+            {"replicas": 2, "leader_elect": False},
+            [f"{WHERE}: replicas is 2 and leader_elect false, so all of them would place the same pods: leave leader_elect out."],
+        ),
+        ({"selector": {}}, [f"{WHERE}: selector is {{}}: give at least one label."]),
+    ],
+)
+def test_what_cannot_be_used_is_an_error(item, errors):
+    assert complete([{"image": IMAGE, **item}])["errors"] == errors
+
+
+def test_a_malformed_image_is_an_error():
+    (error,) = complete([{"image": "a b"}])["errors"]
+    assert error.startswith(f"{WHERE}: image: 'a b' is no image reference")
+
+
+def test_schedulers_share_no_objects():
+    same = {"image": IMAGE, "labels": {"app": "x"}}
+    names = ("config_map", "service_account", "kube_scheduler_binding", "volume_scheduler_binding", "authentication_reader_binding")
+    shared = {**same, **dict.fromkeys(names, "s")}
+    found = complete([{**shared, "name": "a"}, {**shared, "name": "b"}, {**shared, "name": "c", "state": "absent"}])["errors"]
+    assert found == [
+        *(f"custom_schedulers: {name} is s for 2 schedulers: give each its own." for name in names),
+        "custom_schedulers: two schedulers of one namespace have the same selector: give each labels of its own.",
+    ]
+    found = complete([{**shared, "name": "a"}, {**shared, "name": "b", "namespace": "other"}])["errors"]
+    assert found == [f"custom_schedulers: {name} is s for 2 schedulers: give each its own." for name in names[2:]]
+
+
+def test_two_items_that_are_one_scheduler():
+    (error,) = complete([{"image": IMAGE}, {"image": IMAGE, "namespace": "other"}, {"image": IMAGE}])["errors"]
+    assert error == (
+        "custom_schedulers[0], custom_schedulers[2]: kube-system/custom-scheduler is listed 2 times: give each scheduler of a namespace its own name."
+    )
+
+
+def test_scheduler_names_are_used_once_and_default_scheduler_only_with_permission():
+    given = [{"image": IMAGE, "name": "gone", "state": "absent"}, {"image": IMAGE, "name": "a"}, {"image": IMAGE, "name": "b"}]
+    found = complete(given, [["x", "default-scheduler"], ["x"]])["errors"]
+    assert found == [
+        (
+            "custom_schedulers[1]: kube-system/a has a profile with the schedulerName default-scheduler, so two schedulers would place every pod: "
+            "use another name, or set allow_default_scheduler to true."
+        ),
+        "custom_schedulers[1], custom_schedulers[2]: the schedulerName x is in the profiles of kube-system/a and kube-system/b: use it once.",
+    ]
+    given[1]["allow_default_scheduler"] = True
+    assert complete(given, [["default-scheduler"], ["x"]])["errors"] == []
+
+
+def test_values_for_the_templates():
+    item = only(
+        name="batch",
+        pull_secrets=["p"],
+        image_pull_policy="Always",
+        env=[{"name": "A"}],
+        pod_annotations={"own": "1"},
+        priority_class="high",
+        topology_spread_constraints=[{"maxSkew": 1}],
+        volumes=[{"name": "v"}],
+        volume_mounts=[{"name": "m"}],
+        node_selector={"n": "1"},
+        tolerations=[{"key": "t"}],
+        host_network=True,
+    )
+    assert operand(item, CHECKED) == {
+        "replicas": 1,
+        "labels": item["labels"],
+        "authentication_reader": True,
+        "elects_leader": False,
+        "names": {
+            "workload": "batch",
+            "namespace": "kube-system",
+            "service_account": "batch",
+            "bindings": {
+                "system:kube-scheduler": "batch-as-kube-scheduler",
+                "system:volume-scheduler": "batch-as-volume-scheduler",
+                "extension-apiserver-authentication-reader": "batch-extension-apiserver-authentication-reader",
+            },
+        },
+        "rollout": {
+            "image": IMAGE,
+            "serving_cert": False,
+            "placement": {"nodeSelector": {"n": "1"}, "tolerations": [{"key": "t"}]},
+            "overrides": {
+                "command": ["/usr/local/bin/kube-scheduler"],
+                "env": [{"name": "A"}],
+                "imagePullPolicy": "Always",
+                "imagePullSecrets": [{"name": "p"}],
+                "podAnnotations": {"own": "1", "osso.scheduler/config": "h"},
+                "priorityClassName": "high",
+                "topologySpreadConstraints": [{"maxSkew": 1}],
+                "resources": {"requests": {"cpu": "100m"}},
+                "volumes": [{"name": "v"}],
+                "volumeMounts": [{"name": "m"}],
+            },
+        },
+        "shape": {
+            "selector": item["selector"],
+            "pod_labels": item["pod_labels"],
+            "scc": {},
+            "port": 10259,
+            "container": "kube-second-scheduler",
+            "args": ["--config=/etc/config/scheduler-config.yaml", "--leader-elect=false"],
+            "probes": probes(),
+            "config_map": "batch-config",
+            "config_volume": "config-volume",
+            "config_folder": "/etc/config",
+            "pod_security": item["pod_security_context"],
+            "container_security": item["container_security_context"],
+            "host_network": True,
+            "host_pid": False,
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("plugins", "command", "expected"),
+    [
+        ("scheduler-plugins", None, ["/bin/kube-scheduler"]),
+        ({"base": "x"}, None, ["/usr/local/bin/kube-scheduler"]),
+        ("scheduler-plugins", ["/own"], ["/own"]),
+    ],
+)
+def test_the_program_is_where_the_image_has_it(plugins, command, expected):
+    made = operand(only(command=command), {"hash": "h", "target": {"plugins": plugins}})
+    assert made["rollout"]["overrides"]["command"] == expected
+
+
+def test_arguments_and_affinity_that_are_given():
+    made = operand(only(args=["--config=/x"], affinity={"nodeAffinity": {}}), CHECKED)
+    assert (made["shape"]["args"], made["rollout"]["overrides"]["affinity"]) == (["--config=/x"], {"nodeAffinity": {}})
