@@ -223,8 +223,8 @@ def _await_unchanged(step: _Step) -> None:
     wrong = step.await_one(step.before)
     if wrong:
         raise ClusterError(
-            f"Nothing was to be changed in {step.path}, but its kube-scheduler is not well after {step.timeout} s: {wrong}."
-            f"{step.words} Give another configuration, or take out what was set here with state=absent."
+            f"Nothing was to be changed in {step.path}, but its kube-scheduler is not well after {step.timeout} s: {wrong}. "
+            f"Give another configuration, or take out what was set here with state=absent.{step.words}"
         )
 
 

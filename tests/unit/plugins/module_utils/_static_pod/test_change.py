@@ -117,8 +117,8 @@ def test_the_same_again_only_waits(host):
     with pytest.raises(ClusterError) as error:
         host.change(content=CONFIG)
     assert error.value.message == (
-        f"Nothing was to be changed in {host.path}, but its kube-scheduler is not well after 60 s: it is gone. Its last words: no disk "
-        "Give another configuration, or take out what was set here with state=absent."
+        f"Nothing was to be changed in {host.path}, but its kube-scheduler is not well after 60 s: it is gone. "
+        "Give another configuration, or take out what was set here with state=absent. Its last words: no disk"
     )
 
 
