@@ -261,6 +261,7 @@ def main():
     selector = dict(match_labels=dict(type="dict"), names=dict(type="list", elements="str"))
     cluster_module(
         run,
+        hidden=("configurations",),
         argument_spec=argument_spec(
             pools=dict(
                 type="list",

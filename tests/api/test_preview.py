@@ -427,16 +427,6 @@ def test_a_default_scheduler_whose_configuration_is_a_file_of_its_node(binary, d
     )
 
 
-def test_the_invocation_contains_no_configuration(tmp_path):
-    token = "open-sesame"
-    text = json.dumps({**CONFIG, "extenders": [{"urlPrefix": f"https://me:{token}@extender.example.com"}]})
-    for module, sides in (("scheduler_preview", ("candidate", "baseline")), ("scheduler_explain", ("candidate",))):
-        given = {key: {"config_text": text, "binary": "nowhere"} for key in sides}
-        refused = run_directly(module, succeed=False, snapshot=str(tmp_path / "missing"), **given)
-        assert refused.result["invocation"]["module_args"]["candidate"]
-        assert token not in refused.output
-
-
 def test_extenders_that_are_allowed(binary):
     """They are called: this one cannot be reached, and is ignorable."""
     config = {**CONFIG, "extenders": [{"urlPrefix": "http://127.0.0.1:9", "filterVerb": "filter", "ignorable": True}]}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import message_of
-from support.direct_module import COLLECTIONS
+from support.direct_module import COLLECTIONS, run_directly
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 OURS = "ansible_collections.osso.scheduler.plugins.modules."
@@ -86,6 +86,26 @@ def test_a_crash_shows_where_but_no_argument():
     answer = json.loads(done.stdout)
     del answer["invocation"]  # what Ansible shows of arguments, where asked to: an option of this name is not secret
     assert SECRET not in str(answer) + done.stderr
+
+
+WITH_SECRET = f"extenders: [{{urlPrefix: 'https://me:{SECRET}@extender.example.com'}}]"
+SIDE = {"config_text": WITH_SECRET, "binary": "nowhere"}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("kube_scheduler_config", {"content": WITH_SECRET, "kubernetes_version": "1.34"}),
+        ("kube_scheduler_config", {"config": {"extenders": [{"tlsConfig": {"keyData": SECRET}}]}, "kubernetes_version": "1.34"}),
+        ("scheduler_preview", {"candidate": SIDE, "baseline": SIDE, "snapshot": "/no/such/file"}),
+        ("scheduler_explain", {"candidate": SIDE, "snapshot": "/no/such/file", "name": "p"}),
+        ("scheduler_pool", {"configurations": [WITH_SECRET], "pools": [{"scheduler_name": "A B"}]}),
+    ],
+)
+def test_the_invocation_contains_no_configuration(name, arguments):
+    failed = run_directly(name, succeed=False, **arguments)
+    assert failed.result["invocation"]["module_args"]
+    assert SECRET not in failed.output
 
 
 GIVEN = """
