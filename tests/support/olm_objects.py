@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import Options
 from support.stored_cluster import StoredCluster, resource
 
 GROUP, PACKAGES = "operators.coreos.com", "packages.operators.coreos.com"
@@ -91,3 +94,20 @@ def deployment(name="demo", available=1) -> dict:
         },
         "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "availableReplicas": available},
     }
+
+
+class Run:
+    """One run of an Install or a Removal: its `result`, `error` and `warnings`, and what it did with which object."""
+
+    def __init__(self, kind, cluster, check=False, **options):
+        report, self.warnings, self.error = Report(cluster, check, False), [], ""
+        given = {"package": "demo", "namespace": "n", "name": "demo", **options}
+        step = kind(cluster, Options(**given), report, self.warnings.append, check)
+        try:
+            step.run()
+        except ClusterError as error:
+            self.error = error.message
+        self.result = step.result()
+        self.message = self.result["msg"]
+        self.actions = {f"{one['kind']} {one['name']}": one["action"] for one in report.result()["objects"]}
+        self.deleted = [name for name, action in self.actions.items() if action == "deleted"]

@@ -13,7 +13,9 @@ import tarfile
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._images.layers import files
 
-EVERYTHING = lambda name: True  # noqa: E731
+
+def everything(_name):
+    return True
 
 
 def image(folder, *layers, compression=""):
@@ -42,7 +44,7 @@ def test_upper_layers_replace_and_remove_files_of_lower_ones(tmp_path, compressi
         [("../var/later", b"3"), ("empty", b"")],
         compression=compression,
     )
-    found = files(folder, EVERYTHING)
+    found = files(folder, everything)
     assert found == {
         "etc/bc": b"1",
         "var/z": b"1",
@@ -62,9 +64,9 @@ def test_only_wanted_files_are_read(tmp_path):
 
 def test_a_file_may_have_the_largest_size_and_no_more(tmp_path):
     folder = image(tmp_path, [("a", b"1234")])
-    assert files(folder, EVERYTHING, largest=4) == {"a": b"1234"}
+    assert files(folder, everything, largest=4) == {"a": b"1234"}
     with pytest.raises(ValueError, match=r"^a in the image has 4 bytes, more than 3$"):
-        files(folder, EVERYTHING, largest=3)
+        files(folder, everything, largest=3)
 
 
 @pytest.mark.parametrize("manifest", [None, "no json", "[]", "{}", '{"manifests": []}'])
@@ -72,7 +74,7 @@ def test_a_folder_without_one_image_is_named(tmp_path, manifest):
     if manifest is not None:
         (tmp_path / "manifest.json").write_text(manifest)
     with pytest.raises(ValueError, match="does not hold one image, as skopeo copies it to dir") as refusal:
-        files(str(tmp_path), EVERYTHING)
+        files(str(tmp_path), everything)
     assert str(refusal.value).startswith(str(tmp_path))
 
 
@@ -80,7 +82,7 @@ def test_a_layer_that_cannot_be_read_is_named(tmp_path):
     folder = image(tmp_path, [("a", b"1")])
     (tmp_path / "layer0").write_bytes(b"no archive")
     with pytest.raises(ValueError, match=r"^layer sha256:layer0 of the image cannot be read: "):
-        files(folder, EVERYTHING)
+        files(folder, everything)
     (tmp_path / "layer0").unlink()
     with pytest.raises(ValueError, match=r"^layer sha256:layer0 of the image cannot be read: "):
-        files(folder, EVERYTHING)
+        files(folder, everything)

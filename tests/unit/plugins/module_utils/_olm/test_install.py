@@ -11,11 +11,10 @@ import threading
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps, wait
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._olm import install
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.install import Install
-from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import Options
+from support import olm_objects
 from support.objects import thing, things
 from support.olm_objects import (
     catalog,
@@ -35,20 +34,9 @@ BROKEN = ApiError(500, "Broken", "the server is broken")
 LABELS = {"app.kubernetes.io/managed-by": "osso.scheduler", "osso.scheduler/olm": "true"}
 
 
-class Run:
-    """One run: its `result`, `error` and `warnings`, and what it did with which object."""
-
+class Run(olm_objects.Run):
     def __init__(self, cluster, check=False, **options):
-        given = {"package": "demo", "namespace": "n", "name": "demo", "source": "cat", "wait_timeout": 5, **options}
-        report, self.warnings, self.error = Report(cluster, check, False), [], ""
-        install = Install(cluster, Options(**given), report, self.warnings.append, check)
-        try:
-            install.run()
-        except ClusterError as error:
-            self.error = error.message
-        self.result = install.result()
-        self.message = self.result["msg"]
-        self.actions = {f"{one['kind']} {one['name']}": one["action"] for one in report.result()["objects"]}
+        super().__init__(Install, cluster, check, **{"source": "cat", "wait_timeout": 5, **options})
 
 
 def olm(cluster, method, obj, ready=True):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
-from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import FIELD_MANAGER, MARK, Options
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
+from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import FIELD_MANAGER, MARK
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.removal import Removal
+from support import olm_objects
 from support.objects import thing as custom_resource
 from support.objects import things
 from support.olm_objects import catalog, csv, deployment, group, namespace, olm_cluster, plan, subscription, thing
@@ -25,21 +25,9 @@ OWNED = {"owned": [{"name": CRD, "kind": "Thing", "version": "v1"}]}
 LABEL = "operators.coreos.com/demo.n"
 
 
-class Run:
-    """One run: its `result`, `error` and `warnings`, and what it did with which object."""
-
+class Run(olm_objects.Run):
     def __init__(self, cluster, check=False, **options):
-        given = {"package": "demo", "namespace": "n", "name": "demo", "state": "absent", "wait_timeout": 0, **options}
-        report, self.warnings, self.error = Report(cluster, check, False), [], ""
-        removal = Removal(cluster, Options(**given), report, self.warnings.append, check)
-        try:
-            removal.run()
-        except ClusterError as error:
-            self.error = error.message
-        self.result = removal.result()
-        self.message = self.result["msg"]
-        self.actions = {f"{one['kind']} {one['name']}": one["action"] for one in report.result()["objects"]}
-        self.deleted = [name for name, action in self.actions.items() if action == "deleted"]
+        super().__init__(Removal, cluster, check, **{"state": "absent", "wait_timeout": 0, **options})
 
 
 def ours(obj):
