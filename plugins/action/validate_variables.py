@@ -2,13 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The action validate_variables, the first task of a role. The module of that name only documents it."""
+"""The action validate_variables, the first task of a role. The module of that name only documents it.
+
+It includes what Ansible itself validates where a role is called without ``rolespec_validate: false``.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from ansible.errors import AnsibleActionFail
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 from ansible_collections.osso.scheduler.plugins.module_utils._variables import (
     custom_scheduler,
@@ -54,6 +58,7 @@ class ActionModule(ActionBase):
         options = specification["argument_specs"]["main"]["options"]
         given = {name: self._templar.template(task_vars[name]) for name in options if name in task_vars}
         errors = typed_values.errors(options, given)
+        errors += ArgumentSpecValidator(options).validate(given).error_messages
         if not errors:
             given = {name: typed_values.typed(value, options[name].get("type")) for name, value in given.items()}
             # A default that is a template counts as changed; of the variables that matter none is.

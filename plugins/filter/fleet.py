@@ -7,6 +7,11 @@
 from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
+from ansible_collections.osso.scheduler.plugins.plugin_utils import bytecode
+
+# Ansible loads all filters of a collection with the first one of a play, in the order of their files: this is the first import of most of the code.
+bytecode.keep()
+
 from ansible_collections.osso.scheduler.plugins.module_utils._fleet import batches, result_rows
 from ansible_collections.osso.scheduler.plugins.module_utils._fleet.summary import summary
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
+import yaml
 from support.ansible_runs import play
 
+ROOT = Path(__file__).parents[2]
 IMAGE = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7"
 
 
@@ -37,6 +40,37 @@ def test_roles_reject_a_text_before_they_send_a_request(role, argument):
     args = [f"--extra-vars={argument}", f"--extra-vars={json.dumps(others.get(role, {}))}"]
     (failure,) = play([task], args=args, env=env, succeed=False).failures
     assert f"{argument.partition('=')[0]} is a text instead of a " in failure.result["msg"]
+
+
+def roles_without_ansibles_validation():
+    """Names and entry points of the roles that playbooks call with rolespec_validate: false."""
+    for path in ROOT.glob("playbooks/**/*.yml"):
+        calls = re.findall(r"_role:\n((?: +\w+: \S+\n)+)", path.read_text())
+        for call in map(yaml.safe_load, calls):
+            if not call.get("rolespec_validate", True):
+                yield call["name"].removeprefix("osso.scheduler."), call.get("tasks_from", "main")
+
+
+@pytest.mark.parametrize(("role", "entry"), sorted({*roles_without_ansibles_validation()} - {("operand", "main")}))
+def test_roles_without_ansibles_validation_have_the_collections(role, entry):
+    tasks = yaml.safe_load((ROOT / f"roles/{role}/tasks/{entry}.yml").read_text())
+    # One that reads facts of the cluster may be before it.
+    assert any("osso.scheduler.validate_variables" in task for task in tasks[:2])
+
+
+def test_it_rejects_what_ansible_would_with_all_errors_at_once():
+    schedulers = [{"image": IMAGE, "preset": "no_scoring", "state": "prezent", "colour": "red"}]
+    task = {
+        "ansible.builtin.include_role": {"name": "osso.scheduler.secondary_scheduler", "tasks_from": "check", "rolespec_validate": False}
+    }
+    variables = {"secondary_schedulers": schedulers, "secondary_scheduler_wait_timeout": "soon"}
+    (failure,) = play([task], variables=variables, succeed=False).failures
+    for error in (
+        "value of state must be one of: present, absent, got: prezent found in secondary_schedulers",
+        "secondary_schedulers.colour",
+        "argument 'secondary_scheduler_wait_timeout' is of type",
+    ):
+        assert error in failure.result["msg"]
 
 
 def test_a_play_warns_once(tmp_path):

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from pathlib import Path
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.filter import fleet
 from ansible_collections.osso.scheduler.plugins.plugin_utils import bytecode, in_fork
 
 PACKAGE = "ansible_collections.osso.scheduler.plugins.module_utils"
@@ -43,3 +45,11 @@ def test_plays_use_it_once(monkeypatch):
     for _twice in range(2):
         in_fork.share("apply")
     assert sys.meta_path.count(bytecode.Finder) == 1
+
+
+def test_the_first_filter_of_a_play_uses_it(monkeypatch):
+    """A playbook for clusters evaluates a filter before its first task, and Ansible then loads all of them in the order of their files."""
+    assert Path(fleet.__file__) == min(Path(fleet.__file__).parent.glob("*.py"))
+    monkeypatch.setattr(sys, "meta_path", [finder for finder in sys.meta_path if finder is not bytecode.Finder])
+    importlib.reload(fleet)
+    assert bytecode.Finder in sys.meta_path
