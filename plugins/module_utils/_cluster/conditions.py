@@ -34,3 +34,8 @@ def find(live: Mapping[str, Any] | None, kind: str) -> dict[str, Any]:
 def is_true(live: Mapping[str, Any] | None, kind: str) -> bool:
     """Has an object the condition, with the status True?"""
     return find(live, kind).get("status") == "True"
+
+
+def complaint(subject: str, reason: str, message: str) -> str:
+    """``subject`` with what is known of why: "Degraded (Crashed): exit code 1"."""
+    return subject + (f" ({reason})" if reason else "") + (f": {message}" if message else "")

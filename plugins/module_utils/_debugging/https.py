@@ -69,6 +69,7 @@ def get(client: Client, target: Target, port: int, path: str, peer: Peer, patien
         fingerprint = hashlib.sha256(connection.getpeercert(binary_form=True) or b"").hexdigest()
         if peer.fingerprint and peer.fingerprint != fingerprint:
             # Before the token is sent
+            connection.close()
             raise ClusterError(
                 f"certificate_sha256: the certificate of the scheduler in {target} is another one, with the fingerprint {fingerprint}."
             )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import conditions_of, find
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import complaint, conditions_of, find
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 
@@ -52,7 +52,7 @@ def evaluate(cluster_operator: dict[str, Any] | None, kube_scheduler: dict[str, 
 def degraded_reasons(resource: dict[str, Any] | None) -> list[str]:
     """What the conditions of a ClusterOperator or KubeScheduler complain about."""
     return [
-        "{0} ({1}): {2}".format(one["type"], one.get("reason", ""), (one.get("message") or "").strip())
+        complaint(one["type"], one.get("reason") or "", (one.get("message") or "").strip())
         for one in conditions_of(resource)
         if one["type"].endswith("Degraded") and one["status"] == "True"
     ]

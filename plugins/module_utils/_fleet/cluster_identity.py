@@ -55,16 +55,17 @@ def twins(found: Mapping[str, Mapping[str, str | None]]) -> list[list[str]]:
     ``found``: by name, ``uid``, that of the namespace kube-system, and ``server``, the URL of the API server. If the user must not read the uid, the
     URL has to do.
     """
+    uids: dict[str | None, set[str]] = {}
+    for cluster in found.values():
+        if cluster["uid"]:
+            uids.setdefault(cluster["server"], set()).add(cluster["uid"])
     groups: dict[str | None, list[str]] = {}
     for name, cluster in found.items():
-        groups.setdefault(cluster["uid"] or cluster["server"], []).append(name)
-    servers: dict[str | None, list[str]] = {}
-    for name, cluster in found.items():
-        servers.setdefault(cluster["server"], []).append(name)
-    # A cluster whose uid is unknown here and known there
-    several = [names for names in groups.values() if len(names) > 1]
-    several += [names for names in servers.values() if len(names) > 1 and len({found[name]["uid"] for name in names} - {None}) == 1]
-    return [names for number, names in enumerate(several) if not any(set(names) <= set(other) for other in several[:number])]
+        # Unknown here and known of another host
+        of_server = uids.get(cluster["server"], ())
+        uid = cluster["uid"] or (next(iter(of_server)) if len(of_server) == 1 else None)
+        groups.setdefault(uid or cluster["server"], []).append(name)
+    return [names for names in groups.values() if len(names) > 1]
 
 
 @cache

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Callable, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import readiness
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import complaint
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import one_line
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._olm import catalog as catalogs
@@ -94,7 +95,7 @@ def uninstalled(name: str, csv: Object | None) -> str:
 
 def _phase_text(csv: Object) -> str:
     phase, reason, message = (status(csv, field, "") for field in ("phase", "reason", "message"))
-    return (phase or "new") + (f" ({reason}): {one_line(message)}" if reason or message else "")
+    return complaint(phase or "new", reason, one_line(message))
 
 
 def evaluate(seen: Seen, goal: Goal) -> Verdict:

@@ -139,7 +139,7 @@ def test_conditions_are_complaints_if_they_end_in_degraded_and_are_true():
             ]
         }
     }
-    assert degraded_reasons(found) == ["Degraded (): ", "StaticPodsDegraded (R): m"]
+    assert degraded_reasons(found) == ["Degraded", "StaticPodsDegraded (R): m"]
     assert degraded_reasons(None) == []
     assert conditions(found) == {
         "Degraded": "True",

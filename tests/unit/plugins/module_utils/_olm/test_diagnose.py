@@ -395,7 +395,7 @@ def test_a_variable_without_a_value_is_there():
         (None, "ClusterServiceVersion demo.v1.0.0 does not exist"),
         (csv("Succeeded"), ""),
         (csv(None, None, None), "ClusterServiceVersion demo.v1.0.0 is new"),
-        (csv("Pending", "", "two\n lines"), "ClusterServiceVersion demo.v1.0.0 is Pending (): two lines"),
+        (csv("Pending", "", "two\n lines"), "ClusterServiceVersion demo.v1.0.0 is Pending: two lines"),
         (csv("Pending", "R"), "ClusterServiceVersion demo.v1.0.0 is Pending (R): "),
     ],
 )
