@@ -396,7 +396,7 @@ def test_a_variable_without_a_value_is_there():
         (csv("Succeeded"), ""),
         (csv(None, None, None), "ClusterServiceVersion demo.v1.0.0 is new"),
         (csv("Pending", "", "two\n lines"), "ClusterServiceVersion demo.v1.0.0 is Pending: two lines"),
-        (csv("Pending", "R"), "ClusterServiceVersion demo.v1.0.0 is Pending (R): "),
+        (csv("Pending", "R"), "ClusterServiceVersion demo.v1.0.0 is Pending (R)"),
     ],
 )
 def test_why_a_csv_is_not_installed(live, told):
@@ -522,7 +522,7 @@ def test_requirements_are_named_where_they_are_the_reason(phase, reason):
     lacking = [{"status": "NotPresent"}, {"kind": "K", "name": "n", "status": "Satisfied", "dependents": [{"status": "NotSatisfied"}]}]
     found = verdict(subscription(**COMING), plan("Complete"), csv=csv(phase, reason, requirementStatus=lacking))
     named = phase == "Pending" or reason.startswith("Requirements")
-    assert found.why == f"ClusterServiceVersion {NAME} is {phase} ({reason}): " + ("; ? ? is NotPresent" if named else "")
+    assert found.why == f"ClusterServiceVersion {NAME} is {phase} ({reason})" + ("; ? ? is NotPresent" if named else "")
     assert found.state == ("failed" if phase == "Failed" else "pending")
 
 
