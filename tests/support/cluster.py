@@ -18,6 +18,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import kubernetes
 from support import kubectl_server
+from urllib3.exceptions import HTTPError
 
 # Where the kinds are that tests ask for again and again.
 PATHS = {
@@ -115,7 +116,10 @@ class Kubectl:
         headers = {setting["key"]: setting["value"] for setting in settings.auth_settings().values()}
         headers |= {"Content-Type": content_type, "User-Agent": "tests"}  # the audit log tells it from modules and from kubectl
         url = f"{settings.host}{path}?{urlencode(query)}"
-        return client.rest_client.pool_manager.request(method, url, headers=headers, timeout=30, body=body and json.dumps(body))
+        try:
+            return client.rest_client.pool_manager.request(method, url, headers=headers, timeout=30, body=body and json.dumps(body))
+        except HTTPError as error:
+            raise AssertionError(f"{method} {path}: {error}") from error  # like a kubectl that cannot reach the API server
 
     @cached_property
     def _client(self):
