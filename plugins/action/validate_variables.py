@@ -4,7 +4,7 @@
 
 """The action validate_variables, the first task of a role. The module of that name only documents it.
 
-It includes what Ansible itself validates where a role is called without ``rolespec_validate: false``.
+The argument specification is part of it. Ansible validates that itself, too, unless the role is called with ``rolespec_validate: false``.
 """
 
 from __future__ import annotations
