@@ -57,8 +57,7 @@ class ActionModule(ActionBase):
         specification = self._loader.load_from_file(str(folder / "meta/argument_specs.yml"))
         options = specification["argument_specs"]["main"]["options"]
         given = {name: self._templar.template(task_vars[name]) for name in options if name in task_vars}
-        errors = typed_values.errors(options, given)
-        errors += ArgumentSpecValidator(options).validate(given).error_messages
+        errors = typed_values.errors(options, given) or ArgumentSpecValidator(options).validate(given).error_messages
         if not errors:
             given = {name: typed_values.typed(value, options[name].get("type")) for name, value in given.items()}
             # A default that is a template counts as changed; of the variables that matter none is.

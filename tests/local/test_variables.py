@@ -73,6 +73,14 @@ def test_it_rejects_what_ansible_would_with_all_errors_at_once():
         assert error in failure.result["msg"]
 
 
+@pytest.mark.parametrize("variable", ["operator_state", "monitoring_state", "scheduler_pool_state"])
+def test_a_removal_with_a_variable_for_an_installation_ends(variable):
+    env = {"K8S_AUTH_HOST": "https://127.0.0.1:9", "K8S_AUTH_API_KEY": "x"}
+    tasks = [{"ansible.builtin.include_tasks": str(ROOT / "playbooks/tasks/remove.yml")}]
+    (failure,) = play(tasks, variables={variable: "present"}, env=env, succeed=False).failures
+    assert failure.result["msg"].startswith("This playbook removes everything: leave operator_state, ")
+
+
 def test_a_play_warns_once(tmp_path):
     """... of extra variables and of the inventory, and not of what a play before has registered."""
     (tmp_path / "inventory.json").write_text(json.dumps({"all": {"vars": {"operator_images": "x", "secondary_scheduler_colour": "red"}}}))

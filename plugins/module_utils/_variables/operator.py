@@ -49,6 +49,10 @@ WHY = {
     "olm": "OLM takes the operator's image and the number of its pods from the bundle",
     "manifests": "there are neither catalogs nor versions without OLM",
 }
+WITHOUT_OPERATOR = (
+    "operator_state is absent, but secondary_schedulers has schedulers to deploy, which need the operator. Use ansible-playbook osso.scheduler.remove to "
+    "remove everything, or leave operator_state out."
+)
 IMAGE_WAYS = {
     "osso": "operator_image is missing, and with this version of the collection no image of the operator was published. There are three ways. Build one "
     "from a checkout of the collection, with make images REGISTRY=registry.example.com/team or the playbook osso.scheduler.build_and_publish, which "
@@ -70,18 +74,19 @@ def complete(given: Mapping[str, Any], changed: Sequence[str], facts: Mapping[st
     - ``upgrade``: how far OLM goes; ``config``: of its Subscription
     """
     variant, namespace = given["operator_variant"], given["operator_namespace"]
-    watched = given["operator_watch_namespaces"] or [namespace]
+    watched = [str(name) for name in given["operator_watch_namespaces"] or [namespace]]
     # Null where they must not be read
     operators = facts["operators"] or []
     rival = next(iter(rivals(operators, namespace, watched, variant)), None)
     if given["operator_state"] == "absent":
-        return {"errors": _schedulers_of_others(watched, facts) + ([_rival_of_removal(rival)] if rival else [])}
+        found = [WITHOUT_OPERATOR] if facts.get("scheduler_namespaces") else []
+        return {"errors": found + _schedulers_of_others(watched, facts) + ([_rival_of_removal(rival)] if rival else [])}
     here = [one for one in operators if one["namespace"] == namespace and one["variant"] == variant]
     installed = sorted({one["method"] for one in here})
     method = given["operator_method"]
     if method == "auto":
         method = "olm" if facts["olm"] and "manifests" not in installed else "manifests"
-    found = _malformed(namespace, watched, facts["image"] if method != "olm" else "")
+    found = _malformed(namespace, watched, str(facts["image"]) if method != "olm" else "")
     found += [_rival_of_installation(rival)] if rival else []
     found += _beyond(given, changed, variant, method) + _impossible(given, facts, method, installed, watched)
     others = [name for one in operators if one["replicas"] and one not in here for name in one["watches"]]

@@ -45,6 +45,8 @@ DEFAULTS: dict[str, Any] = {
     "annotations": {},
     "overrides": {},
 }
+# As in the CRD
+MODES = ("SingleReplica", "HighlyAvailable")
 OSSO_INSTEAD = "or set operator_variant to osso."
 
 
@@ -116,6 +118,28 @@ def _errors(item: Mapping[str, Any]) -> list[str]:
         found.append(f"{where}: {namespace}/{name} needs image, and one of config, config_text, config_file and preset. It has {told}.")
     elif item["image"] and (problem := reference.problem(str(item["image"]))):
         found.append(f"{where}: image: {problem}.")
+    # Of another type only where the action validate_variables has not run. The API server would reject these when others have been removed.
+    if not all(isinstance(item.get(name) or {}, Mapping) for name in ("annotations", "topology")):
+        return found
+    found += [
+        f"{where}: annotations has {key} with the value {value}: an annotation is a text, so put it in quotes."
+        for key, value in item["annotations"].items()
+        if not isinstance(value, str)
+    ]
+    return found + _errors_of_topology(where, item.get("topology") or {})
+
+
+def _errors_of_topology(where: str, topology: Mapping[str, Any]) -> list[str]:
+    found = [
+        f"{where}: topology has {key}: use mode and highlyAvailableTopology."
+        for key in topology
+        if key not in ("mode", "highlyAvailableTopology")
+    ]
+    mode = topology.get("mode") or MODES[0]
+    if mode not in MODES:
+        found.append(f"{where}: topology.mode is {mode}: set {' or '.join(MODES)}.")
+    elif mode == MODES[0] and topology.get("highlyAvailableTopology"):
+        found.append(f"{where}: topology.highlyAvailableTopology is for the mode {MODES[1]} only.")
     return found
 
 

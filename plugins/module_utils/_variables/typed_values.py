@@ -13,6 +13,9 @@ NAMESPACE_REMEDY = "use up to 63 lower-case letters, digits and hyphens, with no
 
 # -1: no limit
 LEAST = {"default_scheduler_failed_revision_limit": -1, "default_scheduler_succeeded_revision_limit": -1}
+# Of the fields of Kubernetes that these variables become
+LARGEST = 2**31 - 1
+EXAMPLES = {"list": "[...]", "dict": "{...}"}
 TRUE = ("1", "true", "t", "yes", "y", "on")
 
 
@@ -29,20 +32,60 @@ def typed(value: Any, wanted: str) -> Any:
     return value
 
 
-def errors(options: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
-    """What of ``values`` is a text instead of a list or dict, or a negative number; ``options`` of an argument specification.
+def errors(options: Mapping[str, Any], values: Mapping[str, Any], where: str = "") -> list[str]:
+    """What of ``values`` is a text instead of a list or dict, or the reverse, or a number that is negative or too large; ``options`` of an argument
+    specification. ``where`` is the place of nested values.
 
-    Ansible accepts such a text, and a role would then read its characters. A module rejects such a number, after others have written.
+    Ansible accepts all of this: it splits a text, makes one of a list, and leaves the variable as it is, so that a role would read the characters of a
+    text. A module rejects such a number after others have written, and the API server makes another one of a number beyond 32 bits.
     """
-    found = [
-        f"{name} is a text instead of a {about['type']}. Give it in a file (-e @vars.yml) or as JSON (-e '{{\"{name}\": {example}}}')."
+    return [
+        error
         for name, about in options.items()
-        for example in [{"list": "[...]", "dict": "{...}"}.get(about.get("type", ""))]
-        if example and isinstance(values.get(name), str)
+        if name in values
+        for error in _errors_of(where + name, values[name], about, is_nested=bool(where))
     ]
-    numbers = {name: typed(values.get(name), "int") for name, about in options.items() if about.get("type") == "int"}
-    return found + [
-        f"{name} is {number}: set a number of at least {LEAST.get(name, 0)}."
-        for name, number in numbers.items()
-        if isinstance(number, int) and number < LEAST.get(name, 0)
-    ]
+
+
+def _errors_of(place: str, value: Any, about: Mapping[str, Any], is_nested: bool) -> list[str]:
+    wanted = about.get("type", "str")
+    if wanted == "int":
+        return _errors_of_number(place, value, -LARGEST if is_nested else LEAST.get(place, 0))
+    if wanted == "str":
+        if value is None and about.get("default") and not is_nested:
+            return [f"{place} is null: leave it out for its default {about['default']}, or give it a text."]
+        return [f"{place} is a {kind(value)} instead of a text."] if isinstance(value, (list, dict)) else []
+    if wanted not in EXAMPLES:
+        return []
+    if isinstance(value, str):
+        example = EXAMPLES[wanted]
+        remedy = (
+            f"Write it as {example}." if is_nested else f"Give it in a file (-e @vars.yml) or as JSON (-e '{{\"{place}\": {example}}}')."
+        )
+        return [f"{place} is a text instead of a {wanted}. {remedy}"]
+    if wanted == "dict":
+        return errors(about.get("options") or {}, value, f"{place}.") if isinstance(value, Mapping) else []
+    found = []
+    elements = about.get("elements")
+    for number, one in enumerate(value if isinstance(value, (list, tuple)) else ()):
+        at = f"{place}[{number}]"
+        if elements == "dict" and isinstance(one, Mapping):
+            found += errors(about.get("options") or {}, one, f"{at}.")
+        elif elements == "dict" or (elements == "str" and (one is None or isinstance(one, (list, dict)))):
+            found.append(f"{at} is a {kind(one)} instead of a {'dict' if elements == 'dict' else 'text'}.")
+    return found
+
+
+def _errors_of_number(place: str, value: Any, least: int) -> list[str]:
+    if isinstance(value, float) and not value.is_integer():
+        return [f"{place} is {value}: set a whole number."]
+    number = typed(value, "int")
+    if not isinstance(number, (int, float)) or least <= number <= LARGEST:
+        return []
+    return [f"{place} is {number}: set a number of at {f'least {least}' if number < least else f'most {LARGEST}'}."]
+
+
+def kind(value: Any) -> str:
+    """What a value is, for a message."""
+    kinds = {bool: "bool", int: "number", float: "number", str: "text", list: "list", dict: "dict"}
+    return next((name for known, name in kinds.items() if isinstance(value, known)), "null")

@@ -50,6 +50,19 @@ def check(given, errors, **facts):
         ([{**GOOD, "namespace": "a.b"}], ["secondary_schedulers[0]: namespace is a.b: use up to 63 "]),
         ([{**GOOD, "image": "a b"}], ["secondary_schedulers[0]: image: 'a b' is no image reference, such as registry.example.com/"]),
         (
+            [{**GOOD, "annotations": {"a": "b", "x/y": 5}, "topology": {"mode": "Highly", "nodes": 2}}],
+            [
+                "secondary_schedulers[0]: annotations has x/y with the value 5: an annotation is a text, so put it in quotes.",
+                "secondary_schedulers[0]: topology has nodes: use mode and highlyAvailableTopology.",
+                "secondary_schedulers[0]: topology.mode is Highly: set SingleReplica or HighlyAvailable.",
+            ],
+        ),
+        ([{**GOOD, "topology": {"highlyAvailableTopology": {}}}, {**GOOD, "name": "b", "topology": {"mode": "HighlyAvailable"}}], []),
+        (
+            [{**GOOD, "topology": {"highlyAvailableTopology": {"maxReplicas": 2}}}],
+            ["secondary_schedulers[0]: topology.highlyAvailableTopology is for the mode HighlyAvailable only."],
+        ),
+        (
             [GOOD, {**GOOD, "name": "b"}, {"name": "cluster", "state": "absent"}],
             ["secondary_schedulers[0], secondary_schedulers[2]: openshift-secondary-scheduler-operator/cluster is listed 2 times: "],
         ),
@@ -156,6 +169,8 @@ def test_a_removal_spares_schedulers_of_others():
     (error,) = decide(absent, schedulers=[foreign, {**foreign, "kind": "Deployment"}])["errors"]
     assert error.startswith("SecondaryScheduler other/cluster is in a namespace that this operator does not watch")
     assert decide({**absent, "operator_watch_namespaces": ["*"]}, schedulers=[foreign])["errors"] == []
+    (error,) = decide(absent, scheduler_namespaces=["a"])["errors"]
+    assert error.startswith("operator_state is absent, but secondary_schedulers has schedulers to deploy")
     theirs = {**OURS, "variant": "upstream", "watches": [DEFAULTS["operator_namespace"]]}
     (error,) = decide(absent, operators=[theirs])["errors"]
     assert "Set operator_variant to upstream to remove that one" in error
@@ -206,6 +221,27 @@ def test_a_list_or_dict_that_is_a_text_is_an_error(role, name):
         (error,) = typed_values.errors(about, {name: text})
         assert error.startswith(f"{name} is a text instead of a {about[name]['type']}. Give it in a file")
     assert typed_values.errors(about, {name: [] if about[name]["type"] == "list" else {}, "other": "text"}) == []
+
+
+@pytest.mark.parametrize(
+    ("role", "values", "error"),
+    [
+        ("custom_scheduler", {"custom_schedulers": [{}, {"pull_secrets": "a"}]}, "custom_schedulers[1].pull_secrets is a text instead of a list. "),
+        ("custom_scheduler", {"custom_schedulers": [{"replicas": 2**31}]}, "custom_schedulers[0].replicas is 2147483648: set a number of at most "),
+        ("custom_scheduler", {"custom_schedulers": [{"service_account": ["x"]}]}, "custom_schedulers[0].service_account is a list instead of a text."),
+        ("secondary_scheduler", {"secondary_schedulers": ["batch"]}, "secondary_schedulers[0] is a text instead of a dict."),
+        ("secondary_scheduler", {"secondary_schedulers": [None]}, "secondary_schedulers[0] is a null instead of a dict."),
+        ("secondary_scheduler", {"secondary_schedulers": [{"annotations": "x=y"}]}, "secondary_schedulers[0].annotations is a text instead of a dict. "),
+        ("secondary_scheduler", {"secondary_scheduler_prometheus": {"url": {}}}, "secondary_scheduler_prometheus.url is a dict instead of a text."),
+        ("operator", {"operator_replicas": "99999999999999999999"}, "operator_replicas is 99999999999999999999: set a number of at most 2147483647."),
+        ("operator", {"operator_wait_timeout": float("inf")}, "operator_wait_timeout is inf: set a whole number."),
+        ("operator", {"operator_namespace": None}, "operator_namespace is null: leave it out for its default openshift-"),
+        ("operator", {"operator_watch_namespaces": ["a", None]}, "operator_watch_namespaces[1] is a null instead of a text."),
+    ],
+)  # fmt: skip
+def test_values_that_ansible_would_pass_on(role, values, error):
+    (found,) = typed_values.errors(options(role), values)
+    assert found.startswith(error)
 
 
 FILLED = {"text": "${LOAD_WATCHER_URL} ${PROM_URL} ${PROM_TOKEN}", "url": "", "has_token": False, "problem": "", "namespace": "ns"}
