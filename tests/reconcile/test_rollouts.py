@@ -126,6 +126,29 @@ def test_a_crashing_rollout_is_rolled_back_and_reports_the_last_words(scheduler,
     assert scheduler.condition("Degraded")[0] == "False"
 
 
+@pytest.mark.parametrize("rejected", ["override", "configuration"])
+def test_a_crashing_rollout_is_rolled_back_although_a_later_edit_was_rejected(scheduler, operator, rejected):
+    scheduler.write(unsupportedConfigOverrides=NONSENSE)
+    operator.reconcile(scheduler)
+    if rejected == "override":
+        scheduler.write(unsupportedConfigOverrides={"args": ["--kube-api-qps=52"]})
+    else:
+        scheduler.write_config("profils: []\n")
+    result = operator.reconcile(scheduler)
+    assert command(scheduler)[-1] == "--nonsense", "it may still come to serve"
+    assert scheduler.condition("Progressing")[:2] == ("True", "RollingOut")
+    reason = {"override": "OverridesInvalid", "configuration": "ConfigInvalid"}[rejected]
+    assert scheduler.condition("Degraded")[:2] == ("True", reason)
+    assert result.look_again == "5s", "crashes of pods are no event for the operator"
+    operator.play(scheduler, crashing(LAST_WORDS))
+    operator.reconcile(scheduler)
+    assert command(scheduler) == ["/bin/kube-scheduler"]
+    operator.run_pods(scheduler)
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Progressing")[:2] == ("False", reason)
+    assert scheduler.condition("Degraded")[:2] == ("True", reason)
+
+
 def test_a_rollout_without_rollback_stays_and_reports_its_crashes(scheduler, operator):
     annotate(scheduler, rollback="Never")
     scheduler.write(unsupportedConfigOverrides=NONSENSE)

@@ -200,7 +200,8 @@ def _progressing(outcome: Outcome) -> Condition:
     decision, deployment = outcome.decision, outcome.deployment
     if outcome.error:
         return condition("Progressing", "False", "ApplyFailed", outcome.error)
-    if decision.action != APPLY or deployment is None:
+    # A rollout that began before there was an obstacle goes on.
+    if deployment is None or (decision.action != APPLY and not _is_rolling_out(outcome)):
         return condition("Progressing", "False", decision.reason, decision.message)
     if rollouts.is_complete(deployment):
         if decision.is_kept:
@@ -218,6 +219,14 @@ def _progressing(outcome: Outcome) -> Condition:
     found = progress(deployment)
     message = f"{found.updated if found.observed else 0} of {found.wanted} replicas updated, {found.available} available."
     return condition("Progressing", "True", "RollingBack" if decision.reason == "RolledBack" else "RollingOut", message)
+
+
+def _is_rolling_out(outcome: Outcome) -> bool:
+    """Is something held whose pods are still to come?"""
+    deployment = outcome.deployment
+    return outcome.decision.action == HOLD and not (
+        rollouts.is_complete(deployment) or rollouts.has_served(deployment) or rollouts.is_overdue(deployment)
+    )
 
 
 def _degraded(outcome: Outcome, live: Object) -> Condition:
