@@ -63,7 +63,7 @@ from support.cluster import Audit, Kubectl  # noqa: E402
 # see `all-on-clusters` in the Makefile.
 TOGETHER = ("tests/olm/",)
 # So many other tests take about as long as those of TOGETHER.
-BESIDE = 45
+BESIDE = 85
 
 # Files of tests that take minutes each, the longest first; none of TOGETHER, whose cluster would have OLM from the start then.
 LONGEST = (
