@@ -64,7 +64,7 @@ test: which-cluster forget-times collections  ## Everything that a change has to
 	@$(MAKE) --jobs=4 --output-sync=line SERIES=gate all-on-clusters without-cluster lint sanity
 
 without-cluster: collections
-	@CLUSTERS=1 nice $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/local tests/unit
+	@CLUSTERS=1 nice -n 5 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/local tests/unit
 
 # OLM stays in the cluster of its tests, so they are the last ones there.
 # tests/tools/again repeats only tests that fail in this run.
@@ -120,7 +120,7 @@ distclean: $(if $(wildcard .cluster*),cluster-clean) clean  ## Remove everything
 ##@ The parts of make test
 .PHONY: lint sanity unit ansible-test-units images molecule test-api test-reconcile test-integration test-olm without-cluster all-on-clusters forget-times which-cluster ready olm
 lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and documentation checks
-	@nice $(PART) lint tests/tools/lint
+	@nice -n 5 $(PART) lint tests/tools/lint
 
 sanity: collections  ## ansible-test sanity on several ansible-core series (SERIES=2.18: on one) and all Pythons found
 	@nice $(PART) sanity tests/tools/ansible-test sanity $(SERIES)

@@ -11,6 +11,7 @@ import json
 import pytest
 import yaml
 from support.objects import deployment, thing, things
+from support.scheduler import eventually
 
 OTHER = "other-operator"
 
@@ -179,7 +180,8 @@ def test_a_service_keeps_its_address(apply, kubectl, namespace, written):
 
 def test_their_owner_reference_becomes_ours(apply, kubectl, namespace, written):
     """the same owner in both: one reference stays"""
-    uid = kubectl.json("get", "serviceaccount", "default", f"--namespace={namespace}")["metadata"]["uid"]
+    account = ("get", "serviceaccount", "default", f"--namespace={namespace}", "--ignore-not-found")
+    uid = eventually(lambda: kubectl.json(*account))["metadata"]["uid"]  # its controller creates it a moment after the namespace
     owner = {"apiVersion": "v1", "kind": "ServiceAccount", "name": "default", "uid": uid}
     obj = role(namespace, "get")
     written({**obj, "metadata": {**obj["metadata"], "ownerReferences": [owner]}})
