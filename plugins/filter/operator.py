@@ -15,7 +15,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tab
 
 def plugin_needs(names):
     known = {plugin.name for plugin in PLUGINS}
-    chosen = sorted(NEEDS if list(names) == ["*"] else names)
+    chosen = sorted(NEEDS if list(names) == ["*"] else map(str, names))
     for name in chosen:
         if name not in known:
             close = get_close_matches(name, known, 1)

@@ -183,7 +183,7 @@ def test_urls_that_are_none(url):
 def test_a_password_in_a_url_is_sent_and_never_shown(server):
     server.answer = whole(b"", "401 Unauthorized")
     url = server.url.replace("//", "//a:s3%20cret@")
-    seen = client.user_in(url)
+    seen = client.credentials_in(url)
     assert seen == {"a:s3%20cret", "s3%20cret", "s3 cret"}
     assert "s3" not in str(examined(url, token=None)[0]["findings"])
 

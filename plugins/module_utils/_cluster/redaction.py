@@ -10,14 +10,19 @@ kube-scheduler logs its whole configuration, tokens included: at ``-v=2``, and i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import SHAPES, WORDS, is_secret
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import IN_ADDRESS, SHAPES, WORDS, is_secret
 
 MASK = "********"
 NOT_SHOWN = "(not shown: it is not one YAML document, and may contain a credential)\n"
-_USER = re.compile(r"(?<=://)[^\s/@]+(?=@)")
+_IN_ADDRESS = tuple(re.compile(f"({shape.before})({shape.begins}{shape.rest})", re.IGNORECASE) for shape in IN_ADDRESS)
+_BY_SHAPE = tuple((re.compile(f"({shape.before})(?:{shape.begins}){shape.rest}", re.IGNORECASE), rf"\1{MASK}") for shape in SHAPES)
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*$")
+# What stands before a line: the time that the kubelet has written, white space, the sign of a comment
+_BEFORE = re.compile(r"(?:\d{4}-\d\d-\d\dT\S+ )?[\s#]*")
+_ENTRY = re.compile(r"[IWEF]\d{4} |\{")
 _PLACEHOLDER = re.compile(r"\$\{[A-Z_]+\}")
 _LONGEST = 600
 _SECRET_KEY = re.compile(
@@ -34,7 +39,7 @@ _SECRET = re.compile("|".join(shape.before + shape.begins for shape in SHAPES), 
 
 
 def secret_texts(value: Any) -> set[str]:
-    """Every text and number below a key that names a credential (``kube_scheduler.secrets``), and the users of URLs."""
+    """Every text and number below a key that names a credential (``kube_scheduler.secrets``), and the credentials in addresses."""
     found: set[str] = set()
 
     def keep(text: str) -> str:
@@ -64,7 +69,7 @@ def masked(before: str, after: str) -> tuple[str, str]:
             root, findings = None, []
         document = None if root is None else root.value
         found.append((document, secret_texts(document)))
-        if (is_secret(text) or _USER.search(text)) and (root is None or hidden(root, findings)):
+        if (is_secret(text) or in_addresses(text)) and (root is None or hidden(root, findings)):
             texts[index] = NOT_SHOWN
     if any(secrets for _document, secrets in found):
         for index, word in enumerate((" (before)", " (after)")):
@@ -77,12 +82,34 @@ def masked(before: str, after: str) -> tuple[str, str]:
                 import yaml
 
                 texts[index] = yaml.safe_dump(_mapped(document, hide), sort_keys=False, default_flow_style=False, width=10**6)
-    return texts[0], texts[1]
+    return _without_comments(texts[0]), _without_comments(texts[1])
+
+
+def in_addresses(text: str) -> set[str]:
+    """The credentials of the addresses in a text: ``USER:PASSWORD`` of a URL, PASSWORD of ``USER:PASSWORD@HOST``, TOKEN of ``?token=TOKEN``."""
+    return {found[2] for pattern in _IN_ADDRESS for found in pattern.finditer(text)}
 
 
 def holds_credential(text: str) -> bool:
     """Would a diff mask anything in this YAML text?"""
     return masked(text, "")[0] != text
+
+
+def _without_comments(text: str) -> str:
+    """The text without what may be a credential in its comments."""
+    lines = text.split("\n")
+    comments = [_COMMENT.search(line) for line in lines]
+    shown = cut_lines([comment.group() if comment else "" for comment in comments])
+    return "\n".join(
+        line[: comment.start()] + without_shapes(rest) if comment else line for line, comment, rest in zip(lines, comments, shown)
+    )
+
+
+def without_shapes(text: str) -> str:
+    """The text without what is a credential by its own shape."""
+    for shape, instead in _BY_SHAPE:
+        text = shape.sub(instead, text)
+    return text
 
 
 def redacted(text: str) -> str:
@@ -94,6 +121,26 @@ def cut(line: str) -> str:
     """The line up to the first word after which a credential may stand."""
     found = _SECRET_KEY.search(line)
     return line[: found.end()] + " " + MASK if found else line
+
+
+def cut_lines(lines: list[str]) -> Iterator[str]:
+    """Each line up to the first word after which a credential may stand, and lines with such a word at the end of an earlier one masked."""
+    within: int | None = None
+    directly = False
+    for line in lines:
+        found = _BEFORE.match(line)
+        before = found.group() if found else ""
+        depth, rest = len(before), line[len(before) :]
+        if within is not None and rest:
+            if not _ENTRY.match(rest) and (directly or depth > within or (rest.startswith("-") and depth == within)):
+                directly = False
+                yield before + MASK
+                continue
+            within = None
+        shown = cut(line)
+        if shown != line and not re.search(r"[^\W_]|\*", line[len(shown) - len(MASK) - 1 :]):
+            within, directly = depth, True
+        yield shown
 
 
 def one_line(text: str | None) -> str:
@@ -115,4 +162,7 @@ def _mapped(value: Any, change: Callable[[str], str], secret: bool = False) -> A
     text = "" if value is None or isinstance(value, bool) else str(value)
     if secret and len(text) > 3 and not _PLACEHOLDER.fullmatch(text):
         return change(text)
-    return _USER.sub(lambda user: change(user[0]), value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        for pattern in _IN_ADDRESS:
+            value = pattern.sub(lambda found: found[1] + change(found[2]), value)
+    return value

@@ -21,6 +21,16 @@ class Shape(NamedTuple):
     rest: str = ""
 
 
+IN_ADDRESS = (
+    # A user
+    Shape("://", r"(?!\*+@)(?:[^\s/@\0]|\s(?=[^\s/]*@))+(?=@)"),
+    # A password without a scheme before it. NAME:TAG@sha256:... is an image.
+    Shape(r"(?<![^\s\"'`=(,])[\w.%+-]+:", r"(?!\*+@)[^\s/@:\0]+(?=@(?!sha\d+:)[\w\[])"),
+    # A parameter, as in ?access_token=...
+    Shape(rf"[?&][^\s?&=#\0]{{0,40}}(?:{WORDS})[^\s?&=#\0]{{0,40}}=", r"(?!\*+(?:[\s&#\"']|\Z))[^\s&#\"'\0]+"),
+)
+"""Credentials in an address."""
+
 SHAPES = (
     # A JSON web token
     Shape("", r"\beyJ[\w-]{8}", r"[\w-]*(?:\.[\w-]*){0,2}"),
@@ -28,8 +38,7 @@ SHAPES = (
     Shape("", r"\bsha256~", r"[\w-]*"),
     Shape(r"\bbearer\s+", r"[^\s\"'\\,;*\0]", r"[^\s\"'\\,;\0]*"),
     Shape(r"\bbasic\s+", r"[a-z0-9+/=]{8}", r"[a-z0-9+/=]*"),
-    # A user in an address
-    Shape("://", r"(?!\*+@)(?:[^\s/@\0]|\s(?=[^\s/]*@))*(?=@)"),
+    *IN_ADDRESS,
     # A private key, of which the end may be missing: then its line and those after it that hold nothing but base64, be it after a time
     Shape(
         "",
@@ -40,8 +49,24 @@ SHAPES = (
 """Texts that are credentials whatever they are called. None reaches beyond a NUL."""
 
 _WORDS = re.compile(WORDS, re.IGNORECASE)
+# Fields and variables that name a Secret, a file or a setting, and hold no credential themselves
+_REFERENCE = re.compile(
+    r"(?:names?|refs?|files?|paths?|dir|kubeconfig|mode|policy|source|type|namespace|seconds|ttl|expiration|version|audiences?|url|address|"
+    r"enabled|provider|webhook)$|^(?:serviceaccounttoken|automount)",
+    re.IGNORECASE,
+)
 
 
 def is_secret(name: str) -> bool:
     """Whether a field of this name, or everything below it, is taken for a credential: ``keyData``, ``bearerToken``, ``DB_PASSWORD``."""
     return bool(_WORDS.search(name))
+
+
+def is_reference(name: str) -> bool:
+    """Whether a field or a variable of this name says where a credential is, or how it is treated: ``tokenFile``, ``SECRET_NAME``."""
+    return bool(_REFERENCE.search(name))
+
+
+def is_credential(name: str) -> bool:
+    """Whether a variable or a flag of this name holds a credential itself."""
+    return is_secret(name) and not is_reference(name)

@@ -70,7 +70,7 @@ class Options(NamedTuple):
     fail_on: str = "never"
 
     def __repr__(self) -> str:
-        return f"<what to look for at {prometheus.without_user(self.url or 'a Prometheus of the cluster')}>"
+        return f"<what to look for at {prometheus.without_credentials(self.url or 'a Prometheus of the cluster')}>"
 
 
 def _hide_nothing(value: str) -> None:
@@ -117,7 +117,7 @@ class _Preflight:
     def run(self, readers: Readers) -> dict[str, Any]:
         """Everything that the module returns, but the token."""
         endpoint = endpoints.endpoint_from(self._options.url) if self._options.url else self._discovery.find(self._options.sources)
-        for secret in prometheus.user_in(endpoint.url) if endpoint else ():
+        for secret in prometheus.credentials_in(endpoint.url) if endpoint else ():
             self._hide(secret)
         self._take_token()
         result: dict[str, Any] = {
@@ -160,7 +160,7 @@ class _Preflight:
     def _ask(self, endpoint: Endpoint, readers: Readers) -> dict[str, Any]:
         """What the module returns of a Prometheus that was found."""
         said: dict[str, Any] = {"reachable": False}
-        place = replaced(prometheus.without_user(endpoint.url))
+        place = replaced(prometheus.without_credentials(endpoint.url))
         try:
             connection = Prometheus(endpoint.url, self.token.value if self.token else "", self._options.timeout)
             if connection.is_tls:
@@ -203,7 +203,9 @@ class _Preflight:
             connection.connect(prometheus.trusting())
         else:
             self.findings.append(
-                error(outcome.code, f"Prometheus at {prometheus.without_user(endpoint.url)} was not queried: {outcome.message}", hint)
+                error(
+                    outcome.code, f"Prometheus at {prometheus.without_credentials(endpoint.url)} was not queried: {outcome.message}", hint
+                )
             )
         return {"tls_verified": False}
 

@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 from urllib.request import getproxies
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import bounded_http
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, scrub
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, in_addresses, scrub
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.unicode import replaced
 
 UNREACHABLE, UNRESOLVED, NO_ANSWER, NOT_VERIFIED = "unreachable", "unresolved", "no-answer", "certificate-not-verified"
@@ -91,17 +91,18 @@ def trusting() -> ssl.SSLContext:
     return context
 
 
-def without_user(url: str) -> str:
-    """The URL without the user and the password that may stand in it."""
-    return _USER.sub(rf"\1{MASK}@", url)
+def without_credentials(url: str) -> str:
+    """The URL without the user and the password that may stand in it, and without parameters such as ``?token=TOKEN``."""
+    return scrub(_USER.sub(rf"\1{MASK}@", url), in_addresses(url))
 
 
-def user_in(url: str) -> set[str]:
-    """The secrets of what `without_user` leaves out."""
+def credentials_in(url: str) -> set[str]:
+    """The secrets of what `without_credentials` leaves out."""
     found = _USER.match(url)
     user = found[2] if found else ""
     password = user.partition(":")[2]
-    return {text for text in (user, password, unquote(password)) if text}
+    parameters = in_addresses(url) - {user, password}
+    return {text for text in (user, password, unquote(password), *parameters, *map(unquote, parameters)) if text}
 
 
 class Prometheus:
@@ -111,7 +112,7 @@ class Prometheus:
     """
 
     def __init__(self, url: str, token: str = "", timeout: float = 10) -> None:
-        shown = replaced(without_user(url))
+        shown = replaced(without_credentials(url))
         if not _TOKEN.fullmatch(token):
             raise PrometheusError(BAD_TOKEN, "the token has a space, a line break or another character that no bearer token has")
         try:
@@ -127,7 +128,7 @@ class Prometheus:
             raise PrometheusError(BAD_URL, f"{shown} is no URL of the form https://HOST[:PORT][/PATH]")
         self._port = _SCHEMES[parts.scheme] if port is None else port
         self._credentials = f"Bearer {token}" if token else f"Basic {basic}" if basic else ""
-        self._secrets = user_in(url) | {text for text in (token, basic) if text}
+        self._secrets = credentials_in(url) | {text for text in (token, basic) if text}
         self._timeout = timeout
         self._context: ssl.SSLContext | None = None
         self._connection: http.client.HTTPConnection | None = None
@@ -257,14 +258,14 @@ class Prometheus:
             parts = urlsplit(url if "://" in url else f"http://{url}")
             port = _SCHEMES["http"] if parts.port is None else parts.port
         except ValueError:
-            raise PrometheusError(UNREACHABLE, f"the proxy of the environment, {without_user(url)}, is no URL") from None
+            raise PrometheusError(UNREACHABLE, f"the proxy of the environment, {without_credentials(url)}, is no URL") from None
         if not parts.hostname:
             return None
         headers = {}
         if parts.username is not None:
             basic = base64.b64encode(f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()).decode()
             headers["Proxy-Authorization"] = f"Basic {basic}"
-            self._secrets |= user_in(url) | {basic}
+            self._secrets |= credentials_in(url) | {basic}
         return parts.hostname, port, headers
 
     def _target(self, path: str) -> str:

@@ -16,7 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.pla
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.validation_args import second_watchers
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding, error
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.node_metrics import DEFAULT_TARGET_UTILIZATION, load_aware
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import user_in, without_user
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import credentials_in, without_credentials
 
 DEFAULT_ADDRESS = "http://prometheus-k8s:9090"
 """Whom load-watcher asks without an address (pkg/watcher/internal/metricsprovider/prometheus.go of paypal/load-watcher)."""
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
     plugins: list[str]
 
     def __repr__(self) -> str:
-        return f"<Prometheus at {without_user(self.address)}, asked by {', '.join(self.plugins)}>"
+        return f"<Prometheus at {without_credentials(self.address)}, asked by {', '.join(self.plugins)}>"
 
 
 def queried_prometheus(config: Mapping[str, Any]) -> Asked | None:
@@ -65,7 +65,7 @@ def holds_password(value: Any) -> bool:
         return any(map(holds_password, value.values()))
     if isinstance(value, (list, tuple)):
         return any(map(holds_password, value))
-    return isinstance(value, str) and bool(user_in(value))
+    return isinstance(value, str) and bool(credentials_in(value))
 
 
 def _asks_prometheus(args: Mapping[str, Any]) -> bool:

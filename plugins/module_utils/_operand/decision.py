@@ -24,7 +24,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tab
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PLUGINS_ANNOTATION, VERSION_ANNOTATION
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import user_in
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import credentials_in
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import prometheus_access, resource_names
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import Condition, condition
@@ -160,7 +160,7 @@ def requested_rollout(facts: Facts) -> Rollout:
 def _secrets(facts: Facts) -> rollouts.Secrets:
     """What the configuration contains, with the URL of Prometheus that fills it."""
     config = facts.found_config
-    filled = facts.source is not None and PROM_URL in config.decoded and bool(user_in(facts.source.url))
+    filled = facts.source is not None and PROM_URL in config.decoded and bool(credentials_in(facts.source.url))
     return rollouts.Secrets(token=config.holds_token, password=config.holds_password or filled)
 
 

@@ -29,7 +29,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tab
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import tokens
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import without_user
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import without_credentials
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
 
 TOKEN_OF, ISSUED, EXPIRES = "osso.scheduler/token-of", "osso.scheduler/token-issued", "osso.scheduler/token-expires"
@@ -215,7 +215,7 @@ def _with_url(source: Source, url: str, placeholder: str) -> Source:
         return source._replace(problem=problem)
     if not _SAFE_URL.fullmatch(url):
         return source._replace(
-            problem=f"the annotation {resource_names.PROMETHEUS_URL} is {without_user(url)}; it must be a URL such as https://HOST:9091"
+            problem=f"the annotation {resource_names.PROMETHEUS_URL} is {without_credentials(url)}; it must be a URL such as https://HOST:9091"
         )
     return source._replace(url=url)
 

@@ -187,7 +187,9 @@ def _config_hash(decision: Decision, before: Object) -> str | None:
 
 def _available(decision: Decision, deployment: Object | None, live: Object) -> Condition:
     if live.get("availableReplicas"):
-        message = "{0} of {1} replicas are available.".format(live["availableReplicas"], live.get("replicas", 0))
+        # During a rollout there are more pods than are wanted.
+        wanted = progress(deployment).wanted if deployment else live.get("replicas", 0)
+        message = f"{min(live['availableReplicas'], wanted)} of {wanted} replicas are available."
         return condition("Available", "True", "AsExpected", message)
     if decision.action in (REMOVE, HOLD):
         return condition("Available", "False", decision.reason, decision.message)

@@ -18,7 +18,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources 
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import binary
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import images, presets
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import without_user
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import without_credentials
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import effect, present_state
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Key, key_of
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import Candidate, Scores, candidate
@@ -341,7 +341,7 @@ def _assumptions(options: Options, snapshot: Snapshot, selection: Selection, new
             "In the load after, each pod that moves takes its measured use with it, and one without a measured use takes its requests."
         )
     if new.config.get("extenders"):
-        found.append(f"Extenders were called: {', '.join(without_user(one['urlPrefix']) for one in new.config['extenders'])}.")
+        found.append(f"Extenders were called: {', '.join(without_credentials(one['urlPrefix']) for one in new.config['extenders'])}.")
     if not snapshot.kubernetes:
         found.append("The snapshot is a list of kubectl: kinds that it does not contain do not exist in the preview.")
     for run in runs:

@@ -15,12 +15,15 @@ with uninterrupted():
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
+
+_AGAIN_SECONDS = 0.5
 
 
 @contextmanager
@@ -34,11 +37,29 @@ def uninterrupted() -> Iterator[None]:
 def ended_by_signals(what: str) -> Iterator[None]:
     """A request to end raises ClusterError in the block; ``what`` begins its message."""
 
+    asked: list[int] = []
+    ended = threading.Event()
+
+    def again() -> None:
+        while not ended.wait(_AGAIN_SECONDS):
+            signal.pthread_kill(asked[0], asked[1])
+
+    # Python ignores what is raised while it finalizes an object, and other code may: so it is raised again until the block has ended.
+    repetition = threading.Thread(target=again, daemon=True)
+
     def end(number: int, frame: FrameType | None) -> NoReturn:
+        if not asked:
+            asked.extend((threading.get_ident(), number))
+            repetition.start()
         raise ClusterError(f"{what} was ended by {signal.Signals(number).name}.")
 
     with _on_signal(end):
-        yield
+        try:
+            yield
+        finally:
+            ended.set()
+            if asked:
+                repetition.join()
 
 
 @contextmanager

@@ -28,6 +28,23 @@ def test_secret_values_are_masked_so_that_a_change_shows():
         assert value not in json.dumps([before, after])
 
 
+def test_variables_with_the_name_of_a_credential_are_masked():
+    def deployment(**env):
+        variables = [{"name": name, "value": value} for name, value in env.items()]
+        return {"kind": "Deployment", "spec": {"containers": [{"env": [*variables, {"name": "FROM_TOKEN", "valueFrom": {}}]}]}}
+
+    old = deployment(DB_PASSWORD="planted-1", API_TOKEN="planted", TOKEN_FILE="/file", A="1", EMPTY_SECRET="")
+    before, after = difference(old, deployment(DB_PASSWORD="planted-2", API_TOKEN="planted", TOKEN_FILE="/file", A="2", EMPTY_SECRET=""))
+    shown = deployment(DB_PASSWORD="******** (before)", API_TOKEN="********", TOKEN_FILE="/file", A="1", EMPTY_SECRET="")
+    assert (before, difference(None, old)[1]) == (shown, deployment(**{**_values(shown), "DB_PASSWORD": "********"}))
+    assert _values(after)["DB_PASSWORD"] == "******** (after)"
+    assert _values(old)["DB_PASSWORD"] == "planted-1"
+
+
+def _values(deployment):
+    return {one["name"]: one["value"] for one in deployment["spec"]["containers"][0]["env"] if "value" in one}
+
+
 def test_created_and_deleted_secrets_are_masked_too():
     for before, after in (difference(None, secret(a="AAAA")), difference(secret(a="AAAA"), None)):
         assert "AAAA" not in json.dumps([before, after])

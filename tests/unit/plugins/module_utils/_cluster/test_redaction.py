@@ -25,9 +25,16 @@ def test_secret_texts_are_below_keys_of_credentials_and_in_urls():
         "token": "${PROM_TOKEN}",
         "apiKey": "${lower}",
         "plain": ["text-3", "https://user:pass@host/path and http://other@host", "user@host"],
+        "addresses": [
+            "me:word@host:9090",
+            "host?a=1&access_token=text%205&b=2",
+            "reg/image:tag@sha256:0abc",
+            "a:tag@sha256:0abc",
+            "h?tokens",
+        ],
         7: "text-4",
     }
-    assert secret_texts(document) == {"text-1", "text-2", "12345", "abcd", "${lower}", "user:pass", "other"}
+    assert secret_texts(document) == {"text-1", "text-2", "12345", "abcd", "${lower}", "user:pass", "other", "word", "text%205"}
     assert secret_texts(None) == set()
 
 
@@ -65,6 +72,19 @@ def test_the_longest_secret_is_masked_first():
             ("u: http://******** (before)@h/ x\n", "u: http://******** (after)@h/ x\n"),
             id="URLs",
         ),
+        pytest.param(
+            "u: http://h?apikey=planted-1\n",
+            "u: me:planted-2@h\n",
+            ("u: http://h?apikey=******** (before)\n", "u: me:******** (after)@h\n"),
+            id="a parameter, an address without a scheme",
+        ),
+        pytest.param(
+            "a: 1 # token: planted\nb: '#c'\n",
+            "b: 1\n# token:\n#   planted\n",
+            ("a: 1 # token: ********\nb: '#c'\n", "b: 1\n# token: ********\n#   ********\n"),
+            id="comments",
+        ),
+        pytest.param("a: 1 # Bearer planted, http://me:planted@h\n", "", ("a: 1 # Bearer ********\n", ""), id="a comment without a name"),
     ],
 )
 def test_texts_of_a_diff_are_masked(before, after, expected):
@@ -107,6 +127,8 @@ def test_a_line_is_cut_before_a_credential(line, expected):
         (" a\n\tb  c ", "a b c"),
         ("before eyJhbGciOiJSUzI1NiJ9.x after", "before ********"),
         ("get https://me:planted@host failed", "get https********"),
+        ("dial me:planted@host failed", "dial ********"),
+        ("get https://host/a?x=1&api_key=planted failed", "get https://host/a?x=1********"),
         ("x" * 600, "x" * 600),
         ("x" * 601, "x" * 596 + " ..."),
     ],

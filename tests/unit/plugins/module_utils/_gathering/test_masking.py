@@ -261,8 +261,8 @@ def test_a_configuration_that_is_no_yaml_is_not_shown():
 def test_a_configuration_stays_readable():
     masking = Masking()
     assert "schedulerName: packing" in masking.configuration(CONFIG)
-    commented = "kind: A # as it was, token: pl4nted\n# password=pl4nted\nurl: a#b\nother: 'https://p/api?access_token=pl4nted'\n"
-    shown = "kind: A # as it was, token: ********\n# password= ********\nurl: a#b\nother: 'https://p/api?access_token=********'\n"
+    commented = "kind: A # as it was, token: pl4nted\n# password=pl4nted\nurl: a#b\nother: 'a, access_token=pl4nted'\n"
+    shown = "kind: A # as it was, token: ********\n# password= ********\nurl: a#b\nother: 'a, access_token=********'\n"
     assert masking.configuration(commented) == shown
     plain = "# mine\napiVersion: kubescheduler.config.k8s.io/v1\nkind:   KubeSchedulerConfiguration\n"
     assert masking.configuration(plain) == plain

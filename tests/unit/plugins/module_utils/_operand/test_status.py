@@ -313,6 +313,13 @@ def failing(**status):
     return live
 
 
+def test_pods_of_the_rollout_before_are_not_counted_as_wanted():
+    live = deployment(NEW, updatedReplicas=1)
+    live["status"] |= {"replicas": 2, "availableReplicas": 2}
+    entries = {one["type"]: one["message"] for one in report(outcome(deployment=live))["conditions"]}
+    assert entries["Available"] == "1 of 1 replicas are available."
+
+
 def test_messages_of_a_scheduler_that_is_available():
     entries = {one["type"]: one["message"] for one in report(outcome(deployment=serving(NEW, replicas=2)))["conditions"]}
     assert entries["Available"] == "2 of 2 replicas are available."

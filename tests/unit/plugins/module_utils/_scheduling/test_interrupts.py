@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import time
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
@@ -27,3 +29,24 @@ def test_a_request_to_end_is_an_error_in_the_work_and_ignored_in_the_clean_up(nu
         cleaned = True
     assert cleaned
     assert [signal.getsignal(one) for one in SIGNALS] == before
+
+
+class _Finalized:
+    """A request to end arrives while Python finalizes it."""
+
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        sum(range(1000))
+
+
+def _ignore_one_and_wait():
+    _Finalized()
+    time.sleep(60)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_request_that_python_ignores_ends_the_block_a_little_later():
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(ClusterError, match=r"^The probe was ended by SIGTERM\.$"), ended_by_signals("The probe"):
+        _ignore_one_and_wait()
+    assert signal.getsignal(signal.SIGTERM) is before
