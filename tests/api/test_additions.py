@@ -92,6 +92,17 @@ def test_what_others_add_is_removed_by_one_change_of_the_template(apply, patch, 
     assert again.result["additions"] == []
 
 
+def test_mappings_that_are_left_of_a_removed_field_are_no_additions(apply, live, namespace):
+    terms = [{"weight": 1, "podAffinityTerm": {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "app"}}}}]
+    apply(
+        workload(namespace, affinity={"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}}), revert_additions=True
+    )
+    done = apply(workload(namespace), revert_additions=True)
+    assert (done.result["additions"], done.warnings) == ([], [])
+    assert live()["spec"]["template"]["spec"]["affinity"] == {"podAntiAffinity": {}}
+    assert apply(workload(namespace), revert_additions=True).result["requests"]["write"] == 0
+
+
 def version_at_rest(live) -> str:
     """The resourceVersion once the controller of Deployments has reported the end of the rollout, so that it writes no more."""
     return eventually(lambda: has_served(found := live()) and found["metadata"]["resourceVersion"])
