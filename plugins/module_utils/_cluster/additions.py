@@ -203,8 +203,8 @@ def _found(live: Object, wanted: Object, manager: str) -> list[Addition]:
 
 def _extra(value: Any, wanted: Any, ours: Object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield the path of each field in ``value`` that the set of fields ``ours`` does not contain."""
-    if not {key for key in ours if key != "."} and "." not in ours and wanted:
-        return  # It is owned as a whole.
+    if not {key for key in ours if key != "."} and "." not in ours and wanted not in ({}, []):
+        return  # It is owned as a whole, also where it is wanted no longer.
     if isinstance(value, dict):
         for key, item in value.items():
             below = ours.get("f:" + key)
@@ -247,7 +247,7 @@ def _as_text(value: Any, path: tuple[str, ...]) -> str:
 
 
 def _is_default(key: str, value: Any, parent: Object) -> bool:
-    if _is_empty(value):
+    if value is None or value == {} or value == [] or value == "":
         return True
     if key == "imagePullPolicy":
         return bool(value == _pull_policy(parent.get("image") or ""))
@@ -269,11 +269,6 @@ def _item_key(name: str, item: Any) -> str:
         return "v:" + json.dumps(item, separators=(",", ":"), sort_keys=True)
     keys = {key: item.get(key, _DEFAULTS.get(key, (None,))[0]) for key in _LIST_KEYS[name]}
     return "k:" + json.dumps(keys, separators=(",", ":"), sort_keys=True)
-
-
-def _is_empty(value: Any) -> bool:
-    """Nothing, or mappings around nothing: what the API server leaves of ``affinity`` when the terms in it are removed."""
-    return value in (None, [], "") or (isinstance(value, dict) and all(map(_is_empty, value.values())))
 
 
 def _owner(live: Object, path: tuple[str, ...], manager: str) -> tuple[str, str]:
