@@ -66,9 +66,9 @@ def test_it_rejects_what_ansible_would_with_all_errors_at_once():
     variables = {"secondary_schedulers": schedulers, "secondary_scheduler_wait_timeout": "soon"}
     (failure,) = play([task], variables=variables, succeed=False).failures
     for error in (
-        "value of state must be one of: present, absent, got: prezent found in secondary_schedulers",
-        "secondary_schedulers.colour",
-        "argument 'secondary_scheduler_wait_timeout' is of type",
+        "secondary_schedulers[0].state is prezent: did you mean present? Known are present, absent.",
+        "secondary_schedulers[0].colour is unknown: ",
+        "secondary_scheduler_wait_timeout is soon: set a whole number.",
     ):
         assert error in failure.result["msg"]
 

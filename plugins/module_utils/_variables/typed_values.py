@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 NAMESPACE_REMEDY = "use up to 63 lower-case letters, digits and hyphens, with no hyphen at an end"
@@ -17,6 +18,7 @@ LEAST = {"default_scheduler_failed_revision_limit": -1, "default_scheduler_succe
 LARGEST = 2**31 - 1
 EXAMPLES = {"list": "[...]", "dict": "{...}"}
 TRUE = ("1", "true", "t", "yes", "y", "on")
+FALSE = ("0", "false", "f", "no", "n", "off")
 
 
 def typed(value: Any, wanted: str) -> Any:
@@ -33,24 +35,41 @@ def typed(value: Any, wanted: str) -> Any:
 
 
 def errors(options: Mapping[str, Any], values: Mapping[str, Any], where: str = "") -> list[str]:
-    """What of ``values`` is a text instead of a list or dict, or the reverse, or a number that is negative or too large; ``options`` of an argument
-    specification. ``where`` is the place of nested values.
+    """What of ``values`` is a text instead of a list or dict, or the reverse, no number or one that is negative or too large, no bool, none of the choices, or, where
+    ``values`` are nested, no option; ``options`` of an argument specification. ``where`` is the place of nested values.
 
-    Ansible accepts all of this: it splits a text, makes one of a list, and leaves the variable as it is, so that a role would read the characters of a
-    text. A module rejects such a number after others have written, and the API server makes another one of a number beyond 32 bits.
+    Ansible accepts most of this: it splits a text, makes one of a list, and leaves the variable as it is, so that a role would read the characters of a
+    text. A module rejects such a number after others have written, and the API server makes another one of a number beyond 32 bits. Of a wrong choice
+    or name Ansible does not say which item has it.
     """
+    known = [name for option, about in options.items() for name in (option, *about.get("aliases", ()))]
     return [
-        error
-        for name, about in options.items()
-        if name in values
-        for error in _errors_of(where + name, values[name], about, is_nested=bool(where))
+        *(f"{where}{name} is unknown: {_one_of(name, known)}" for name in values if where and name not in known),
+        *(
+            error
+            for name, about in options.items()
+            if name in values
+            for error in _errors_of(where + name, values[name], about, is_nested=bool(where))
+        ),
     ]
 
 
+def _one_of(value: Any, known: Sequence[Any]) -> str:
+    """The end of a sentence about a value that is none of those known."""
+    texts = [str(one) or '""' for one in known]
+    close = get_close_matches(str(value), texts, 1)
+    return f"{f'did you mean {close[0]}? K' if close else 'k'}nown are {', '.join(texts)}."
+
+
 def _errors_of(place: str, value: Any, about: Mapping[str, Any], is_nested: bool) -> list[str]:
-    wanted = about.get("type", "str")
+    wanted, choices = about.get("type", "str"), about.get("choices")
+    if choices and isinstance(value, (str, int, float)) and wanted != "list" and str(value) not in map(str, choices):
+        return [f"{place} is {value}: {_one_of(value, choices)}"]
     if wanted == "int":
         return _errors_of_number(place, value, -LARGEST if is_nested else LEAST.get(place, 0))
+    if wanted == "bool":
+        is_bool = value is None or str(value).strip().lower() in (*TRUE, *FALSE)
+        return [] if is_bool else [f"{place} is {value}: set true or false."]
     if wanted == "str":
         if value is None and about.get("default") and not is_nested:
             return [f"{place} is null: leave it out for its default {about['default']}, or give it a text."]
@@ -73,6 +92,8 @@ def _errors_of(place: str, value: Any, about: Mapping[str, Any], is_nested: bool
             found += errors(about.get("options") or {}, one, f"{at}.")
         elif elements == "dict" or (elements == "str" and (one is None or isinstance(one, (list, dict)))):
             found.append(f"{at} is a {kind(one)} instead of a {'dict' if elements == 'dict' else 'text'}.")
+        elif choices and str(one) not in map(str, choices):
+            found.append(f"{at} is {one}: {_one_of(one, choices)}")
     return found
 
 
@@ -80,7 +101,11 @@ def _errors_of_number(place: str, value: Any, least: int) -> list[str]:
     if isinstance(value, float) and not value.is_integer():
         return [f"{place} is {value}: set a whole number."]
     number = typed(value, "int")
-    if not isinstance(number, (int, float)) or least <= number <= LARGEST:
+    if number is None:
+        return []
+    if not isinstance(number, (int, float)):
+        return [f"{place} is {value}: set a whole number."]
+    if least <= number <= LARGEST:
         return []
     return [f"{place} is {number}: set a number of at {f'least {least}' if number < least else f'most {LARGEST}'}."]
 

@@ -237,6 +237,16 @@ def test_a_list_or_dict_that_is_a_text_is_an_error(role, name):
         ("operator", {"operator_wait_timeout": float("inf")}, "operator_wait_timeout is inf: set a whole number."),
         ("operator", {"operator_namespace": None}, "operator_namespace is null: leave it out for its default openshift-"),
         ("operator", {"operator_watch_namespaces": ["a", None]}, "operator_watch_namespaces[1] is a null instead of a text."),
+        ("operator", {"operator_wait": "soon"}, "operator_wait is soon: set true or false."),
+        ("operator", {"operator_variant": "Upstream"}, "operator_variant is Upstream: did you mean upstream? Known are osso, upstream."),
+        ("operator", {"operator_upgrade": False}, 'operator_upgrade is False: known are "", none, channel, version.'),
+        ("monitoring", {"monitoring_sources": ["route", "rout"]}, "monitoring_sources[1] is rout: did you mean route? Known are route, service, "),
+        (
+            "secondary_scheduler",
+            {"secondary_schedulers": [{"state": "present"}, {"state": "gone"}]},
+            "secondary_schedulers[1].state is gone: known are present, absent.",
+        ),
+        ("secondary_scheduler", {"secondary_schedulers": [{}, {"imag": "x"}]}, "secondary_schedulers[1].imag is unknown: did you mean image? Known"),
     ],
 )  # fmt: skip
 def test_values_that_ansible_would_pass_on(role, values, error):
@@ -330,7 +340,8 @@ def test_a_negative_number_is_an_error(role, name):
     least = -1 if name.endswith("_revision_limit") else 0
     for value in (least - 1, str(least - 1)):
         assert typed_values.errors(about, {name: value}) == [f"{name} is {least - 1}: set a number of at least {least}."]
-    assert [typed_values.errors(about, {name: value}) for value in (least, str(least), 300, None, "many")] == [[]] * 5
+    assert [typed_values.errors(about, {name: value}) for value in (least, str(least), 300, None)] == [[]] * 4
+    assert typed_values.errors(about, {name: "many"}) == [f"{name} is many: set a whole number."]
 
 
 @pytest.mark.parametrize(
