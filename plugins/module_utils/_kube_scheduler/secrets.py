@@ -63,7 +63,7 @@ def is_secret(name: str) -> bool:
 
 
 def is_reference(name: str) -> bool:
-    """Whether a field or a variable of this name says where a credential is, or how it is treated: ``tokenFile``, ``SECRET_NAME``."""
+    """Whether a field or a variable of this name is about a credential that is elsewhere: ``tokenFile``, ``SECRET_NAME``."""
     return bool(_REFERENCE.search(name))
 
 

@@ -35,8 +35,10 @@ def typed(value: Any, wanted: str) -> Any:
 
 
 def errors(options: Mapping[str, Any], values: Mapping[str, Any], where: str = "") -> list[str]:
-    """What of ``values`` is a text instead of a list or dict, or the reverse, no number or one that is negative or too large, no bool, none of the choices, or, where
-    ``values`` are nested, no option; ``options`` of an argument specification. ``where`` is the place of nested values.
+    """What is wrong with the type of ``values``; ``options`` of an argument specification; ``where`` is the place of nested values.
+
+    A text instead of a list or dict or the reverse, no number or one that is negative or too large, no bool, none of the choices, a nested value that
+    is no option.
 
     Ansible accepts most of this: it splits a text, makes one of a list, and leaves the variable as it is, so that a role would read the characters of a
     text. A module rejects such a number after others have written, and the API server makes another one of a number beyond 32 bits. Of a wrong choice
