@@ -185,6 +185,9 @@ def test_a_password_in_a_url_is_sent_and_never_shown(server):
     url = server.url.replace("//", "//a:s3%20cret@")
     seen = client.credentials_in(url)
     assert seen == {"a:s3%20cret", "s3%20cret", "s3 cret"}
+    parameter = "http://h/a?x=1&api_key=s3%2Fcret"
+    assert client.credentials_in(parameter) == {"s3%2Fcret", "s3/cret"}
+    assert client.without_credentials(parameter) == "http://h/a?x=1&api_key=********"
     assert "s3" not in str(examined(url, token=None)[0]["findings"])
 
 

@@ -203,8 +203,8 @@ def _found(live: Object, wanted: Object, manager: str) -> list[Addition]:
 
 def _extra(value: Any, wanted: Any, ours: Object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield the path of each field in ``value`` that the set of fields ``ours`` does not contain."""
-    if not {key for key in ours if key != "."} and "." not in ours and wanted not in ({}, []):
-        return  # It is owned as a whole, also where it is wanted no longer.
+    if not {key for key in ours if key != "."} and "." not in ours and (wanted or (wanted is None and isinstance(value, list))):
+        return  # It is owned as a whole, such as a list that is wanted no longer.
     if isinstance(value, dict):
         for key, item in value.items():
             below = ours.get("f:" + key)

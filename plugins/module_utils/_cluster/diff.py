@@ -7,12 +7,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, masked
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, masked, masked_objects
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import is_credential
 
 _NOISE = ("creationTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
 # Written by others on each change; the first also repeats the data of Secrets
@@ -37,7 +34,7 @@ def content(obj: Object | None, with_status: bool = False) -> Object:
 def difference(before: Object | None, after: Object | None, with_status: bool = False) -> tuple[Object, Object]:
     """``(before, after)`` for a diff; either may be None. Values of Secrets are masked: only that one changed can be seen.
 
-    So are the credentials in a scheduler's configuration, and the values of variables that are called like credentials.
+    So are the credentials in a scheduler's configuration, in addresses, and in variables that are called like credentials.
     """
     before, after = content(before, with_status), content(after, with_status)
     if "Secret" in (before.get("kind"), after.get("kind")):
@@ -45,8 +42,7 @@ def difference(before: Object | None, after: Object | None, with_status: bool = 
             _mask(before, after, field)
     if "ConfigMap" in (before.get("kind"), after.get("kind")):
         _mask_configurations(before.get("data") or {}, after.get("data") or {})
-    _mask_variables(before, after)
-    return before, after
+    return masked_objects(before, after)
 
 
 def _mask_configurations(old: Object, new: Object) -> None:
@@ -57,28 +53,6 @@ def _mask_configurations(old: Object, new: Object) -> None:
             for data, text in zip((old, new), masked(*texts)):
                 if key in data:
                     data[key] = text
-
-
-def _mask_variables(before: Object, after: Object) -> None:
-    """``env`` of containers, wherever it stands: that of a Deployment, of a Subscription, of overrides."""
-    variables = [list(_variables(obj)) for obj in (before, after)]
-    values = [{one["value"] for one in some} for some in variables]
-    for some, others, word in zip(variables, reversed(values), (" (before)", " (after)")):
-        for one in some:
-            one["value"] = MASK + (word if others and one["value"] not in others else "")
-
-
-def _variables(value: Any) -> Iterator[dict[str, str]]:
-    """The variables with the name of a credential and a value."""
-    if isinstance(value, dict):
-        texts = value.get("name"), value.get("value")
-        if all(isinstance(text, str) and text for text in texts) and is_credential(value["name"]):
-            yield value
-        for item in value.values():
-            yield from _variables(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _variables(item)
 
 
 def _mask(before: Object, after: Object, field: str) -> None:

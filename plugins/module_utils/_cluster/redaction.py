@@ -10,23 +10,26 @@ kube-scheduler logs its whole configuration, tokens included: at ``-v=2``, and i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import IN_ADDRESS, SHAPES, WORDS, is_secret
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import (
+    IN_ADDRESS,
+    SHAPES,
+    WORDS,
+    is_credential,
+    is_secret,
+)
 
 MASK = "********"
 NOT_SHOWN = "(not shown: it is not one YAML document, and may contain a credential)\n"
 _IN_ADDRESS = tuple(re.compile(f"({shape.before})({shape.begins}{shape.rest})", re.IGNORECASE) for shape in IN_ADDRESS)
-_BY_SHAPE = tuple((re.compile(f"({shape.before})(?:{shape.begins}){shape.rest}", re.IGNORECASE), rf"\1{MASK}") for shape in SHAPES)
-_COMMENT = re.compile(r"(?:^|(?<=\s))#.*$")
-# What stands before a line: the time that the kubelet has written, white space, the sign of a comment
-_BEFORE = re.compile(r"(?:\d{4}-\d\d-\d\dT\S+ )?[\s#]*")
-_ENTRY = re.compile(r"[IWEF]\d{4} |\{")
+# A whole text with a password but no scheme. NAME:TAG@sha256:... is an image.
+_BARE_ADDRESS = re.compile(r"([^\s/@:]+:)((?!//)\S+)(?=@(?!sha\d+:)[^\s@]+\Z)")
 _PLACEHOLDER = re.compile(r"\$\{[A-Z_]+\}")
 _LONGEST = 600
 _SECRET_KEY = re.compile(
-    rf"""(?:{WORDS}|ca[-_]?data)\w*
+    rf"""(?:{WORDS}|ca[-_]?data)\w{{0,40}}
         (?:["'`\s\\]|\\[nrt])* [:=]
       | \bbearer\b
       | is\ missing\ in\ '  # apimachinery: "Object 'Kind' is missing in '", and then the whole text of the configuration
@@ -82,34 +85,44 @@ def masked(before: str, after: str) -> tuple[str, str]:
                 import yaml
 
                 texts[index] = yaml.safe_dump(_mapped(document, hide), sort_keys=False, default_flow_style=False, width=10**6)
-    return _without_comments(texts[0]), _without_comments(texts[1])
+    return texts[0], texts[1]
+
+
+def masked_objects(before: Any, after: Any) -> tuple[Any, Any]:
+    """Two objects of the cluster for a diff, without credentials in addresses and values of variables (``env``) that are called like credentials."""
+    found: tuple[set[str], set[str]] = (set(), set())
+    for value, texts in zip((before, after), found):
+
+        def keep(text: str, texts: set[str] = texts) -> str:
+            texts.add(text)
+            return text
+
+        _mapped(value, keep, by_key=False)
+    hidden = []
+    for value, others, word in zip((before, after), reversed(found), (" (before)", " (after)")):
+
+        def hide(text: str, others: set[str] = others, word: str = word) -> str:
+            return MASK + (word if others and text not in others else "")
+
+        hidden.append(_mapped(value, hide, by_key=False))
+    return hidden[0], hidden[1]
 
 
 def in_addresses(text: str) -> set[str]:
-    """The credentials of the addresses in a text: ``USER:PASSWORD`` of a URL, PASSWORD of ``USER:PASSWORD@HOST``, TOKEN of ``?token=TOKEN``."""
+    """The credentials of addresses with a scheme in a text: ``USER:PASSWORD`` of the user, TOKEN of ``?token=TOKEN``."""
     return {found[2] for pattern in _IN_ADDRESS for found in pattern.finditer(text)}
+
+
+def without_addresses(text: str) -> str:
+    """The text with a mask for each of `in_addresses`."""
+    for pattern in _IN_ADDRESS:
+        text = pattern.sub(rf"\1{MASK}", text)
+    return text
 
 
 def holds_credential(text: str) -> bool:
     """Would a diff mask anything in this YAML text?"""
     return masked(text, "")[0] != text
-
-
-def _without_comments(text: str) -> str:
-    """The text without what may be a credential in its comments."""
-    lines = text.split("\n")
-    comments = [_COMMENT.search(line) for line in lines]
-    shown = cut_lines([comment.group() if comment else "" for comment in comments])
-    return "\n".join(
-        line[: comment.start()] + without_shapes(rest) if comment else line for line, comment, rest in zip(lines, comments, shown)
-    )
-
-
-def without_shapes(text: str) -> str:
-    """The text without what is a credential by its own shape."""
-    for shape, instead in _BY_SHAPE:
-        text = shape.sub(instead, text)
-    return text
 
 
 def redacted(text: str) -> str:
@@ -123,26 +136,6 @@ def cut(line: str) -> str:
     return line[: found.end()] + " " + MASK if found else line
 
 
-def cut_lines(lines: list[str]) -> Iterator[str]:
-    """Each line up to the first word after which a credential may stand, and lines with such a word at the end of an earlier one masked."""
-    within: int | None = None
-    directly = False
-    for line in lines:
-        found = _BEFORE.match(line)
-        before = found.group() if found else ""
-        depth, rest = len(before), line[len(before) :]
-        if within is not None and rest:
-            if not _ENTRY.match(rest) and (directly or depth > within or (rest.startswith("-") and depth == within)):
-                directly = False
-                yield before + MASK
-                continue
-            within = None
-        shown = cut(line)
-        if shown != line and not re.search(r"[^\W_]|\*", line[len(shown) - len(MASK) - 1 :]):
-            within, directly = depth, True
-        yield shown
-
-
 def one_line(text: str | None) -> str:
     """A text of the cluster in one line, at most as long as a message should be, and without credentials in addresses."""
     text = " ".join((text or "").split())
@@ -152,17 +145,26 @@ def one_line(text: str | None) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."
 
 
-def _mapped(value: Any, change: Callable[[str], str], secret: bool = False) -> Any:
-    """The value with each secret text changed."""
+def _mapped(value: Any, change: Callable[[str], str], secret: bool = False, by_key: bool = True) -> Any:
+    """The value with each secret text changed. by_key: whether what stands below a key with the name of a credential is one."""
     if isinstance(value, dict):
-        return {key: _mapped(item, change, secret or is_secret(str(key))) for key, item in value.items()}
+        named = isinstance(value.get("name"), str) and is_credential(value["name"])
+        return {
+            key: _mapped(item, change, secret or (named and key == "value") or (by_key and is_secret(str(key))), by_key)
+            for key, item in value.items()
+        }
     if isinstance(value, list):
-        return [_mapped(item, change, secret) for item in value]
+        return [_mapped(item, change, secret, by_key) for item in value]
     # Shorter ones are no credentials, and would hide half of every message. A placeholder is no credential.
     text = "" if value is None or isinstance(value, bool) else str(value)
     if secret and len(text) > 3 and not _PLACEHOLDER.fullmatch(text):
         return change(text)
-    if isinstance(value, str):
-        for pattern in _IN_ADDRESS:
-            value = pattern.sub(lambda found: found[1] + change(found[2]), value)
-    return value
+    return _in_text(value, change) if isinstance(value, str) else value
+
+
+def _in_text(text: str, change: Callable[[str], str]) -> str:
+    changed = text
+    for pattern in _IN_ADDRESS:
+        changed = pattern.sub(lambda found: found[1] + change(found[2]), changed)
+    bare = _BARE_ADDRESS.match(text) if changed == text and not in_addresses(text) else None
+    return bare[1] + change(bare[2]) + text[bare.end() :] if bare else changed

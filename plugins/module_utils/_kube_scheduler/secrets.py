@@ -21,13 +21,18 @@ class Shape(NamedTuple):
     rest: str = ""
 
 
+# How fields and variables end that name a Secret, a file or a setting, and hold no credential themselves
+_REFERENCES = (
+    "names?|refs?|files?|paths?|dir|kubeconfig|mode|policy|source|type|namespace|seconds|ttl|expiration|version|audiences?|url|address|enabled|provider|"
+    "webhook"
+)
+_REFERENCE = re.compile(rf"(?:{_REFERENCES})$|^(?:serviceaccounttoken|automount)", re.IGNORECASE)
+
 IN_ADDRESS = (
     # A user
     Shape("://", r"(?!\*+@)(?:[^\s/@\0]|\s(?=[^\s/]*@))+(?=@)"),
-    # A password without a scheme before it. NAME:TAG@sha256:... is an image.
-    Shape(r"(?<![^\s\"'`=(,])[\w.%+-]+:", r"(?!\*+@)[^\s/@:\0]+(?=@(?!sha\d+:)[\w\[])"),
-    # A parameter, as in ?access_token=...
-    Shape(rf"[?&][^\s?&=#\0]{{0,40}}(?:{WORDS})[^\s?&=#\0]{{0,40}}=", r"(?!\*+(?:[\s&#\"']|\Z))[^\s&#\"'\0]+"),
+    # A parameter, as in ?access_token=..., unless it is a placeholder
+    Shape(rf"[?&;#](?![\w.%-]{{0,80}}(?:{_REFERENCES})=)[\w.%-]{{0,40}}(?:{WORDS})[\w.%-]{{0,40}}=", r"(?![=$*])[^\s&;#\"'`\0]{4,}"),
 )
 """Credentials in an address."""
 
@@ -49,12 +54,6 @@ SHAPES = (
 """Texts that are credentials whatever they are called. None reaches beyond a NUL."""
 
 _WORDS = re.compile(WORDS, re.IGNORECASE)
-# Fields and variables that name a Secret, a file or a setting, and hold no credential themselves
-_REFERENCE = re.compile(
-    r"(?:names?|refs?|files?|paths?|dir|kubeconfig|mode|policy|source|type|namespace|seconds|ttl|expiration|version|audiences?|url|address|"
-    r"enabled|provider|webhook)$|^(?:serviceaccounttoken|automount)",
-    re.IGNORECASE,
-)
 
 
 def is_secret(name: str) -> bool:

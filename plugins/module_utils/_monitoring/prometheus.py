@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 from urllib.request import getproxies
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import bounded_http
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, in_addresses, scrub
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, in_addresses, scrub, without_addresses
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.unicode import replaced
 
 UNREACHABLE, UNRESOLVED, NO_ANSWER, NOT_VERIFIED = "unreachable", "unresolved", "no-answer", "certificate-not-verified"
@@ -92,8 +92,8 @@ def trusting() -> ssl.SSLContext:
 
 
 def without_credentials(url: str) -> str:
-    """The URL without the user and the password that may stand in it, and without parameters such as ``?token=TOKEN``."""
-    return scrub(_USER.sub(rf"\1{MASK}@", url), in_addresses(url))
+    """The URL without the user and the password that may stand in it, and without the values of parameters such as ``?token=TOKEN``."""
+    return without_addresses(_USER.sub(rf"\1{MASK}@", url))
 
 
 def credentials_in(url: str) -> set[str]:

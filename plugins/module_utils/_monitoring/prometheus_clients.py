@@ -60,7 +60,7 @@ def holds_token(config: Mapping[str, Any]) -> bool:
 
 
 def holds_password(value: Any) -> bool:
-    """Whether a text of a configuration, or of a part of it, is a URL with a user: of an extender, a metric provider or a load-watcher service."""
+    """Whether a text of a configuration, or of a part of it, is an address with a credential: of an extender, a metric provider or a load-watcher service."""
     if isinstance(value, Mapping):
         return any(map(holds_password, value.values()))
     if isinstance(value, (list, tuple)):

@@ -188,7 +188,7 @@ def _config_hash(decision: Decision, before: Object) -> str | None:
 def _available(decision: Decision, deployment: Object | None, live: Object) -> Condition:
     if live.get("availableReplicas"):
         # During a rollout there are more pods than are wanted.
-        wanted = progress(deployment).wanted if deployment else live.get("replicas", 0)
+        wanted = (progress(deployment).wanted if deployment else 0) or live.get("replicas", 0)
         message = f"{min(live['availableReplicas'], wanted)} of {wanted} replicas are available."
         return condition("Available", "True", "AsExpected", message)
     if decision.action in (REMOVE, HOLD):

@@ -15,15 +15,16 @@ with uninterrupted():
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
 
-_AGAIN_SECONDS = 0.5
+_AGAIN_SECONDS = 0.1
 
 
 @contextmanager
@@ -35,31 +36,55 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def ended_by_signals(what: str) -> Iterator[None]:
-    """A request to end raises ClusterError in the block; ``what`` begins its message."""
+    """The first request to end raises ClusterError in the block; ``what`` begins its message."""
+    request = _Request(what)
+    report, sys.unraisablehook = sys.unraisablehook, request.on_unraisable
+    try:
+        with _on_signal(request.on_signal):
+            try:
+                yield
+                if request.error is not None:
+                    raise request.error
+            finally:
+                request.close()
+    finally:
+        sys.unraisablehook = report
 
-    asked: list[int] = []
-    ended = threading.Event()
 
-    def again() -> None:
-        while not ended.wait(_AGAIN_SECONDS):
-            signal.pthread_kill(asked[0], asked[1])
+class _Request:
+    """Raised once, and again a little later if Python has ignored it, as it does while it finalizes an object."""
 
-    # Python ignores what is raised while it finalizes an object, and other code may: so it is raised again until the block has ended.
-    repetition = threading.Thread(target=again, daemon=True)
+    def __init__(self, what: str) -> None:
+        self.error: ClusterError | None = None
+        self._what = what
+        self._number = 0
+        self._is_raised = False
+        self._repetition: threading.Timer | None = None
+        self._report = sys.unraisablehook
 
-    def end(number: int, frame: FrameType | None) -> NoReturn:
-        if not asked:
-            asked.extend((threading.get_ident(), number))
-            repetition.start()
-        raise ClusterError(f"{what} was ended by {signal.Signals(number).name}.")
+    def on_signal(self, number: int, frame: FrameType | None) -> None:
+        if not self._is_raised:
+            self._is_raised = True
+            self._number = number
+            self.error = self.error or ClusterError(f"{self._what} was ended by {signal.Signals(number).name}.")
+            raise self.error
 
-    with _on_signal(end):
-        try:
-            yield
-        finally:
-            ended.set()
-            if asked:
-                repetition.join()
+    def on_unraisable(self, unraisable: sys.UnraisableHookArgs) -> None:
+        if self.error is None or unraisable.exc_value is not self.error:
+            self._report(unraisable)
+            return
+        repetition = threading.Timer(_AGAIN_SECONDS, self._repeat, (threading.get_ident(),))
+        repetition.start()
+        self._repetition = repetition
+
+    def close(self) -> None:
+        if self._repetition is not None:
+            self._repetition.cancel()
+            self._repetition.join()
+
+    def _repeat(self, thread: int) -> None:
+        self._is_raised = False
+        signal.pthread_kill(thread, self._number)
 
 
 @contextmanager

@@ -45,6 +45,19 @@ def _values(deployment):
     return {one["name"]: one["value"] for one in deployment["spec"]["containers"][0]["env"] if "value" in one}
 
 
+def test_credentials_in_addresses_are_masked_in_every_object():
+    def scheduled(password):
+        return {
+            "kind": "Deployment",
+            "metadata": {"annotations": {"a": f"http://me:{password}@h"}},
+            "args": [f"--url=h?token={password}", "x:y"],
+        }
+
+    before, after = difference(scheduled("planted-1"), scheduled("planted-2"))
+    assert before["metadata"]["annotations"] == {"a": "http://******** (before)@h"}
+    assert after["args"] == ["--url=h?token=******** (after)", "x:y"]
+
+
 def test_created_and_deleted_secrets_are_masked_too():
     for before, after in (difference(None, secret(a="AAAA")), difference(secret(a="AAAA"), None)):
         assert "AAAA" not in json.dumps([before, after])

@@ -25,16 +25,18 @@ def test_secret_texts_are_below_keys_of_credentials_and_in_urls():
         "token": "${PROM_TOKEN}",
         "apiKey": "${lower}",
         "plain": ["text-3", "https://user:pass@host/path and http://other@host", "user@host"],
-        "addresses": [
-            "me:word@host:9090",
-            "host?a=1&access_token=text%205&b=2",
-            "reg/image:tag@sha256:0abc",
+        "addresses": ["me:wo:r/d@host:9090", "host?a=1&access_token=text%205&b=2", "h#token=text-6;b=1"],
+        "harmless": [
+            "reg:1/image:tag@sha256:0abc",
             "a:tag@sha256:0abc",
             "h?tokens",
+            "h?tokenFile=/file",
+            "h?token=${PROM_TOKEN}",
+            "h?token=abc",
         ],
         7: "text-4",
     }
-    assert secret_texts(document) == {"text-1", "text-2", "12345", "abcd", "${lower}", "user:pass", "other", "word", "text%205"}
+    assert secret_texts(document) == {"text-1", "text-2", "12345", "abcd", "${lower}", "user:pass", "other", "wo:r/d", "text%205", "text-6"}
     assert secret_texts(None) == set()
 
 
@@ -79,12 +81,8 @@ def test_the_longest_secret_is_masked_first():
             id="a parameter, an address without a scheme",
         ),
         pytest.param(
-            "a: 1 # token: planted\nb: '#c'\n",
-            "b: 1\n# token:\n#   planted\n",
-            ("a: 1 # token: ********\nb: '#c'\n", "b: 1\n# token: ********\n#   ********\n"),
-            id="comments",
+            "u: h?token=me:planted@h\n", "u: h?token=me:planted@h\n", ("u: h?token=********\n", "u: h?token=********\n"), id="masked once"
         ),
-        pytest.param("a: 1 # Bearer planted, http://me:planted@h\n", "", ("a: 1 # Bearer ********\n", ""), id="a comment without a name"),
     ],
 )
 def test_texts_of_a_diff_are_masked(before, after, expected):
@@ -127,7 +125,7 @@ def test_a_line_is_cut_before_a_credential(line, expected):
         (" a\n\tb  c ", "a b c"),
         ("before eyJhbGciOiJSUzI1NiJ9.x after", "before ********"),
         ("get https://me:planted@host failed", "get https********"),
-        ("dial me:planted@host failed", "dial ********"),
+        ('User "oidc:jane@example.com" cannot create', 'User "oidc:jane@example.com" cannot create'),
         ("get https://host/a?x=1&api_key=planted failed", "get https://host/a?x=1********"),
         ("x" * 600, "x" * 600),
         ("x" * 601, "x" * 596 + " ..."),

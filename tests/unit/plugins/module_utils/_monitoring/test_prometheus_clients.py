@@ -97,7 +97,8 @@ def test_tokens_and_passwords_in_a_configuration():
     assert holds_token(config(("Any", asking(token="t"))))
     assert not holds_token(config(("Any", asking(token="")), ("Other", {"token": "t"})))
     assert holds_password({"extenders": [{"urlPrefix": "https://me:secret@e"}]})
-    assert not holds_password({"extenders": [{"urlPrefix": "https://e", "weight": 1}]})
+    assert holds_password(config(("Any", {"metricProvider": {"address": "https://p/?access_token=planted"}})))
+    assert not holds_password({"extenders": [{"urlPrefix": "https://e/?tokenFile=/path", "weight": 1}]})
 
 
 def test_the_lowest_target_utilization_counts():

@@ -6,8 +6,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import sys
+import threading
 import time
 
 import pytest
@@ -39,14 +42,52 @@ class _Finalized:
         sum(range(1000))
 
 
-def _ignore_one_and_wait():
+def _ignored(seconds):
     _Finalized()
-    time.sleep(60)
+    time.sleep(seconds)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_request_that_python_ignores_ends_the_block_a_little_later():
-    before = signal.getsignal(signal.SIGTERM)
+@pytest.mark.parametrize("seconds", [60, 0])
+def test_a_request_that_python_ignores_ends_the_block_a_little_later(seconds):
+    before = signal.getsignal(signal.SIGTERM), sys.unraisablehook, threading.active_count()
     with pytest.raises(ClusterError, match=r"^The probe was ended by SIGTERM\.$"), ended_by_signals("The probe"):
-        _ignore_one_and_wait()
-    assert signal.getsignal(signal.SIGTERM) is before
+        _ignored(seconds)
+    assert (signal.getsignal(signal.SIGTERM), sys.unraisablehook, threading.active_count()) == before
+
+
+def test_other_errors_that_python_ignores_are_reported(monkeypatch):
+    class Other:
+        def __del__(self):
+            raise ValueError("other")
+
+    seen = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: seen.append(str(unraisable.exc_value)))
+    with ended_by_signals("The probe"):
+        Other()
+    assert seen == ["other"]
+
+
+def test_a_request_that_is_caught_is_raised_at_the_end():
+    with pytest.raises(ClusterError, match=r"^The probe was ended by SIGTERM\.$"), ended_by_signals("The probe"):
+        _catch(signal.SIGTERM)
+
+
+def _catch(number):
+    with contextlib.suppress(ClusterError):
+        signal.raise_signal(number)
+
+
+def test_further_requests_do_not_interrupt_the_end_of_the_block():
+    done = []
+    with pytest.raises(ClusterError, match=r"^The probe was ended by SIGINT\.$"), ended_by_signals("The probe"):
+        _end_slowly(done)
+    assert done == ["closed"]
+
+
+def _end_slowly(done):
+    try:
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGHUP)
+        done.append("closed")
