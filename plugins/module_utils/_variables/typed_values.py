@@ -46,7 +46,7 @@ def errors(options: Mapping[str, Any], values: Mapping[str, Any], where: str = "
     """
     known = [name for option, about in options.items() for name in (option, *about.get("aliases", ()))]
     return [
-        *(f"{where}{name} is unknown: {_one_of(name, known)}" for name in values if where and name not in known),
+        *(f"{where}{name} is unknown: {_one_of(name, known)}" for name in values if where and known and name not in known),
         *(
             error
             for name, about in options.items()

@@ -254,6 +254,11 @@ def test_values_that_ansible_would_pass_on(role, values, error):
     assert found.startswith(error)
 
 
+def test_a_dict_whose_options_are_not_listed_may_have_any():
+    assert typed_values.errors(options("operator"), {"operator_resources": {"requests": {"cpu": 1}}}) == []
+    assert typed_values.errors(options("secondary_scheduler"), {"secondary_schedulers": [{"config": {"kind": "x"}}]}) == []
+
+
 FILLED = {"text": "${LOAD_WATCHER_URL} ${PROM_URL} ${PROM_TOKEN}", "url": "", "has_token": False, "problem": "", "namespace": "ns"}
 
 
