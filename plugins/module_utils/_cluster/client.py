@@ -383,9 +383,10 @@ class Client:
                 self._date = response.headers.get("Date", "")
                 return response
             except ApiException as failure:
-                # Without a status it is the client's own word for a TLS failure.
+                # Without a status it is the client's own word for a TLS failure, such as a connection that broke.
                 error = _refused(failure, method, path) if failure.status else _unreachable(self.host, failure, method, path)
-                retry = error.status in (429, 503) or (error.status == 504 and method != "POST")
+                is_cut = error.status == 504 or (not failure.status and "EOF occurred" in str(failure.reason))
+                retry = error.status in (429, 503) or (is_cut and method != "POST")
                 retry_after = (failure.headers or {}).get("Retry-After", "") if retry else ""
                 wait = float(retry_after) if retry_after.isdecimal() else pause
             except HTTPError as failure:

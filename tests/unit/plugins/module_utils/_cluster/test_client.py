@@ -19,6 +19,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
 from kubernetes.client import Configuration
+from kubernetes.client.exceptions import ApiException
 from support.api_server import HANG_UP, HANG_UP_IN_THE_ANSWER, ApiServer, Handler, connect, status
 
 CONFIG_MAP = KNOWN["v1", "ConfigMap"]
@@ -147,6 +148,10 @@ class TestRequests:
             client.resource("example.com/v1", "Other")
 
 
+def _raise(error):
+    raise error
+
+
 class TestRetries:
     @pytest.mark.parametrize(
         "trouble",
@@ -172,6 +177,19 @@ class TestRetries:
         with pytest.raises(ApiError):
             client.create(CONFIG_MAP, OBJECT)
         assert len(server.seen) == 1
+
+    @pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE", "POST"])
+    def test_a_tls_connection_that_breaks_is_treated_like_any_other(self, server, client, monkeypatch, method):
+        send, failures = client._http.request, [ApiException(0, "SSLError\nEOF occurred in violation of protocol (_ssl.c:2427)")]
+        monkeypatch.setattr(
+            client._http, "request", lambda *args, **options: _raise(failures.pop()) if failures else send(*args, **options)
+        )
+        server.answers = [(200, OBJECT)]
+        if method == "POST":
+            with pytest.raises(ApiError, match="cannot be reached: SSLError"):
+                client.request(method, "/x")
+        else:
+            assert client.request(method, "/x") == OBJECT
 
     def test_a_creation_that_was_turned_away_is_repeated(self, server, client):
         server.answers = [(429, status(429, "TooManyRequests")), (503, status(503, "ServiceUnavailable")), (201, OBJECT)]
