@@ -10,7 +10,9 @@ import json
 import threading
 import time
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
 from support.objects import config_map, deployment, thing, things
+from support.scheduler import eventually
 
 
 def later(seconds, function, *args):
@@ -39,7 +41,9 @@ def ready(group, namespace, **condition):
 class TestRollout:
     def test_pods_that_may_not_be_made(self, apply, kubectl, namespace):
         kubectl("create", "quota", "none", "--hard=pods=0", f"--namespace={namespace}")
-        message = apply(deployment(namespace), wait=True, wait_timeout=8, succeed=False).message
+        apply(deployment(namespace))
+        eventually(lambda: conditions.find(kubectl.get("deployment", "app", namespace), "ReplicaFailure"))
+        message = apply(deployment(namespace), wait=True, wait_timeout=1, succeed=False).message
         assert "exceeded quota: none" in message
 
     def test_a_rollout_that_is_stuck_fails_before_the_time_is_over(self, apply, namespace):
@@ -95,8 +99,9 @@ class TestConditions:
             {"kind": "Deployment", "name": "app", "namespace": namespace, "rollout": True},
             {"kind": "Deployment", "name": "app", "namespace": namespace, "condition": {"type": "Available"}},
         ]
-        message = apply(deployment(namespace, replicas=0), wait_for=wait_for, wait_timeout=3, succeed=False).message
-        assert message == f"Not ready after 3 s (wait_timeout). Thing {namespace}/one: condition Ready is not reported"
+        apply(deployment(namespace, replicas=0), wait=True)
+        message = apply(deployment(namespace, replicas=0), wait_for=wait_for, wait_timeout=1, succeed=False).message
+        assert message == f"Not ready after 1 s (wait_timeout). Thing {namespace}/one: condition Ready is not reported"
 
 
 class TestDefinitions:
@@ -168,8 +173,10 @@ class TestDeletion:
         own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         apply(self.hold(config_map(namespace)))
         try:
-            message = apply(own_namespace, state="absent", wait_timeout=6, succeed=False).message
-            assert message.startswith(f"Not deleted after 6 s (wait_timeout). Namespace {namespace}: held by ")
+            kubectl("delete", "namespace", namespace, "--wait=false")
+            eventually(lambda: conditions.find(kubectl.get("namespace", namespace), "NamespaceFinalizersRemaining"))
+            message = apply(own_namespace, state="absent", wait_timeout=1, succeed=False).message
+            assert message.startswith(f"Not deleted after 1 s (wait_timeout). Namespace {namespace}: held by ")
             assert "example.com/hold in 1 resource instances" in message
         finally:
             self.release(kubectl, "configmap", "settings", namespace)

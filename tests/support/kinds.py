@@ -100,5 +100,6 @@ def _is_established(kubectl, name: str) -> bool:
     group, plural = live["spec"]["group"], live["spec"]["names"]["plural"]
     groups = json.loads(kubectl("get", "--raw=/apis").stdout)["groups"]
     versions = [version["groupVersion"] for entry in groups if entry["name"] == group for version in entry["versions"]]
-    listed = (json.loads(kubectl("get", f"--raw=/apis/{version}").stdout)["resources"] for version in versions)
-    return any(resource["name"] == plural for resources in listed for resource in resources)
+    # A group can be listed a moment longer or earlier than it is served.
+    served = [found for version in versions if (found := kubectl("get", f"--raw=/apis/{version}", check=False)).returncode == 0]
+    return any(resource["name"] == plural for found in served for resource in json.loads(found.stdout)["resources"])
