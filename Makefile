@@ -122,11 +122,6 @@ distclean: $(if $(wildcard .cluster*),cluster-clean) clean  ## Remove everything
 lint: collections  ## ruff, yamllint, ansible-lint, shellcheck, changelog and documentation checks
 	@nice -n 5 $(PART) lint tests/tools/lint
 
-# In `make test` they begin when all has been built: a first run builds for many minutes before a test on a cluster can begin.
-ifeq ($(SERIES),gate)
-lint sanity: | images olm
-endif
-
 sanity: collections  ## ansible-test sanity on several ansible-core series (SERIES=2.18: on one) and all Pythons found
 	@nice $(PART) sanity tests/tools/ansible-test sanity $(SERIES)
 
