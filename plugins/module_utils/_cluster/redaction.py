@@ -41,15 +41,17 @@ _SECRET_KEY = re.compile(
 _SECRET = re.compile("|".join(shape.before + shape.begins for shape in SHAPES), re.IGNORECASE)
 
 
-def secret_texts(value: Any) -> set[str]:
-    """Every text and number below a key that names a credential (``kube_scheduler.secrets``), and the credentials in addresses."""
+def secret_texts(value: Any, by_key: bool = True) -> set[str]:
+    """The credentials in addresses and in variables (``env``), and, by_key, every text and number below a key that names a credential
+    (``kube_scheduler.secrets``).
+    """
     found: set[str] = set()
 
     def keep(text: str) -> str:
         found.add(text)
         return text
 
-    _mapped(value, keep)
+    _mapped(value, keep, by_key=by_key)
     return found
 
 
@@ -75,37 +77,27 @@ def masked(before: str, after: str) -> tuple[str, str]:
         if (is_secret(text) or in_addresses(text)) and (root is None or hidden(root, findings)):
             texts[index] = NOT_SHOWN
     if any(secrets for _document, secrets in found):
-        for index, word in enumerate((" (before)", " (after)")):
-            document, other = found[index][0], found[1 - index]
+        import yaml
 
-            def hide(text: str, other: tuple[Any, set[str]] = other, word: str = word) -> str:
-                return MASK + (word if other[1] and text not in other[1] else "")
-
+        (old, old_secrets), (new, new_secrets) = found
+        for index, document in enumerate(_both_hidden(old, new, old_secrets, new_secrets)):
             if document is not None:
-                import yaml
-
-                texts[index] = yaml.safe_dump(_mapped(document, hide), sort_keys=False, default_flow_style=False, width=10**6)
+                texts[index] = yaml.safe_dump(document, sort_keys=False, default_flow_style=False, width=10**6)
     return texts[0], texts[1]
 
 
 def masked_objects(before: Any, after: Any) -> tuple[Any, Any]:
     """Two objects of the cluster for a diff, without credentials in addresses and values of variables (``env``) that are called like credentials."""
-    found: tuple[set[str], set[str]] = (set(), set())
-    for value, texts in zip((before, after), found):
+    return _both_hidden(before, after, secret_texts(before, by_key=False), secret_texts(after, by_key=False), by_key=False)
 
-        def keep(text: str, texts: set[str] = texts) -> str:
-            texts.add(text)
-            return text
 
-        _mapped(value, keep, by_key=False)
-    hidden = []
-    for value, others, word in zip((before, after), reversed(found), (" (before)", " (after)")):
+def _both_hidden(before: Any, after: Any, old: set[str], new: set[str], by_key: bool = True) -> tuple[Any, Any]:
+    """The two values with masks that show whether a secret changed; ``old`` and ``new``: their `secret_texts`."""
 
-        def hide(text: str, others: set[str] = others, word: str = word) -> str:
-            return MASK + (word if others and text not in others else "")
+    def hidden(value: Any, others: set[str], word: str) -> Any:
+        return _mapped(value, lambda text: MASK + (word if others and text not in others else ""), by_key=by_key)
 
-        hidden.append(_mapped(value, hide, by_key=False))
-    return hidden[0], hidden[1]
+    return hidden(before, new, " (before)"), hidden(after, old, " (after)")
 
 
 def in_addresses(text: str) -> set[str]:
@@ -163,8 +155,9 @@ def _mapped(value: Any, change: Callable[[str], str], secret: bool = False, by_k
 
 
 def _in_text(text: str, change: Callable[[str], str]) -> str:
-    changed = text
+    if not in_addresses(text):
+        bare = _BARE_ADDRESS.match(text)
+        return bare[1] + change(bare[2]) + text[bare.end() :] if bare else text
     for pattern in _IN_ADDRESS:
-        changed = pattern.sub(lambda found: found[1] + change(found[2]), changed)
-    bare = _BARE_ADDRESS.match(text) if changed == text and not in_addresses(text) else None
-    return bare[1] + change(bare[2]) + text[bare.end() :] if bare else changed
+        text = pattern.sub(lambda found: found[1] + change(found[2]), text)
+    return text

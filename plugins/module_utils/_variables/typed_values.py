@@ -100,12 +100,10 @@ def _errors_of(place: str, value: Any, about: Mapping[str, Any], is_nested: bool
 
 
 def _errors_of_number(place: str, value: Any, least: int) -> list[str]:
-    if isinstance(value, float) and not value.is_integer():
-        return [f"{place} is {value}: set a whole number."]
     number = typed(value, "int")
     if number is None:
         return []
-    if not isinstance(number, (int, float)):
+    if not isinstance(number, (int, float)) or number % 1:
         return [f"{place} is {value}: set a whole number."]
     if least <= number <= LARGEST:
         return []
