@@ -423,6 +423,7 @@ class Install:
                 if verdict.state != before:
                     since, before = time.monotonic(), verdict.state
                 if verdict.state == diagnose.READY:
+                    self._complete_plan(selections[PLAN])
                     self._note_waiting()
                     return
                 if not options.wait and options.state != PREPARED:
@@ -459,6 +460,12 @@ class Install:
             csv = self._client.get(self._resources[CSV], name, self._options.namespace)
             seen = seen._replace(csvs={**seen.csvs, name: csv}) if csv else seen
         self._seen = seen
+
+    def _complete_plan(self, selection: Selection) -> None:
+        """Read the InstallPlans again if the one in the result is not complete: its watch may be later than that of the CSV."""
+        shown = outcome.shown_plan(self._seen, self._approved)
+        if status(shown, "phase") != "Complete":
+            self._see(self._seen._replace(plans=selection.list(self._client)))
 
     def _installed(self, subscription: Object | None) -> str | None:
         """The CSV that is installed: the status of a Subscription may name one that was deleted."""

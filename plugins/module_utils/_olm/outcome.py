@@ -23,15 +23,19 @@ def result(
     """The part of the module's result that is not in `apply_result.Report`. ``approved`` is the plan that this run approved."""
     subscription = seen.subscription
     name = status(subscription, "installedCSV") or status(subscription, "currentCSV")
-    shown = next((one for one in seen.plans if name_of(one) == approved), None) or plans.current(seen.plans, subscription)
     return {
         "csv": csv(seen.csvs.get(name), name, versions),
         "subscription": _subscription(subscription, options),
-        "install_plan": _plan(shown),
+        "install_plan": _plan(shown_plan(seen, approved)),
         "catalog": _catalog(seen.catalog, options, offer),
         "upgrade": _upgrade(subscription, offer, channel, versions, options.approval == "Manual"),
         "msg": message,
     }
+
+
+def shown_plan(seen: Seen, approved: str | None) -> Object | None:
+    """The InstallPlan of the result: the one that this run approved, else the one that the Subscription refers to."""
+    return next((one for one in seen.plans if name_of(one) == approved), None) or plans.current(seen.plans, seen.subscription)
 
 
 def csv(live: Object | None, name: str | None, versions: Versions) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from support.olm_objects import (
     plan,
     subscription,
 )
-from support.stored_cluster import resource
+from support.stored_cluster import StoredCluster, resource
 
 FORBIDDEN = ApiError(403, "Forbidden", "you may not")
 BROKEN = ApiError(500, "Broken", "the server is broken")
@@ -231,6 +231,21 @@ def test_a_plan_that_this_run_approved_is_reported():
     assert run.actions["InstallPlan install-1.0.0"] == "updated"
     assert run.result["install_plan"] == {"name": "install-1.0.0", "approved": True, "csvs": ["demo.v1.0.0"], "phase": "Complete"}
     assert run.result["upgrade"] == "1.1.0"
+
+
+class SlowPlans(StoredCluster):
+    """A server whose watches do not deliver InstallPlans: only who asks for them gets them."""
+
+    def list(self, resource, *arguments, **options):
+        found = super().list(resource, *arguments, **options)
+        slow = resource.kind == "InstallPlan" and threading.current_thread() is not threading.main_thread()
+        return [] if slow else found
+
+
+def test_a_plan_that_is_executed_before_its_news_arrives_is_reported_as_it_is():
+    cluster = SlowPlans(namespace(), group(), catalog(), package(), kinds=olm_objects.KINDS, controller=olm)
+    run = Run(cluster, upgrade="none", starting_csv="demo.v1.0.0")
+    assert run.result["install_plan"] == {"name": "install-1.0.0", "approved": True, "csvs": ["demo.v1.0.0"], "phase": "Complete"}
 
 
 def test_a_plan_of_another_version_waits_for_a_person():
