@@ -44,14 +44,16 @@ WHO = "import os; print(os.getpid(), os.getppid(), os.getpgid(0))"
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory, root) -> Path:
+def programs(tmp_path_factory) -> Path:
     """The folder of the client by each of its names, the parent, and in `ordinary` what the client executes by itself."""
     folder = tmp_path_factory.mktemp("programs")
     (folder / "ordinary").mkdir()
-    environment = {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOCACHE": str(root / ".cache/go")}
+    environment = {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local"}
+    # As the image's program is built, so that Go has its packages already.
+    command = ["go", "build", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false"]
     # On a busy machine the parent may take long to answer: an impatient client is for the test of a hung one alone.
     for path, flags in ((folder / "warm-runner", []), (folder / "impatient/ansible-playbook", ["-ldflags=-X main.patience=500ms"])):
-        subprocess.run(["go", "build", "-buildvcs=false", *flags, f"-o={path}", "."], cwd=SOURCE, env=environment, check=True)
+        subprocess.run([*command, *flags, f"-o={path}", "."], cwd=SOURCE, env=environment, check=True)
     (folder / "warm-parent").write_text(PARENT)
     for name in ("ansible-runner", "ansible-playbook"):
         (folder / name).symlink_to("warm-runner")

@@ -2,6 +2,8 @@
 // GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+//go:build !in_tree
+
 // Command coredns is CoreDNS with the plugins that a cluster's DNS needs and no
 // more: the stock main compiles in dozens, with cloud SDKs among them.
 package main
