@@ -16,7 +16,7 @@ from pathlib import Path
 from .progress import ClusterError
 
 SCHEDULER_PLUGINS = "v0.34.7"
-COREDNS = "v1.12.1"
+COREDNS = "v1.12.4"
 # What that release of scheduler-plugins carries, see kubernetes/go.mod.
 LOAD_WATCHER = "v0.2.4"
 # See olm/go.mod.
