@@ -89,11 +89,9 @@ PROGRAMS = {
             module="../../operator/image/ansible_operator",
             package="github.com/operator-framework/ansible-operator-plugins/cmd/ansible-operator",
         ),
-        Program(
-            "prometheus-operator", module="prometheus-operator", package="github.com/prometheus-operator/prometheus-operator/cmd/operator"
-        ),
+        Program("prometheus-operator", module="kubernetes", package="github.com/prometheus-operator/prometheus-operator/cmd/operator"),
         Program("helm", module="helm", package="helm.sh/helm/v4/cmd/helm"),
-        Program("kube-rbac-proxy", module="kube-rbac-proxy", package="github.com/brancz/kube-rbac-proxy/cmd/kube-rbac-proxy"),
+        Program("kube-rbac-proxy", module="kubernetes", package="github.com/brancz/kube-rbac-proxy/cmd/kube-rbac-proxy"),
         *(Program(Path(package).name, module="olm", package=f"{OPERATOR_FRAMEWORK}/{package}") for package in OLM_PACKAGES),
         # Signatures of images are not checked with the C library of GnuPG.
         Program("opm", module="olm", package=f"{OPERATOR_FRAMEWORK}/operator-registry/cmd/opm", tags=("containers_image_openpgp",)),
