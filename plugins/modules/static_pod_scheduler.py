@@ -48,7 +48,8 @@ attributes:
   diff_mode:
     support: full
     details:
-      - Shows the manifest and the configuration. Credentials in the latter, such as C(extenders[].tlsConfig.keyData), are masked.
+      - Shows the manifest and the configuration. Masked are credentials of the configuration, such as C(extenders[].tlsConfig.keyData), and those in
+        C(env) and in addresses of the manifest.
   idempotent:
     support: full
 options:

@@ -62,8 +62,11 @@ def scrub(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
-def masked(before: str, after: str) -> tuple[str, str]:
-    """Two YAML texts for a diff: unchanged if neither contains secrets, else serialized again with masks that show whether a secret changed."""
+def masked(before: str, after: str, *, by_key: bool = True) -> tuple[str, str]:
+    """Two YAML texts for a diff: unchanged if neither contains secrets, else serialized again with masks that show whether a secret changed.
+
+    ``by_key`` as for `secret_texts`.
+    """
     from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import NotYaml, hidden, parse
 
     texts, found = [before, after], []
@@ -73,14 +76,14 @@ def masked(before: str, after: str) -> tuple[str, str]:
         except NotYaml:
             root, findings = None, []
         document = None if root is None else root.value
-        found.append((document, secret_texts(document)))
-        if (is_secret(text) or in_addresses(text)) and (root is None or hidden(root, findings)):
+        found.append((document, secret_texts(document, by_key)))
+        if ((by_key and is_secret(text)) or in_addresses(text)) and (root is None or hidden(root, findings)):
             texts[index] = NOT_SHOWN
     if any(secrets for _document, secrets in found):
         import yaml
 
         (old, old_secrets), (new, new_secrets) = found
-        for index, document in enumerate(_both_hidden(old, new, old_secrets, new_secrets)):
+        for index, document in enumerate(_both_hidden(old, new, old_secrets, new_secrets, by_key)):
             if document is not None:
                 texts[index] = yaml.safe_dump(document, sort_keys=False, default_flow_style=False, width=10**6)
     return texts[0], texts[1]

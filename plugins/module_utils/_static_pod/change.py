@@ -181,6 +181,7 @@ def _plan(given: str | None, path: str, folder: str, params: dict[str, Any], che
 
 
 def _result(step: _Step) -> dict[str, Any]:
+    manifest, manifest_after = masked(step.before.text, step.after.text, by_key=False)
     shown, shown_after = masked(step.old_text.encode(errors="replace").decode(), step.text or "")
     old_config, config = step.before.flag("config") or "", step.record.config or ""
     return {
@@ -189,7 +190,7 @@ def _result(step: _Step) -> dict[str, Any]:
         "hostname": socket.gethostname(),
         "deleted_files": [*step.unused, *step.left_over],
         "diff": [
-            {"before_header": step.path, "after_header": step.path, "before": step.before.text, "after": step.after.text},
+            {"before_header": step.path, "after_header": step.path, "before": manifest, "after": manifest_after},
             {"before_header": old_config, "after_header": config, "before": shown, "after": shown_after},
         ],
     }

@@ -87,6 +87,19 @@ def test_the_result_of_a_change(host):
     assert host.waits == [(after.argv, [ARGV], ("10.0.0.1", 10259), 9, [], process.LOGS)]
 
 
+def test_credentials_in_the_manifest_are_masked_in_the_diff_alone(host):
+    pod = yaml.safe_load(TEXT)
+    pod["spec"]["containers"][0]["env"] = [
+        {"name": "PROXY_TOKEN", "value": "planted-1"},
+        {"name": "PROXY", "value": "http://me:planted-2@proxy"},
+    ]
+    host.path.write_text(yaml.safe_dump(pod))
+    found = host.change(flags={"v": 4})["diff"][0]
+    assert "planted" not in str(found)
+    assert ("--v=4" in found["after"], "--v=4" in found["before"]) == (True, False)
+    assert "planted-1" in host.path.read_text()
+
+
 def test_a_configuration_that_is_not_used_any_more_is_deleted(host):
     first, _text = host.config_file(SECRET)
     host.change(content=SECRET)
