@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 
+from ansible.module_utils.common.text.converters import to_text
 from ansible.utils.display import Display
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import message_of
@@ -18,6 +19,8 @@ from ansible_collections.osso.scheduler.plugins.plugin_utils import operand_temp
 from ansible_collections.osso.scheduler.plugins.plugin_utils.cluster_action import OnCluster
 
 NODE_USER = "65532"
+# The extra variable of ansible-operator with the resource.
+GIVEN = "_operator_openshift_io_secondaryscheduler"
 
 # Ansible imports this before it forks the task's process; in the operator's image, the parent of all reconciles imports it.
 operand_templates.compile_all()
@@ -34,8 +37,7 @@ class ActionModule(OnCluster):
             return {**result, **self._execute_module(task_vars=task_vars)}
         if self._task.check_mode:
             return dict(result, skipped=True, msg="A reconcile writes what it found out, so it does not support check mode.")
-        # Plain data: what Ansible knows of the origin of each text is of no use here, and PyYAML takes no subclass of str.
-        resource = json.loads(json.dumps(options["resource"]))
+        resource = _plain(options["resource"] or task_vars[GIVEN])
         try:
             done, failure = self._reconcile(resource, options), None
         except Exception as error:
@@ -54,6 +56,14 @@ class ActionModule(OnCluster):
         if options["state"] == "absent":
             return reconcile.finalize(client, resource, options["cleanup_deadline"], namespaces, Display().warning)
         return reconcile.reconcile(client, resource, _rendered, options["cleanup_deadline"], namespaces, Display().warning)
+
+
+def _plain(resource):
+    """The resource as the API server has it, of plain data: PyYAML takes no subclass of str.
+
+    A mapping with the key ``__ansible_vault`` is an encrypted text for whatever reads Ansible's variables. No template may touch it.
+    """
+    return json.loads(json.dumps(resource, default=lambda value: {"__ansible_vault": to_text(value._ciphertext)}))
 
 
 def _rendered(operand):

@@ -37,9 +37,11 @@ attributes:
       - Where nothing has changed, nothing is written.
 options:
   resource:
-    description: The whole C(SecondaryScheduler) as the API server returns it.
+    description:
+      - The whole C(SecondaryScheduler) as the API server returns it. Required for O(state=unattended).
+      - By default the one that ansible-operator passes. It is read without templates, because a resource can contain a mapping that Ansible
+        takes for an encrypted text.
     type: dict
-    required: true
   state:
     description:
       - V(present) does what the resource specifies.
@@ -100,7 +102,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module imp
 
 UNATTENDED = "unattended"
 OPTIONS = argument_spec(
-    resource=dict(type="dict", required=True),
+    resource=dict(type="dict"),
     state=dict(type="str", choices=["present", "absent", UNATTENDED], default="present"),
     cleanup_deadline=dict(type="int", default=240),
 )
@@ -112,6 +114,8 @@ def run(module):
     params = module.params
     if params["state"] != UNATTENDED:
         raise InputError(f"state is {params['state']}: that runs on the controller; call it as a task, so that its action plugin runs.")
+    if params["resource"] is None:
+        raise InputError(f"resource is missing; state {UNATTENDED} requires the SecondaryScheduler to clean up after.")
     client = Client.connect(params, module.warn)
     result = clean_up_unattended(client, params["resource"], params["cleanup_deadline"], module.warn, module.check_mode, module._diff)
     return {key: result[key] for key in ("changed", "objects", "diff") if key in result}

@@ -143,6 +143,16 @@ def test_a_failing_clean_up_is_tried_again_in_time_and_then_given_up(held, kubec
     assert "forbidden" in event["message"].lower(), json.dumps(event)
 
 
+def test_what_ansible_takes_for_an_encrypted_text_is_reported_as_any_other_override(held):
+    overrides = {"__ansible_vault": "x", "env": [{"name": "A", "value": {"__ansible_vault": "y"}}]}
+    held.write(unsupportedConfigOverrides=overrides)
+    run = reconcile(held.resource)
+    assert run.failures == []
+    status, reason, message = held.condition("Degraded")
+    assert (status, reason) == ("True", "OverridesInvalid"), message
+    assert "spec.unsupportedConfigOverrides.__ansible_vault is unknown" in message
+
+
 def test_a_sidecar_is_removed_once_and_then_reported(held, kubectl, operator):
     sidecar = {"spec": {"template": {"spec": {"containers": [{"name": "sidecar", "image": "registry.k8s.io/pause:3.10"}]}}}}
     reported = None

@@ -92,4 +92,6 @@ def reconcile(resource, state="present", access=None, succeed=True):
     ]
     defaults = {"group/osso.scheduler.scheduler": access or {}}
     plays = [{"name": "Test", "hosts": "localhost", "gather_facts": False, "module_defaults": defaults, "tasks": tasks}]
-    return play(plays, variables={"operand_resource": resource, "operand_state": state}, succeed=succeed)
+    # As ansible-operator passes it
+    variables = {"_operator_openshift_io_secondaryscheduler": resource, "operand_state": state}
+    return play(plays, variables=variables, succeed=succeed)

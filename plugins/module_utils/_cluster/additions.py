@@ -26,6 +26,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import ABSENT, equal, is_item, owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.ownership import TakeOver, union
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._images import reference
 
 RECORD = "osso.scheduler/reverted"
 KINDS = ("DaemonSet", "Deployment", "StatefulSet")
@@ -259,9 +260,12 @@ def _is_default(key: str, value: Any, parent: Object) -> bool:
 
 
 def _pull_policy(image: str) -> str:
-    name, _at, digest = image.partition("@")
-    tag = name.rpartition("/")[2].partition(":")[2]
-    return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
+    """The API server's default. For it, what is no image reference has no tag."""
+    try:
+        tag = reference.parse(image).tag
+    except ValueError:
+        tag = ""
+    return "Always" if tag == "latest" else "IfNotPresent"
 
 
 def _item_key(name: str, item: Any) -> str:

@@ -15,6 +15,9 @@ _PATH = re.compile(r"[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\
 _HOST = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(?::[0-9]{1,5})?")
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+# What looks like the ID of an image is not read as a name.
+_ID = re.compile(r"[0-9a-f]{64}")
+_LONGEST = 255
 
 
 class Reference(NamedTuple):
@@ -44,7 +47,8 @@ def parse(text: str) -> Reference:
     if not slash or not ("." in host or ":" in host or host == "localhost"):
         host, rest = DOCKER_HUB, name if slash else f"library/{name}"
     path, colon, tag = rest.partition(":")
-    if not _HOST.fullmatch(host) or not _PATH.fullmatch(path) or (colon and not _TAG.fullmatch(tag)):
+    is_name = _PATH.fullmatch(path) and len(path) <= _LONGEST and not _ID.fullmatch(text)
+    if not _HOST.fullmatch(host) or not is_name or (colon and not _TAG.fullmatch(tag)):
         raise ValueError(
             f"{text!r} is no image reference, such as registry.example.com/team/name:1.0 or registry.example.com/team/name@sha256:..."
         )

@@ -37,8 +37,8 @@ def typed(value: Any, wanted: str) -> Any:
 def errors(options: Mapping[str, Any], values: Mapping[str, Any], where: str = "") -> list[str]:
     """What is wrong with the type of ``values``; ``options`` of an argument specification; ``where`` is the place of nested values.
 
-    A text instead of a list or dict or the reverse, no number or one that is negative or too large, no bool, none of the choices, a nested value that
-    is no option.
+    Something else instead of a list or dict, one of these instead of a text, no number or one that is negative or too large, no bool, none of the
+    choices, a nested value that is no option.
 
     Ansible accepts most of this: it splits a text, makes one of a list, and leaves the variable as it is, so that a role would read the characters of a
     text. A module rejects such a number after others have written, and the API server makes another one of a number beyond 32 bits. Of a wrong choice
@@ -76,19 +76,24 @@ def _errors_of(place: str, value: Any, about: Mapping[str, Any], is_nested: bool
         if value is None and about.get("default") and not is_nested:
             return [f"{place} is null: leave it out for its default {about['default']}, or give it a text."]
         return [f"{place} is a {kind(value)} instead of a text."] if isinstance(value, (list, dict)) else []
-    if wanted not in EXAMPLES:
+    if wanted not in EXAMPLES or value is None:
         return []
-    if isinstance(value, str):
-        example = EXAMPLES[wanted]
-        remedy = (
-            f"Write it as {example}." if is_nested else f"Give it in a file (-e @vars.yml) or as JSON (-e '{{\"{place}\": {example}}}')."
-        )
-        return [f"{place} is a text instead of a {wanted}. {remedy}"]
-    if wanted == "dict":
-        return errors(about.get("options") or {}, value, f"{place}.") if isinstance(value, Mapping) else []
-    found = []
-    elements = about.get("elements")
-    for number, one in enumerate(value if isinstance(value, (list, tuple)) else ()):
+    if wanted == "dict" and isinstance(value, Mapping):
+        return errors(about.get("options") or {}, value, f"{place}.")
+    if wanted == "list" and isinstance(value, (list, tuple)):
+        return _errors_of_items(place, value, about)
+    example = EXAMPLES[wanted]
+    remedy = (
+        f"Give it in a file (-e @vars.yml) or as JSON (-e '{{\"{place}\": {example}}}')."
+        if isinstance(value, str) and not is_nested
+        else f"Write it as {example}."
+    )
+    return [f"{place} is a {kind(value)} instead of a {wanted}. {remedy}"]
+
+
+def _errors_of_items(place: str, value: Sequence[Any], about: Mapping[str, Any]) -> list[str]:
+    elements, choices, found = about.get("elements"), about.get("choices"), []
+    for number, one in enumerate(value):
         at = f"{place}[{number}]"
         if elements == "dict" and isinstance(one, Mapping):
             found += errors(about.get("options") or {}, one, f"{at}.")

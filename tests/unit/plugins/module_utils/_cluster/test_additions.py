@@ -99,7 +99,13 @@ CONTAINER = "spec.template.spec.containers[name=main]"
         pytest.param(changed(image="x", imagePullPolicy="Always"), [], id="the pull policy of an image without a tag"),
         pytest.param(changed(image="h:5000/x", imagePullPolicy="Always"), [], id="the port of a registry is no tag"),
         pytest.param(changed(image="x:latest", imagePullPolicy="Always"), [], id="the pull policy of latest"),
-        pytest.param(changed(image="x@sha256:1", imagePullPolicy="IfNotPresent"), [], id="the pull policy of a digest"),
+        pytest.param(changed(image=f"x@sha256:{64 * '1'}", imagePullPolicy="IfNotPresent"), [], id="the pull policy of a digest"),
+        *(
+            pytest.param(
+                changed(image=image, imagePullPolicy="IfNotPresent"), [], id=f"the pull policy of {image[:12]!r}, no image reference"
+            )
+            for image in ("quay.io/Team/x", "quay.io/Team/x:latest", "h:1/x:", "$IMAGE", "{{ 1 }}", 64 * "a", 300 * "x", "x@sha256:1", "")
+        ),
         pytest.param(
             changed(ports=[{"containerPort": 1, "protocol": "TCP", "hostPort": 2}]),
             [f"{CONTAINER}.ports[containerPort=1,protocol=TCP].hostPort"],

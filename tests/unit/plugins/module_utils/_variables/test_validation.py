@@ -229,6 +229,8 @@ def test_a_list_or_dict_that_is_a_text_is_an_error(role, name):
         ("custom_scheduler", {"custom_schedulers": [{}, {"pull_secrets": "a"}]}, "custom_schedulers[1].pull_secrets is a text instead of a list. "),
         ("custom_scheduler", {"custom_schedulers": [{"replicas": 2**31}]}, "custom_schedulers[0].replicas is 2147483648: set a number of at most "),
         ("custom_scheduler", {"custom_schedulers": [{"service_account": ["x"]}]}, "custom_schedulers[0].service_account is a list instead of a text."),
+        ("secondary_scheduler", {"secondary_schedulers": {"a": "b"}}, "secondary_schedulers is a dict instead of a list. Write it as [...]."),
+        ("secondary_scheduler", {"secondary_schedulers": [{"annotations": ["x"]}]}, "secondary_schedulers[0].annotations is a list instead of a dict. "),
         ("secondary_scheduler", {"secondary_schedulers": ["batch"]}, "secondary_schedulers[0] is a text instead of a dict."),
         ("secondary_scheduler", {"secondary_schedulers": [None]}, "secondary_schedulers[0] is a null instead of a dict."),
         ("secondary_scheduler", {"secondary_schedulers": [{"annotations": "x=y"}]}, "secondary_schedulers[0].annotations is a text instead of a dict. "),
