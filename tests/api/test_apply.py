@@ -130,6 +130,20 @@ class TestLifeCycle:
             assert run.actions() == {"ConfigMap settings": "updated"}
             assert kubectl.json("get", "configmap", "settings", f"--namespace={namespace}")["data"] == {"a": "1", "b": "2"}
 
+    def test_only_the_managers_of_a_field_changed(self, apply, kubectl, namespace):
+        apply(config_map(namespace, a="1"))
+        for value in ("2", "1"):
+            patch = json.dumps({"data": {"a": value}})
+            kubectl("patch", "configmap", "settings", f"--namespace={namespace}", "--type=merge", "--patch", patch)
+        results = [apply(config_map(namespace, a="1"), check=check, diff=True).result for check in (True, False)]
+        for result in results:
+            (shown,) = result["diff"]
+            before, after = (yaml.safe_load(shown[side])["metadata"]["managedFields"] for side in ("before", "after"))
+            assert [one["manager"] for one in before] == ["kubectl-patch"]
+            assert [one["manager"] for one in after] == ["kubectl-patch", "osso.scheduler"]
+        assert results[0]["diff"] == results[1]["diff"]
+        assert not apply(config_map(namespace, a="1")).result["changed"]
+
     def test_an_object_made_by_another_tool_is_taken_over_once(self, apply, kubectl, namespace):
         kubectl("create", "configmap", "settings", "--from-literal=a=1", f"--namespace={namespace}")
         assert apply(config_map(namespace, a="1"), check=True).actions() == {"ConfigMap settings": "updated"}

@@ -99,7 +99,7 @@ class Run:
         self._has_inventory = False
         # Objects that this run adopts, and those of which fields by others are put back
         self._adopting: set[Identity] = set()
-        self._put_back: set[Identity] = set()
+        self._put_back: dict[Identity, str] = {}
         self._would = "Would be" if options.check else "Was"
         # Warnings that are true after the first write
         self._announced: list[str] = []
@@ -480,6 +480,8 @@ class Run:
             if taken:
                 self._take_over(identity)
             after = self._live[identity] = self._patch(identity, wanted)
+            if identity in self._put_back:
+                self._report.put_back.append(f"{identity}: {self._put_back[identity]}")
         if live is None:
             done = apply_result.CREATED
         elif identity in self._adopting:
@@ -596,7 +598,7 @@ class Run:
             if not causes or not forcible:
                 raise
             if found:
-                self._put_back.add(identity)
+                self._put_back[identity] = found
                 self._announce(f"{identity}: {found}. {self._would} put back to what the manifest says.")
         return self._send(identity, wanted, dry_run, force=True)
 

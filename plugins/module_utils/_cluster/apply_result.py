@@ -34,6 +34,8 @@ class Report:
         self._unvalidated: list[dict[str, str | None]] = []
         self._resources: dict[Identity, Object] = {}
         self._additions: list[dict[str, str | None]] = []
+        # Objects of which fields that others had set were put back, with these fields and their managers
+        self.put_back: list[str] = []
         # Manifests of what left the set, where they were asked for
         self.removed: list[Object] | None = None
 

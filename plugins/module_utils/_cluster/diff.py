@@ -34,15 +34,27 @@ def content(obj: Object | None, with_status: bool = False) -> Object:
 def difference(before: Object | None, after: Object | None, with_status: bool = False) -> tuple[Object, Object]:
     """``(before, after)`` for a diff; either may be None. Values of Secrets are masked: only that one changed can be seen.
 
-    So are the credentials in a scheduler's configuration, in addresses, and in variables that are called like credentials.
+    So are the credentials in a scheduler's configuration, in addresses, and in variables that are called like credentials. Where nothing but the
+    managers of fields differs, these are shown.
     """
+    managers = [_managers(obj) for obj in (before, after)]
     before, after = content(before, with_status), content(after, with_status)
     if "Secret" in (before.get("kind"), after.get("kind")):
         for field in ("data", "stringData"):
             _mask(before, after, field)
     if "ConfigMap" in (before.get("kind"), after.get("kind")):
         _mask_configurations(before.get("data") or {}, after.get("data") or {})
-    return masked_objects(before, after)
+    before, after = masked_objects(before, after)
+    if before == after and managers[0] != managers[1]:
+        before, after = ({**obj, "metadata": {**obj["metadata"], "managedFields": own}} for obj, own in zip((before, after), managers))
+    return before, after
+
+
+def _managers(obj: Object | None) -> list[Object]:
+    """The fields of each manager, without the time of its last write."""
+    entries = (obj or {}).get("metadata", {}).get("managedFields") or []
+    kept = ({key: entry[key] for key in ("manager", "operation", "subresource", "fieldsV1") if key in entry} for entry in entries)
+    return sorted(kept, key=str)
 
 
 def _mask_configurations(old: Object, new: Object) -> None:

@@ -16,6 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_c
 
 NORMAL, WARNING = "Normal", "Warning"
 COMPONENT = "osso-scheduler-operator"
+PUT_BACK = "FieldsPutBack"
 
 CONDITIONS = {
     # condition: (status when all is well, reason of the event when it becomes so)
@@ -41,17 +42,19 @@ class Event(NamedTuple):
 
 
 def of_reconcile(
-    resource: Object,
     applied: Iterable[Mapping[str, Any]],
     before: Mapping[str, Any] | None,
     after: Mapping[str, Any] | None,
     action: str = "",
+    put_back: Iterable[str] = (),
 ) -> list[Event]:
-    """The events that a reconcile of ``resource`` writes, a list of `Event`; empty where nothing changed.
+    """The events that a reconcile writes; empty where nothing changed.
 
     ``applied``: ``objects`` of the module apply. ``before``, ``after``: the resource's status before and after. ``action``: of the decision.
+    ``put_back``: see `apply_result.Report`.
     """
-    return _of_objects(applied) + _of_conditions(before or {}, after or {}, action)
+    taken = [Event(WARNING, PUT_BACK, f"{fields}. The operator has put back what the resource requests.") for fields in put_back]
+    return _of_objects(applied) + taken + _of_conditions(before or {}, after or {}, action)
 
 
 def _of_objects(applied: Iterable[Mapping[str, Any]]) -> list[Event]:

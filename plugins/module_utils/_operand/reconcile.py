@@ -132,7 +132,7 @@ def _apply(
         failure = message_of(error)
     result = report.result()
     deployment = next((live for live in result["resources"] if live["metadata"]["name"] == names["workload"]), None)
-    return Applied(tuple(result["objects"]), tuple(result["additions"]), deployment), failure
+    return Applied(tuple(result["objects"]), tuple(result["additions"]), deployment, tuple(report.put_back)), failure
 
 
 def clean_up(

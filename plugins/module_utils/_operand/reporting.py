@@ -39,11 +39,13 @@ RIVAL_FIELD_MANAGER = f"{resource_names.FIELD_MANAGER}.rival"
 
 
 class Applied(NamedTuple):
-    """What an apply changed. objects, additions: see the module apply. deployment: the scheduler's after the apply, None where it is unknown."""
+    """What an apply changed. objects, additions: see the module apply. deployment: the scheduler's after the apply, None where it is unknown.
+    put_back: see `apply_result.Report`."""
 
     objects: tuple[Mapping[str, Any], ...] = ()
     additions: tuple[Mapping[str, Any], ...] = ()
     deployment: Object | None = None
+    put_back: tuple[str, ...] = ()
 
 
 class Reported(NamedTuple):
@@ -97,7 +99,7 @@ class Reporting:
         changed |= self._tell_rivals(everybody[1:], everybody)
         changed |= self._mark(config_map)
         changed |= self._set_verbosity()
-        changed |= self.write_events(events.of_reconcile(self._resource, applied.objects, before, status, decision.action))
+        changed |= self.write_events(events.of_reconcile(applied.objects, before, status, decision.action, applied.put_back))
         problem = condition_metrics.post(resource_names.names_of(self._resource), status["conditions"])
         if problem:
             self._warn(problem)
@@ -113,7 +115,7 @@ class Reporting:
             "conditions": [*others, degraded],
         }
         changed = self._write_status(status)
-        changed |= self.write_events(events.of_reconcile(self._resource, (), before, status))
+        changed |= self.write_events(events.of_reconcile((), before, status))
         condition_metrics.post(resource_names.names_of(self._resource), status["conditions"])
         again = ""
         if _is_known(self._resource, "ReadFailed"):

@@ -28,6 +28,18 @@ def test_secret_values_are_masked_so_that_a_change_shows():
         assert value not in json.dumps([before, after])
 
 
+def test_managers_of_fields_are_shown_where_nothing_else_differs():
+    def owned(value, **managers):
+        fields = [{"manager": name, "operation": "Update", "time": time, "fieldsV1": {"f:data": {}}} for name, time in managers.items()]
+        return {"kind": "ConfigMap", "metadata": {"name": "a", "managedFields": fields}, "data": {"a": value}}
+
+    before, after = difference(owned("1", kubectl="9:00"), owned("1", me="9:00", kubectl="10:00"))
+    assert [[one["manager"] for one in side["metadata"]["managedFields"]] for side in (before, after)] == [["kubectl"], ["kubectl", "me"]]
+    assert "time" not in str(after)
+    for one in difference(owned("1", me="9:00"), owned("1", me="10:00")) + difference(owned("1", kubectl=""), owned("2", me="")):
+        assert one["metadata"] == {"name": "a"}
+
+
 def test_variables_with_the_name_of_a_credential_are_masked():
     def deployment(**env):
         variables = [{"name": name, "value": value} for name, value in env.items()]

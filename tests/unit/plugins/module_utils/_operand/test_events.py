@@ -29,7 +29,7 @@ def status(*conditions):
 
 
 def of(before=None, after=None, applied=(), action="apply"):
-    return events.of_reconcile(RESOURCE, list(applied), before, after, action)
+    return events.of_reconcile(list(applied), before, after, action)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_what_was_asked_for_is_no_warning():
 
 @pytest.mark.parametrize("nothing", [None, {}, {"conditions": None}])
 def test_no_event_where_nothing_is_known(nothing):
-    assert events.of_reconcile(RESOURCE, (), nothing, nothing) == []
+    assert events.of_reconcile((), nothing, nothing) == []
 
 
 def test_the_object_of_an_event():
