@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from ansible.errors import AnsibleFilterError
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.similar_names import did_you_mean
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import CONTROLLER, NEEDS, ROLE_PREFIX
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.scheduler_plugins import PLUGINS
 
@@ -18,8 +17,7 @@ def plugin_needs(names):
     chosen = sorted(NEEDS if list(names) == ["*"] else map(str, names))
     for name in chosen:
         if name not in known:
-            close = get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]}?" if close else "choose from " + ", ".join(sorted(known)) + ", or * alone for all"
+            hint = did_you_mean(name, known, f"choose from {', '.join(sorted(known))}, or * alone for all")
             raise AnsibleFilterError(f"There is no plugin {name} in kubernetes-sigs/scheduler-plugins: {hint}")
     needs = {name: NEEDS[name] for name in chosen if name in NEEDS}
     kinds = [kind for need in needs.values() for kind in need.kinds]

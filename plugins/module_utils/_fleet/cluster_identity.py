@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_MAP
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import similar_names
 
 VARIABLE = "cluster_access"
 # Of hosts that are a cluster each
@@ -77,8 +77,7 @@ def option_names() -> dict[str, str]:
 
 def similar(variables: Iterable[str]) -> str:
     """The variable whose name is probably a misspelt ``cluster_access``; empty without one."""
-    close = get_close_matches(VARIABLE, [name for name in variables if isinstance(name, str) and name != VARIABLE], 1, cutoff=0.8)
-    return close[0] if close else ""
+    return similar_names.similar(VARIABLE, [name for name in variables if isinstance(name, str) and name != VARIABLE], 0.8)
 
 
 def _missing(variables: Mapping[str, Any]) -> str:
@@ -87,8 +86,8 @@ def _missing(variables: Mapping[str, Any]) -> str:
 
 
 def _hint(key: str, names: Mapping[str, str]) -> str:
-    close = get_close_matches(key, names, 1)
-    return f"; the closest one is {close[0]}" if close else f"; choose from {', '.join(sorted(set(names.values())))}"
+    meant = similar_names.similar(key, names)
+    return f"; the closest one is {meant}" if meant else f"; choose from {', '.join(sorted(set(names.values())))}"
 
 
 def _incomplete(given: Mapping[str, Any]) -> str:

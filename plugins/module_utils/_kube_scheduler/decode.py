@@ -20,6 +20,7 @@ from typing import Any
 from .document import Node, duplicates
 from .field_types import ARGS, LIST, MAP, ROOT, STRUCTURE, Type, args_kind, fields
 from .report import DECODE, Path, Report, render
+from .similar_names import did_you_mean
 from .tables.releases import API_VERSIONS
 from .tables.types import INCONVERTIBLE, STRUCTURES
 from .target import Target
@@ -196,7 +197,9 @@ class _Decoder:
     def _integer(self, node: Node, limit: int, path: Path) -> Any:
         text = node.number
         if isinstance(node.value, float) or (text is not None and not re.match(r"-?[0-9]+\Z", text)):
-            self._error("wrong-type", path, "is a number with a fraction or an exponent, not an integer", "write a whole number")
+            is_large = isinstance(node.value, float) and abs(node.value) >= 2**63
+            message = "is too large for an integer" if is_large else "is a number with a fraction or an exponent, not an integer"
+            self._error("wrong-type", path, message, "write a whole number" + " of at most 64 bits" * is_large)
             return _ABSENT
         value = node.value if self.target.minor >= 23 else _wrapped(node, limit)
         if not -limit <= value < limit:
@@ -327,12 +330,7 @@ class _Decoder:
             owner = next((name for name in known if key in self._fields_below(name)), None)
             if owner is not None:
                 return f"it is a field of {owner}: check the indentation"
-        import difflib  # takes milliseconds, which only a misspelt field has to spend
-
-        similar = difflib.get_close_matches(key, known, n=1)
-        if similar:
-            return f"did you mean {similar[0]}?"
-        return f"the fields here are {', '.join(sorted(known))}"
+        return did_you_mean(key, known, f"the fields here are {', '.join(sorted(known))}")
 
     def _hint_for_other_release(self, key: str, structure: str) -> str:
         """If other releases or versions know the field."""

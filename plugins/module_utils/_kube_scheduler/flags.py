@@ -11,13 +11,13 @@ something else or are ignored when there is a file (cmd/kube-scheduler/app/optio
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from . import gates, strconv
 from .addresses import is_ip
 from .report import DECODE, Report
+from .similar_names import did_you_mean, similar
 from .tables.flags import ELECTION_DEFAULTS, FLAGS, LEADER_ELECTION, OVERRIDE_SINCE, PROVIDERS
 from .target import Target
 from .value_syntax import Duration
@@ -140,8 +140,8 @@ def _unknown(name: str, minor: int, since: int) -> tuple[str, str]:
         last = FLAGS[name][2]
         hint = f"Kubernetes has it from 1.{since} on" if since > minor else f"Kubernetes had it until 1.{last}; remove it"
     else:
-        close = get_close_matches(name, (flag for flag, (_kind, first, last) in FLAGS.items() if first <= minor <= last), 1)
-        hint = f"did you mean --{close[0]}?" if close else "remove it"
+        meant = similar(name, (flag for flag, (_kind, first, last) in FLAGS.items() if first <= minor <= last))
+        hint = f"did you mean --{meant}?" if meant else "remove it"
     dashes = "--" if len(name) > 1 else "-"
     return f"unknown flag: {dashes}{name}", hint
 
@@ -210,8 +210,7 @@ def _gate_hint(problem: str, minor: int) -> str:
     if not problem.startswith("unrecognized"):
         return "remove it" if "locked" in problem else "write --feature-gates=Name=true"
     name = problem.rpartition(" ")[2]
-    close = get_close_matches(name, gates.known(minor), 1)
-    return f"did you mean {close[0]}?" if close else f"Kubernetes 1.{minor} does not have it; remove it"
+    return did_you_mean(name, gates.known(minor), f"Kubernetes 1.{minor} does not have it; remove it")
 
 
 _KINDS = {

@@ -19,6 +19,7 @@ from .defaults import complete_args
 from .field_types import args_kind
 from .plugins import CUSTOM, build_order, interface, points, registry
 from .report import BUILD, Path, Report
+from .similar_names import did_you_mean
 from .tables.plugins import MULTI_POINT
 from .target import SCHEDULER_PLUGINS, Target
 from .validation import follows, same
@@ -342,12 +343,9 @@ def _hint_for_unknown(name: str, known: Iterable[str], target: Target) -> str:
                 if target.minor < plugin.since:
                     return f"{whose} has it since 1.{plugin.since}: remove it, or use a newer image"
                 return "it belongs to scheduler-plugins of kubernetes-sigs: the image must be one of theirs"
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, known, 1)
-    if close:
-        return f"did you mean {close[0]}?"
-    return "only an image that registers this plugin can run it; if yours does, describe it (see the option plugins)"
+    return did_you_mean(
+        name, known, "only an image that registers this plugin can run it; if yours does, describe it (see the option plugins)"
+    )
 
 
 def _check_queue_sort(frameworks: Sequence[_Framework], report: Report) -> None:

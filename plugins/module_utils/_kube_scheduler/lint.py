@@ -10,7 +10,6 @@ defaults never gets a warning, and no message quotes an argument of a plugin.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +21,8 @@ from .field_types import args_kind
 from .plain_data import as_list, as_mapping
 from .plugins import PluginInfo, points, registry
 from .report import Path, Report
+from .secrets import IN_ADDRESS
+from .similar_names import did_you_mean
 from .tables import lint as table
 from .tables.plugins import DEFAULTS, MULTI_POINT
 from .tables.releases import API_VERSIONS, DEPRECATED_SINCE
@@ -281,6 +282,7 @@ def _extender(case: _Case, extender: Mapping[str, Any], path: Path) -> None:
     if tls.get("keyData"):
         message = "a private key in clear text: whoever reads the configuration has it"
         case.report.warning("secret-in-clear", (*path, "tlsConfig", "keyData"), message, "mount a Secret and name its file in keyFile")
+    _credential_in_address(case, url, (*path, "urlPrefix"), "identify the scheduler by tlsConfig.certFile and keyFile instead")
     timeout = extender.get("httpTimeout") or 0
     if timeout > table.LONG_EXTENDER_TIMEOUT_SECONDS * 10**9:
         message = f"{timeout}: an extender that does not answer delays every pod by this time"
@@ -345,7 +347,7 @@ def _dead_disable(case: _Case, path: Path, point: str, name: str) -> None:
         hint = "disable NodeResourcesFit at score instead"
     elif known is None:
         message = f"{name} is no plugin of this kube-scheduler: nothing is disabled"
-        hint = _did_you_mean(name, case.plugins) or "remove the entry"
+        hint = did_you_mean(name, case.plugins, "remove the entry")
     elif point != MULTI_POINT and point not in known.points:
         message = f"{name} has nothing to do with {point}: nothing is disabled"
         hint = f"it works at {', '.join(known.points)}"
@@ -364,7 +366,7 @@ def _unused_config(case: _Case, profile: _Profile) -> None:
         known = case.plugins.get(name)
         if known is None:
             message = f"{name} is no plugin of this kube-scheduler: its arguments are ignored"
-            hint = _did_you_mean(name, case.plugins) or "remove the entry"
+            hint = did_you_mean(name, case.plugins, "remove the entry")
         elif known.origin != "custom" and args_kind(name, case.version, case.target) is None:
             message = f"{name} takes no arguments: they are ignored"
             hint = "remove the entry"
@@ -448,10 +450,11 @@ def _metric_provider(case: _Case, provider: Mapping[str, Any], path: Path) -> No
         case.report.warning(
             "secret-in-clear", (*path, "token"), message, "keep the configuration in a Secret, and let the token be short-lived"
         )
-    if provider.get("type") != "Prometheus":
-        return
     address = provider.get("address")
     address = address if isinstance(address, str) else ""
+    _credential_in_address(case, address, (*path, "address"), "give a token instead")
+    if provider.get("type") != "Prometheus":
+        return
     if token and (not address or address.startswith(INSECURE)):
         message = "the token is sent over http, in clear text"
         where = (*path, "address") if address else path
@@ -599,9 +602,10 @@ def _trimaran(case: _Case, profile: _Profile) -> None:
 # Helpers
 
 
-def _did_you_mean(name: str, known: Mapping[str, Any]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f"did you mean {near[0]}?" if near else ""
+def _credential_in_address(case: _Case, address: str, path: Path, hint: str) -> None:
+    if any(re.search(shape.before + shape.begins, address, re.IGNORECASE) for shape in IN_ADDRESS):
+        message = "a credential in clear text: whoever reads the configuration has it, and errors in the scheduler's log repeat a parameter such as ?token="
+        case.report.warning("secret-in-clear", path, message, hint)
 
 
 def _is_number(value: Any) -> TypeGuard[int]:

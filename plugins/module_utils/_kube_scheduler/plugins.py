@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from .field_types import parse_type
+from .similar_names import instead
 from .tables import plugins as table
 from .target import IN_TREE, SCHEDULER_PLUGINS, CustomPlugin, Target, UnknownTarget, parse_release
 
@@ -149,7 +150,7 @@ def _custom(entry: Any, minor: int, path: str) -> CustomPlugin:
     for position, point in enumerate(chosen):
         if point not in points(minor):
             raise UnknownTarget(
-                f"{path}.points[{position}]: {point!r} is no extension point of Kubernetes 1.{minor}: {_choice(point, points(minor))}"
+                f"{path}.points[{position}]: {point!r} is no extension point of Kubernetes 1.{minor}: {instead(point, points(minor))}"
             )
     return CustomPlugin(name, tuple(point for point in points(minor) if point in chosen), _args(entry.get("args"), path))
 
@@ -174,12 +175,4 @@ def _args(args: Any, path: str) -> Mapping[str, str] | None:
 def _only(mapping: Mapping[str, Any], fields: tuple[str, ...], path: str) -> None:
     for field in mapping:
         if field not in fields:
-            raise UnknownTarget(f"{path}: there is no field {field!r}: {_choice(field, fields)}")
-
-
-def _choice(wrong: Any, right: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
-    right = tuple(right)
-    close = get_close_matches(str(wrong), right, 1)
-    return f"did you mean {close[0]}?" if close else "choose from " + ", ".join(right)
+            raise UnknownTarget(f"{path}: there is no field {field!r}: {instead(field, fields)}")

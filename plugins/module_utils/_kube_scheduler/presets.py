@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 import copy
-import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from .similar_names import instead
 from .tables.presets import COMMON_PARAMETERS, LOAD_PARAMETERS, PRESETS, PROVIDER_DEFAULTS, Parameter, Preset, Value
 from .version_independent import KIND
 
@@ -32,7 +32,7 @@ def configuration(name: str, given: Mapping[str, Any] | None = None) -> dict[str
 def profile(name: str, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The profile alone, an element of ``profiles``. Raises PresetError."""
     if name not in PRESETS:
-        raise PresetError(f"preset: there is none called {name}: {_instead(name, PRESETS)}")
+        raise PresetError(f"preset: there is none called {name}: {instead(name, PRESETS)}")
     preset = PRESETS[name]
     values = _values(name, preset, given or {})
     made: dict[str, Any] = {"schedulerName": values["scheduler_name"]}
@@ -57,7 +57,7 @@ def _values(name: str, preset: Preset, given: Mapping[str, Any]) -> dict[str, An
     known = parameters(name)
     for parameter in given:
         if parameter not in known:
-            raise PresetError(f"preset_parameters.{parameter}: the preset {name} has no such parameter: {_instead(parameter, known)}")
+            raise PresetError(f"preset_parameters.{parameter}: the preset {name} has no such parameter: {instead(parameter, known)}")
     values = {}
     for parameter, about in known.items():
         value = given.get(parameter)
@@ -78,7 +78,7 @@ def _converted(name: str, value: Any, about: Parameter) -> Any:
         what = "what is given" if name == "token" else repr(value)  # a secret is not repeated
         raise PresetError(f"preset_parameters.{name}: {what} is no {_TYPE_NAMES[about.type]}: {_plain(about.description)}") from None
     if about.choices and converted not in about.choices:
-        raise PresetError(f"preset_parameters.{name}: {converted} is not known: {_instead(converted, about.choices)}")
+        raise PresetError(f"preset_parameters.{name}: {converted} is not known: {instead(converted, about.choices)}")
     return converted
 
 
@@ -162,11 +162,6 @@ def _load(values: Mapping[str, Any]) -> dict[str, Any]:
     if provider == "Prometheus":
         spec["insecureSkipVerify"] = values["insecure_skip_verify"]
     return {"metricProvider": spec}
-
-
-def _instead(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(str(name), list(known), n=1)
-    return f"did you mean {near[0]}?" if near else "choose from " + ", ".join(known)
 
 
 def _plain(description: str) -> str:

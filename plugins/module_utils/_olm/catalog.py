@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions, readiness, timestamps
@@ -17,6 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.wait import Deadline
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.similar_names import did_you_mean
 from ansible_collections.osso.scheduler.plugins.module_utils._olm.objects import CATALOG, Options, manifest, name_of, spec, status
 
 _MANIFESTS = ("packages.operators.coreos.com/v1", "PackageManifest")
@@ -202,8 +202,8 @@ def problem(offer: Offer, options: Options) -> str | None:
 
 
 def _near(name: str, known: Iterable[str] | None) -> str:
-    near = get_close_matches(name, list(known or ()), 1)
-    return f"; did you mean {near[0]}?" if near else "."
+    question = did_you_mean(name, known or ())
+    return f"; {question}" if question else "."
 
 
 def channel(offer: Offer, options: Options, live: Object | None) -> str | None:

@@ -252,12 +252,9 @@ def _unusable(facts: Facts, spec: Object) -> Reason | None:
     problem = _config_map_name_problem(spec["schedulerConfig"])
     if problem:
         return "ConfigMapNameInvalid", problem
-    rollback = resource_names.annotations_of(facts.resource).get(resource_names.ROLLBACK) or resource_names.AUTOMATIC
-    if rollback not in (resource_names.AUTOMATIC, resource_names.NEVER):
-        return (
-            "AnnotationInvalid",
-            f"The annotation {resource_names.ROLLBACK} is {rollback}; it must be {resource_names.AUTOMATIC} or {resource_names.NEVER}.",
-        )
+    problem = resource_names.rollback_problem(resource_names.annotations_of(facts.resource).get(resource_names.ROLLBACK) or "")
+    if problem:
+        return "AnnotationInvalid", f"The annotation {problem}"
     if facts.override_problems:
         return "OverridesInvalid", " ".join(facts.override_problems)
     return None

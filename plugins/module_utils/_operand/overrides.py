@@ -10,11 +10,11 @@ Checked is what the API server could not, or would say in a way that does not le
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.similar_names import known_are
 
 FIELD = "spec.unsupportedConfigOverrides"
 
@@ -63,47 +63,42 @@ Check = Callable[[str, Any], list[str]]
 """Takes the path of a value and the value, and returns what is wrong with it."""
 
 
-def read(value: Any) -> tuple[Object, list[str]]:
+def read(value: Any, field: str = FIELD) -> tuple[Object, list[str]]:
     """The overrides that a resource gives, and what is wrong with them.
 
-    ``value`` is ``spec.unsupportedConfigOverrides`` or None. Returns ``(overrides, problems)``: a dict with the usable ones of `KNOWN` that
-    are given and not empty, and a list of sentences that name field and remedy, but no value that could be a secret.
+    ``value`` is ``spec.unsupportedConfigOverrides`` or None; ``field`` is what messages call it. Returns ``(overrides, problems)``: a dict with the
+    usable ones of `KNOWN` that are given and not empty, and a list of sentences that name field and remedy, but no value that could be a secret.
     """
     if value is None:
         return {}, []
     if not isinstance(value, dict):
-        return {}, [f"{FIELD} is a {_type(value)}; it must be a mapping with any of {', '.join(KNOWN)}."]
+        return {}, [f"{field} is a {_type(value)}; it must be a mapping with any of {', '.join(KNOWN)}."]
     overrides: Object = {}
     problems: list[str] = []
     for key, given in value.items():
         if key not in KNOWN:
-            problems.append(_unknown(FIELD, key, KNOWN))
+            problems.append(f"{field}.{key} is unknown; {known_are(key, KNOWN)}")
         elif given is not None:
-            found = KNOWN[key](f"{FIELD}.{key}", given)
+            found = KNOWN[key](f"{field}.{key}", given)
             problems += found
             # An empty affinity says something: that ours does not hold.
             if not found and (given or key == "affinity"):
                 overrides[key] = given
     if "volumeMounts" in overrides and ("volumes" in overrides or not value.get("volumes")):
-        found = _unmounted(overrides)
+        found = _unmounted(overrides, field)
         if found:
             problems += found
             del overrides["volumeMounts"]
     return overrides, problems
 
 
-def _unmounted(overrides: Object) -> list[str]:
+def _unmounted(overrides: Object, field: str) -> list[str]:
     known = {volume["name"] for volume in overrides.get("volumes", ())}
     return [
-        f"{FIELD}.volumeMounts[{index}].name is {mount['name']}; no volume of that name is given: add it to {FIELD}.volumes."
+        f"{field}.volumeMounts[{index}].name is {mount['name']}; no volume of that name is given: add it to {field}.volumes."
         for index, mount in enumerate(overrides["volumeMounts"])
         if mount["name"] not in known
     ]
-
-
-def _unknown(path: str, key: object, known: Iterable[str]) -> str:
-    close = get_close_matches(str(key), known, 1)
-    return f"{path}.{key} is unknown; {f'did you mean {close[0]}? K' if close else 'k'}nown are {', '.join(known)}."
 
 
 def _type(value: object) -> str:
@@ -187,7 +182,7 @@ def _object(required: Sequence[str] = (), **fields: Check | None) -> Check:
         problems += [f"{path}.{name} is missing; add it." for name in required if value.get(name) is None]
         for name, entry in value.items():
             if name not in fields:
-                problems.append(_unknown(path, name, fields))
+                problems.append(f"{path}.{name} is unknown; {known_are(name, fields)}")
             elif (check_field := fields[name]) and entry is not None:
                 problems += check_field(f"{path}.{name}", entry)
         return problems

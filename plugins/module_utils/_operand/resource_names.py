@@ -77,6 +77,11 @@ class Owner(TypedDict):
     uid: str
 
 
+def rollback_problem(value: str) -> str:
+    """What is wrong with the value of the annotation `ROLLBACK`, empty if nothing is."""
+    return "" if value in ("", AUTOMATIC, NEVER) else f"{ROLLBACK} is {value}; it must be {AUTOMATIC} or {NEVER}."
+
+
 def is_usable(name: str) -> bool:
     """Does the name of a SecondaryScheduler fit into the names of what is made for it?"""
     return bool(_NAME.fullmatch(name))

@@ -17,7 +17,14 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tab
     PROM_URL,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import ALLOW_DEFAULT_SCHEDULER, is_usable, names_of
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import overrides
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import (
+    ALLOW_DEFAULT_SCHEDULER,
+    ROLLBACK,
+    is_usable,
+    names_of,
+    rollback_problem,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import flags
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, default_scheduler, duplicates, shared_names
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import NAMESPACE_REMEDY
@@ -67,6 +74,8 @@ def complete(
     found = [error for item in items for error in _errors(item)] + duplicates(items)
     if variant == "upstream":
         found += [f"{item['where']}: {error}" for item in items for error in _beyond_upstream(item)]
+    else:
+        found += [f"{item['where']}: {error}" for item in items if item["state"] == "present" for error in _rejected(item)]
     present = [item for item in items if item["state"] == "present"]
     found += shared_names(present, names)
     if variant == "osso":
@@ -145,6 +154,13 @@ def _errors_of_topology(where: str, topology: Mapping[str, Any]) -> list[str]:
 
 def _is_allowed_as_default(item: Mapping[str, Any]) -> bool:
     return bool(item["annotations"].get(ALLOW_DEFAULT_SCHEDULER) == "true")
+
+
+def _rejected(item: Mapping[str, Any]) -> list[str]:
+    """What the operator would report as an invalid field or annotation of the resource."""
+    found = overrides.read(item["overrides"], "overrides")[1]
+    problem = rollback_problem(item["annotations"].get(ROLLBACK) or "")
+    return [*found, f"annotations: {problem}"] if problem else found
 
 
 def _beyond_upstream(item: Mapping[str, Any]) -> list[str]:

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.similar_names import similar
 
 # Every variable of a playbook and of the argument specification of a role
 KNOWN = frozenset(
@@ -93,5 +94,4 @@ def warnings(extra: Iterable[str], others: Iterable[str] = ()) -> list[str]:
 def _close(name: str) -> str:
     """The known variable that is meant, empty for none. Two letters in the wrong order make a short name very different for difflib."""
     plain = name.lower().replace("-", "_")
-    found = get_close_matches(plain, KNOWN, 1, cutoff=CLOSE) or [known for known in sorted(KNOWN) if sorted(known) == sorted(plain)]
-    return found[0] if found else ""
+    return similar(plain, KNOWN, CLOSE) or next((known for known in sorted(KNOWN) if sorted(known) == sorted(plain)), "")

@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
+
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.similar_names import known_are
 
 NAMESPACE_REMEDY = "use up to 63 lower-case letters, digits and hyphens, with no hyphen at an end"
 
@@ -46,7 +47,7 @@ def errors(options: Mapping[str, Any], values: Mapping[str, Any], where: str = "
     """
     known = [name for option, about in options.items() for name in (option, *about.get("aliases", ()))]
     return [
-        *(f"{where}{name} is unknown: {_one_of(name, known)}" for name in values if where and known and name not in known),
+        *(f"{where}{name} is unknown: {known_are(name, known)}" for name in values if where and known and name not in known),
         *(
             error
             for name, about in options.items()
@@ -56,17 +57,10 @@ def errors(options: Mapping[str, Any], values: Mapping[str, Any], where: str = "
     ]
 
 
-def _one_of(value: Any, known: Sequence[Any]) -> str:
-    """The end of a sentence about a value that is none of those known."""
-    texts = [str(one) or '""' for one in known]
-    close = get_close_matches(str(value), texts, 1)
-    return f"{f'did you mean {close[0]}? K' if close else 'k'}nown are {', '.join(texts)}."
-
-
 def _errors_of(place: str, value: Any, about: Mapping[str, Any], is_nested: bool) -> list[str]:
     wanted, choices = about.get("type", "str"), about.get("choices")
     if choices and isinstance(value, (str, int, float)) and wanted != "list" and str(value) not in map(str, choices):
-        return [f"{place} is {value}: {_one_of(value, choices)}"]
+        return [f"{place} is {value}: {known_are(value, choices)}"]
     if wanted == "int":
         return _errors_of_number(place, value, -LARGEST if is_nested else LEAST.get(place, 0))
     if wanted == "bool":
@@ -100,7 +94,7 @@ def _errors_of_items(place: str, value: Sequence[Any], about: Mapping[str, Any])
         elif elements == "dict" or (elements == "str" and (one is None or isinstance(one, (list, dict)))):
             found.append(f"{at} is a {kind(one)} instead of a {'dict' if elements == 'dict' else 'text'}.")
         elif choices and str(one) not in map(str, choices):
-            found.append(f"{at} is {one}: {_one_of(one, choices)}")
+            found.append(f"{at} is {one}: {known_are(one, choices)}")
     return found
 
 

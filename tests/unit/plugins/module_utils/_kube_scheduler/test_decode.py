@@ -201,6 +201,7 @@ def test_null_is_absent(field, null):
         ("parallelism: 1.5\n", "parallelism", "is a number with a fraction or an exponent, not an integer"),
         ("{" + '"parallelism": 16.0}', "parallelism", "is a number with a fraction or an exponent, not an integer"),
         ("{" + '"parallelism": 1e1}', "parallelism", "is a number with a fraction or an exponent, not an integer"),
+        ("parallelism: 12345678901234567890123\n", "parallelism", "is too large for an integer"),
         ("parallelism: []\n", "parallelism", "is a list, not an integer"),
         ("enableProfiling: 'true'\n", "enableProfiling", "is a string, not true or false"),
         ("enableProfiling: 1\n", "enableProfiling", "is a number, not true or false"),

@@ -183,6 +183,21 @@ RULES = [
         extender(f"{EXTENDER}, {CA}"),
     ),
     Rule(
+        "token in the address of an extender",
+        "secret-in-clear",
+        "extenders[0].urlPrefix",
+        extender("urlPrefix: 'https://x/a?access_token=abcd', filterVerb: filter, tlsConfig: {caFile: /ca}"),
+        extender("urlPrefix: 'https://x/a?tokenFile=abcd', filterVerb: filter, tlsConfig: {caFile: /ca}"),
+    ),
+    Rule(
+        "user in the address of a metric provider",
+        "secret-in-clear",
+        "profiles[0].pluginConfig[0].args.metricProvider.address",
+        prometheus("address: 'http://user:word@x'"),
+        prometheus("address: 'http://x'"),
+        plugins=SIGS,
+    ),
+    Rule(
         "removed score disabled",
         "disabled-without-effect",
         "profiles[0].plugins.score.disabled[0].name",

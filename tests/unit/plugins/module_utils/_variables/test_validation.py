@@ -87,6 +87,19 @@ def test_two_items_with_one_scheduler_name():
     check(given, [], names=[["x"], ["y"], ["z"]])
 
 
+def test_what_the_operator_would_reject_is_found_before_the_first_write():
+    overrides = {"resorces": {}, "args": ["--v=3"], "volumeMounts": [{"name": "a", "mountPath": "/b"}]}
+    errors = [
+        "overrides.resorces is unknown; did you mean resources? Known are affinity, ",
+        "overrides.args[0] is --v: spec.logLevel does it; remove it.",
+        "overrides.volumeMounts[0].name is a; no volume of that name is given: add it to overrides.volumes.",
+        "annotations: osso.scheduler/rollback is always; it must be Automatic or Never.",
+    ]
+    item = {**GOOD, "overrides": overrides, "annotations": {"osso.scheduler/rollback": "always"}}
+    check([item], [f"secondary_schedulers[0]: {error}" for error in errors])
+    check([{**item, "state": "absent"}], [])
+
+
 def test_what_the_upstream_operator_cannot_honour():
     item = {**GOOD, "name": "b", "namespace": "c", "overrides": {"replicas": 2}, "annotations": {"osso.scheduler/adopt": "true", "x": "y"}}
     said = ["name is b, but", "namespace is c, but", "overrides has replicas, but", "annotations has osso.scheduler/adopt, which"]
