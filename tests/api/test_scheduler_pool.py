@@ -50,9 +50,17 @@ def configure(kubectl, *plugin_config):
     kubectl.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME, "namespace": HOME}, "data": data})
 
 
+def _deployments_to_be_deleted(kubectl):
+    """The Deployments of namespaces that are being deleted."""
+    ending = {one["metadata"]["name"] for one in kubectl.list("namespace") if one["status"]["phase"] == "Terminating"}
+    return [one for one in kubectl.json("get", "deployments", "--all-namespaces")["items"] if one["metadata"]["namespace"] in ending]
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _scheduler(kubectl):
     """A Deployment of kube-scheduler, of whose pod the test reports that it is ready."""
+    # Policies name the namespaces of all schedulers: those of earlier tests must not disappear between two runs.
+    eventually(lambda: not _deployments_to_be_deleted(kubectl), 120)
     kubectl("create", "namespace", HOME)
     configure(kubectl, {"name": "NodeAffinity", "args": {"addedAffinity": AFFINITY}})
     container = {
