@@ -11,7 +11,7 @@ import json
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.custom_scheduler import documented_config
 from support.operator_in_process import crashing, ready
-from support.scheduler import IMAGE, eventually
+from support.scheduler import IMAGE, eventually, without_ending_schedulers
 from support.site import NAMESPACE as OPERATOR
 from support.site import site
 
@@ -50,17 +50,10 @@ def configure(kubectl, *plugin_config):
     kubectl.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME, "namespace": HOME}, "data": data})
 
 
-def _deployments_to_be_deleted(kubectl):
-    """The Deployments of namespaces that are being deleted."""
-    ending = {one["metadata"]["name"] for one in kubectl.list("namespace") if one["status"]["phase"] == "Terminating"}
-    return [one for one in kubectl.json("get", "deployments", "--all-namespaces")["items"] if one["metadata"]["namespace"] in ending]
-
-
 @pytest.fixture(scope="module", autouse=True)
 def _scheduler(kubectl):
     """A Deployment of kube-scheduler, of whose pod the test reports that it is ready."""
-    # Policies name the namespaces of all schedulers: those of earlier tests must not disappear between two runs.
-    eventually(lambda: not _deployments_to_be_deleted(kubectl), 120)
+    without_ending_schedulers(kubectl)
     kubectl("create", "namespace", HOME)
     configure(kubectl, {"name": "NodeAffinity", "args": {"addedAffinity": AFFINITY}})
     container = {

@@ -32,6 +32,17 @@ def eventually(check, within=WITHIN):
     return answer
 
 
+def without_ending_schedulers(kubectl) -> None:
+    """Wait until namespaces that are being deleted, those of earlier tests, have no Deployment: the policies of pools name the homes of all schedulers."""
+
+    def ended():
+        """No Deployment is in a namespace that is being deleted."""
+        gone = {one["metadata"]["name"] for one in kubectl.list("namespace") if one["status"]["phase"] == "Terminating"}
+        return not [one for one in kubectl.json("get", "deployments", "--all-namespaces")["items"] if one["metadata"]["namespace"] in gone]
+
+    eventually(ended)
+
+
 def program_with_plugins(cluster: Path) -> Path:
     """A kube-scheduler with the plugins of scheduler-plugins: a program of its own where the cluster is of another release than theirs."""
     program = cluster / "bin/scheduler-plugins"
