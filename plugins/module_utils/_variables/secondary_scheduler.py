@@ -159,7 +159,9 @@ def _is_allowed_as_default(item: Mapping[str, Any]) -> bool:
 def _rejected(item: Mapping[str, Any]) -> list[str]:
     """What the operator would report as an invalid field or annotation of the resource."""
     found = overrides.read(item["overrides"], "overrides")[1]
-    problem = rollback_problem(item["annotations"].get(ROLLBACK) or "")
+    # Of another type only where the action validate_variables has not run
+    annotations = item["annotations"] if isinstance(item["annotations"], Mapping) else {}
+    problem = rollback_problem(annotations.get(ROLLBACK) or "")
     return [*found, f"annotations: {problem}"] if problem else found
 
 

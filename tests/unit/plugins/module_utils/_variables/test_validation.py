@@ -98,6 +98,7 @@ def test_what_the_operator_would_reject_is_found_before_the_first_write():
     item = {**GOOD, "overrides": overrides, "annotations": {"osso.scheduler/rollback": "always"}}
     check([item], [f"secondary_schedulers[0]: {error}" for error in errors])
     check([{**item, "state": "absent"}], [])
+    check([{**GOOD, "overrides": "a", "annotations": ["b"]}], ["secondary_schedulers[0]: overrides is a text; it must be a mapping with "])
 
 
 def test_what_the_upstream_operator_cannot_honour():
