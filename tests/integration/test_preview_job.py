@@ -68,7 +68,7 @@ def test_a_preview_in_a_job(given, left_over, kubectl, namespace, audit, monkeyp
     with service_account(kubectl, namespace, *OWN) as robot, audit:
         done = run_directly("scheduler_preview", **{**given, **robot})
     assert done.result["previewed"]
-    assert {row["status"] for row in done.result["pods"]} <= {"same", "tie"}
+    assert {row["status"] for row in done.result["pods"]} <= {"same", "tie"}, done.result["pods"]
     assert done.result["summary"]["pods"] == 6
     assert done.result["kubernetes_version"] == "1.34"
     written = [(request.verb, request.resource) for request in audit.writes(user="robot")]

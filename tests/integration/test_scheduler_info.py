@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from datetime import UTC, datetime
 
@@ -211,6 +212,14 @@ def metrics_account(kubectl, second):
     kubectl("delete", "clusterrole,clusterrolebinding", name)
 
 
+def errors_of(kubectl, second) -> list[str]:
+    """The lines of errors in the log of the scheduler's pod."""
+    pods = kubectl.json("get", "pods", f"--namespace={second}")["items"]
+    (name,) = (one["metadata"]["name"] for one in pods if "deletionTimestamp" not in one["metadata"])
+    log = kubectl("logs", name, f"--namespace={second}").stdout
+    return [line for line in log.splitlines() if re.match(r"E[0-9]{4} ", line)]
+
+
 def test_plugins_and_instances(module_result, kubectl, second, seen, audit):
     """F124. Plugins cost no request, instances two for each pod; nothing is written."""
     eventually(lambda: seen()["serving"])
@@ -226,6 +235,7 @@ def test_plugins_and_instances(module_result, kubectl, second, seen, audit):
     assert entry["profiles"][0]["plugins"]["queueSort"] == ["PrioritySort"]
     assert entry["profiles"][0]["weights"]["TaintToleration"] == 3
     assert entry["leader"]["acquired_seconds"] >= entry["leader"]["renewed_seconds"]
+    earlier = errors_of(kubectl, second)
     with audit:
         (entry,) = module_result(MODULE, {**options, "gather": ["instances"]})["schedulers"]
     assert len(audit.requests(agent="python")) <= cheap + 3
@@ -234,8 +244,10 @@ def test_plugins_and_instances(module_result, kubectl, second, seen, audit):
     (instance,) = entry["instances"]
     assert (instance["pod"], instance["node"]) == (pod["metadata"]["name"], pod["spec"]["nodeName"])
     assert (instance["ready"], instance["leads"], instance["restarts"], instance["last_end"]) == (True, True, 0, None)
-    # It may not read what tells it who asks, and says so (--authentication-tolerate-lookup-failure).
-    assert "extension-apiserver-authentication" in instance["last_error"]["line"]
+    # It may not read what tells it who asks, and says so (--authentication-tolerate-lookup-failure). Later errors are about events in deleted namespaces.
+    assert "extension-apiserver-authentication" in earlier[0]
+    last = errors_of(kubectl, second)[len(earlier) - 1 :]
+    assert instance["last_error"]["line"].split()[:2] in [line.split()[:2] for line in last]
     assert "profiles" not in entry
 
 
