@@ -72,11 +72,11 @@ def complete(
     """
     items = [{**item, **_derived(item["name"], item["namespace"])} for item in completed(VARIABLE, given, DEFAULTS)]
     found = [error for item in items for error in _errors(item)] + duplicates(items)
+    present = [item for item in items if item["state"] == "present"]
     if variant == "upstream":
         found += [f"{item['where']}: {error}" for item in items for error in _beyond_upstream(item)]
     else:
-        found += [f"{item['where']}: {error}" for item in items if item["state"] == "present" for error in _rejected(item)]
-    present = [item for item in items if item["state"] == "present"]
+        found += [f"{item['where']}: {error}" for item in present for error in _rejected(item)]
     found += shared_names(present, names)
     if variant == "osso":
         remedy = (
