@@ -271,6 +271,8 @@ def test_the_default_scheduler_places_pods_while_the_scheduler_is_unavailable(po
     try:
         await_routing(kubectl, namespace, "default-scheduler")
     finally:
+        # Garbage collection deletes its pod later. Of that one the new Deployment would not become available.
+        eventually(lambda: not kubectl.list("pod", HOME, f"app={NAME}"))
         kubectl.apply({**{key: deployment[key] for key in ("apiVersion", "kind", "spec")}, "metadata": {"name": NAME, "namespace": HOME}})
         report_readiness(kubectl, ready)
     await_routing(kubectl, namespace)

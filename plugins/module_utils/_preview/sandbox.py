@@ -36,6 +36,14 @@ Key = tuple[str, str]
 _SELECTED_NODE = "volume.kubernetes.io/selected-node"
 _PREEMPTOR = re.compile(r"Preempted by pod (\S+) on node ")
 _NOT_FOUND = 404
+# Neither name nor node can exist in a cluster. A scheduler keeps such a pod apart from the nodes that it considers.
+_MARKER = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"namespace": "preview", "name": "-marker-", "uid": "-marker-"},
+    "spec": {"nodeName": "-", "containers": []},
+    "status": {"phase": "Running"},
+}
 _EVENTS = Resource("events.k8s.io/v1", "Event", "events", True)
 """Without this group, kube-scheduler creates events that do not name the pod that preempted."""
 _QUIET = ("/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication",)
@@ -85,8 +93,8 @@ class Sandbox:
         self.pods = self._collections["", "pods"]
         self.answers: dict[Key, Answer] = {}
         self.history: list[Change] = []
-        self.assigned: Counter[tuple[str, Key]] = Counter()
-        self.last_assigned: tuple[str, Key] | None = None
+        self._markers: Counter[str] = Counter()
+        self._is_marked = True
         self.unknown: dict[str, int] = {}
         self.invented: set[str] = set()
         self.last_decision, self.decisions = time.monotonic(), 0
@@ -162,6 +170,21 @@ class Sandbox:
             if present is not None:
                 self._change(self.pods, "DELETED", present)
 
+    def mark(self) -> tuple[str, Key, int] | None:
+        """Add a pod that no other object concerns, on no node of the sandbox, or delete it; the event, the pod, and how many of these there are then.
+
+        None if no pod with a node has come or gone since the last time. A scheduler handles these changes one after the other, and logs each *before* its
+        cache changes: only when it logs the next one, the cache has followed.
+        """
+        with self._lock:
+            if self._is_marked:
+                return None
+            event = "DELETED" if key_of(_MARKER) in self.pods.objects else "ADDED"
+            self._change(self.pods, event, _MARKER)
+            self._is_marked = True
+            self._markers[event] += 1
+            return event, key_of(_MARKER), self._markers[event]
+
     # Objects
 
     def _load(self, obj: Object) -> None:
@@ -169,12 +192,7 @@ class Sandbox:
         metadata = {"uid": "-".join(key_of(obj)), **obj["metadata"], "resourceVersion": "1"}
         one.objects[key_of(obj)] = {**obj, "metadata": metadata}
         if one is self.pods and obj["spec"].get("nodeName"):
-            self._assigned("ADDED", key_of(obj))
-
-    def _assigned(self, event: str, key: Key) -> None:
-        """A pod with a node has come or gone: the scheduler's cache has to follow."""
-        self.assigned[event, key] += 1
-        self.last_assigned = (event, key)
+            self._is_marked = False
 
     def _add_namespaces(self) -> None:
         """A list of kubectl may lack them; selectors of namespaces then match no labels but the name."""
@@ -189,9 +207,7 @@ class Sandbox:
         self._version += 1
         obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(self._version)}}
         if one is self.pods and obj["spec"].get("nodeName"):
-            before = one.objects.get(key_of(obj))
-            if event == "DELETED" or before is None or not before["spec"].get("nodeName"):
-                self._assigned("DELETED" if event == "DELETED" else "ADDED", key_of(obj))
+            self._is_marked = False
         if event == "DELETED":
             one.objects.pop(key_of(obj), None)
         else:

@@ -140,9 +140,8 @@ class Stage:
 
     def _await_cache(self) -> None:
         """Some releases handle changes of pods with and without a node in two goroutines: a pod could be placed before the last change."""
-        last = self.sandbox.last_assigned
-        if last is not None and self._follows:
-            self._follows = self.process.log.await_event(*last, self.sandbox.assigned[last], _FOLLOWED)
+        if self._follows and (mark := self.sandbox.mark()):
+            self._follows = self.process.log.await_event(*mark, _FOLLOWED)
 
     def _report(self, done: int) -> None:
         self._progress(f"{self.candidate.name}: {done} of {self._total} pods")

@@ -84,9 +84,9 @@ def test_E03_a_pod_is_placed_by_it(placed, kubectl):
     namespace, name = placed
     pod = ["get", "pod", name, f"--namespace={namespace}"]
     eventually(lambda: kubectl.json(*pod)["spec"].get("nodeName"))
-    events = kubectl.json("get", "events", f"--namespace={namespace}", f"--field-selector=involvedObject.name={name},reason=Scheduled")[
-        "items"
-    ]
+    selector = f"--field-selector=involvedObject.name={name},reason=Scheduled"
+    # A scheduler writes the event after it has bound the pod, and does not wait for it.
+    events = eventually(lambda: kubectl.json("get", "events", f"--namespace={namespace}", selector)["items"])
     assert {event.get("reportingComponent") or event["source"]["component"] for event in events} == {"secondary-scheduler"}
 
 
@@ -108,7 +108,8 @@ def test_E06_metrics_service(cluster):
 
 
 def test_E07_service_monitor_selects_the_service(cluster, service_monitors):
-    patch(cluster, "secondaryscheduler", "cluster", metadata={"annotations": {"example.com/look": "again"}})
+    # In a second run on the same cluster, too, the annotation changes.
+    patch(cluster, "secondaryscheduler", "cluster", metadata={"annotations": {"example.com/look": uuid.uuid4().hex}})
     monitor = eventually(lambda: cluster.get("servicemonitor"))
     labels = cluster.get("service", "metrics")["metadata"]["labels"]
     assert monitor["spec"]["selector"]["matchLabels"].items() >= LABELS.items()

@@ -221,20 +221,22 @@ def test_requests_that_are_not_served(sandbox):
     assert sandbox.unknown == {"GET x/v1 things": 2, "GET x/v1 things/status": 1}
 
 
-def test_decisions_and_pods_with_nodes_are_counted(sandbox):
-    low, other = ("shop", "low"), ("shop", "p")
-    assert (dict(sandbox.assigned), sandbox.last_assigned) == ({("ADDED", low): 1}, ("ADDED", low))
+def test_a_marker_follows_each_change_of_pods_with_a_node(sandbox):
+    marker = ("preview", "-marker-")
+    assert sandbox.mark() == ("ADDED", marker, 1)
+    assert sandbox.mark() is None
     ask(sandbox, "POST", f"{POD}/binding", {"target": {"name": "a"}})
-    assert (sandbox.last_assigned, sandbox.decisions) == (("ADDED", other), 1)
-    ask(sandbox, "PATCH", f"{POD}/status", {"status": {"phase": "Running"}})
-    assert (sandbox.assigned["ADDED", other], sandbox.decisions) == (1, 1)
+    assert (sandbox.mark(), sandbox.decisions) == (("DELETED", marker, 1), 1)
     ask(sandbox, "DELETE", "/api/v1/namespaces/shop/pods/low")
-    assert (sandbox.last_assigned, sandbox.decisions) == (("DELETED", low), 2)
+    assert (sandbox.mark(), sandbox.decisions) == (("ADDED", marker, 2), 2)
+    # It replaces the bound one.
     sandbox.offer(pod("p"))
-    assert (sandbox.last_assigned, sandbox.answers) == (("DELETED", other), {})
+    assert (sandbox.mark(), sandbox.answers) == (("DELETED", marker, 2), {})
+    # A pod without a node, a pod that is missing, and another kind
+    sandbox.offer(pod("p"))
     sandbox.withdraw(("shop", "missing"))
     ask(sandbox, "DELETE", "/api/v1/nodes/a")
-    assert (sandbox.decisions, sandbox.last_assigned) == (2, ("DELETED", other))
+    assert (sandbox.decisions, sandbox.mark()) == (2, None)
 
 
 def test_a_merge_patch_removes_fields_and_keeps_conditions_of_other_types(sandbox):
