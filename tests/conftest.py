@@ -216,6 +216,8 @@ def namespace(kubectl) -> str:
     """A new namespace of its own; its deletion is not waited for."""
     name = f"test-{uuid.uuid4().hex[:10]}"
     kubectl.create("namespace", {"metadata": {"name": name}})
+    # A controller creates it a moment later, and without it a pod is rejected.
+    kubectl.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}})
     yield name
     kubectl.delete("namespace", name)
 

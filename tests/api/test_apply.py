@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 from support.direct_module import run_directly
+from support.kinds import established
 from support.objects import config_map, deployment, thing, things
 
 
@@ -61,7 +62,7 @@ class TestLifeCycle:
         assert len(first.actions()) == len(manifests) + 1
         assert first.result["requests"]["write"] == len(manifests) + 1
         assert first.result["changed"]
-        kubectl("wait", "--for=jsonpath={.status.observedGeneration}", "deployment/app", f"--namespace={namespace}")
+        kubectl("wait", "--for=jsonpath={.status.observedGeneration}", "deployment/app", f"--namespace={namespace}", "--timeout=100s")
         before = versions(kubectl, first.result)
 
         second = apply(manifests, set_name="all", set_namespace=namespace, prune=True)
@@ -270,8 +271,9 @@ class TestCheckMode:
         ]
         assert len(run.warnings) == 2
 
-    def test_the_server_validates(self, apply, namespace, group):
+    def test_the_server_validates(self, apply, kubectl, namespace, group):
         apply(things(group))
+        established(kubectl, f"things.{group}")
         run = apply(thing(group, namespace, spec={"size": -1}), check=True, succeed=False)
         assert "spec.size" in run.message
         run = apply(thing(group, namespace, spec={"sise": 1}), check=True, succeed=False)
@@ -595,6 +597,7 @@ class TestSets:
     def test_namespaces_and_kinds_that_were_there_before_do_not_become_members(self, apply, kubectl, namespace, group, new):
         own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}
         kubectl.apply(own_namespace, things(group))
+        established(kubectl, f"things.{group}")
         own_namespace["metadata"]["labels"] = {"wanted": "true"}
         options = {"set_name": "mine", "set_namespace": new}
         for writes in (5, 0):

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ import pytest
 from support.access import service_account
 from support.direct_module import run_directly
 from support.objects import config_map, deployment, thing, things
+from support.scheduler import eventually
 from support.tcp_proxy import TcpProxy
 
 
@@ -89,12 +91,9 @@ class TestRefusals:
             },
         )
         try:
-            deadline = time.monotonic() + 30
-            while True:
-                run = run_directly("apply", manifests=config_map(namespace), check=True, succeed=None)
-                if run.failed or time.monotonic() > deadline:
-                    break
-                time.sleep(0.5)
+            run = eventually(
+                lambda: (one := run_directly("apply", manifests=config_map(namespace), check=True, succeed=None)).failed and one
+            )
             assert run.message.startswith(f"ConfigMap {namespace}/settings: could not apply it: ")
             assert "settings belong into the vault" in run.message
         finally:
@@ -283,9 +282,8 @@ class TestConnection:
     def test_a_server_that_stays_away(self, apply, kubectl, proxy, namespace):
         config = through(kubectl, proxy.port)
         proxy.cut(60)
-        started = time.monotonic()
         run = apply(config_map(namespace), kubeconfig=config, retry_seconds=3, succeed=False)
-        assert 2 < time.monotonic() - started < 10
+        assert 2 < int(re.search(r"retried for (\d+) s", run.message)[1]) < 10
         assert f"https://127.0.0.1:{proxy.port} cannot be reached" in run.message
         assert run.message.startswith(f"ConfigMap {namespace}/settings: could not read it: ")
         assert run.result["status"] == 0
@@ -305,22 +303,22 @@ class TestConnection:
             "--patch",
             status,
         ]
+        started = time.monotonic()
         threading.Timer(2, proxy.cut, [5]).start()
         ready = threading.Timer(4, kubectl, become_ready)
         ready.start()
-        started = time.monotonic()
         run = apply(thing(group, namespace), kubeconfig=through(kubectl, proxy.port), wait_for=wait_for, wait_timeout=60)
+        took = time.monotonic() - started
         ready.join()
         kubectl("delete", "customresourcedefinition", f"things.{group}", "--wait=false")
         assert run.actions() == {"Thing one": "unchanged"}
-        assert 6 < time.monotonic() - started < 20
+        assert 6 < took < 50
 
     def test_a_certificate_that_nobody_known_signed(self, fails, kubectl, proxy, tmp_path):
         config = through(kubectl, proxy.port)
         del config["clusters"][0]["cluster"]["certificate-authority-data"]
-        started = time.monotonic()
         message = fails(config_map("default", "never"), kubeconfig=config)
-        assert time.monotonic() - started < 10, "nothing to wait for"
+        assert "retried" not in message, "nothing to wait for"
         assert "could not be verified; give the CA that signed it" in message
 
     def test_unverified_certificates_are_warned_about(self, apply, kubectl, proxy):

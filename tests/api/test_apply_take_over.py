@@ -10,6 +10,8 @@ import json
 
 import pytest
 import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import progress
+from support.kinds import established
 from support.objects import deployment, thing, things
 from support.scheduler import eventually
 
@@ -74,9 +76,13 @@ def ours(namespace) -> dict:
 
 
 def rollouts(kubectl, namespace):
-    """How many there were, once the controller has seen the present one."""
-    generation = kubectl.get("deployment", "app", namespace)["metadata"]["generation"]
-    kubectl("wait", f"--for=jsonpath={{.status.observedGeneration}}={generation}", "deployment/app", f"--namespace={namespace}")
+    """How many there were, once the controller has made all pods of the present one, and thus writes no status any more."""
+
+    def is_made():
+        found = progress(kubectl.get("deployment", "app", namespace))
+        return found.observed and found.updated == found.wanted
+
+    eventually(is_made)
     return len(kubectl.json("get", "replicasets", f"--namespace={namespace}")["items"])
 
 
@@ -192,6 +198,7 @@ def test_their_owner_reference_becomes_ours(apply, kubectl, namespace, written):
 
 def test_a_status_is_taken_over_by_itself(apply, kubectl, namespace, group):
     apply([things(group), thing(group, namespace)])
+    established(kubectl, f"things.{group}")
     theirs = {"conditions": [{"type": "Theirs", "status": "True"}, {"type": "Both", "status": "True"}]}
     kubectl(
         "patch", f"things.{group}", "one", f"--namespace={namespace}", "--subresource=status", "--type=merge", f"--field-manager={OTHER}",

@@ -30,7 +30,7 @@ def others(kubectl):
     files = (ROOT / "roles/operator/files").rglob("*.yaml")
     objects = (one for path in files for one in yaml.safe_load_all(path.read_text()))
     delete_kinds(kubectl, *(one["metadata"]["name"] for one in objects if one.get("kind") == "CustomResourceDefinition"))
-    kubectl("delete", "--ignore-not-found", "namespace", NAMESPACE, "--timeout=60s")
+    kubectl("delete", "--ignore-not-found", "namespace", NAMESPACE, "--timeout=100s")
 
 
 @pytest.fixture

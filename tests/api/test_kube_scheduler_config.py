@@ -11,11 +11,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from support.direct_module import COLLECTIONS, run_directly
-from support.scheduler import IMAGE
+from support.scheduler import IMAGE, eventually
 
 MODULE = "kube_scheduler_config"
 V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n"
@@ -133,10 +132,7 @@ def asking(kubeconfig, kubectl, namespace):
     )
     module.stdin.write(json.dumps({"ANSIBLE_MODULE_ARGS": {**options, "kubeconfig": str(kubeconfig)}}))
     module.stdin.close()
-    deadline = time.monotonic() + 30
-    while len(left_over(kubectl, namespace)) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    eventually(lambda: len(left_over(kubectl, namespace)) == 2)
     yield module
     module.kill()
     module.wait(timeout=30)
@@ -156,7 +152,4 @@ def test_should_nobody_clean_up_the_cluster_does(asking, kubectl, namespace):
     (job,) = kubectl.json("get", "jobs", f"--namespace={namespace}")["items"]
     assert (job["spec"]["activeDeadlineSeconds"], job["spec"]["ttlSecondsAfterFinished"]) == (150, 60)
     kubectl("delete", "job", job["metadata"]["name"], f"--namespace={namespace}")
-    deadline = time.monotonic() + 30
-    while left_over(kubectl, namespace):
-        assert time.monotonic() < deadline, "the Secret does not go with its Job"
-        time.sleep(0.2)
+    eventually(lambda: not left_over(kubectl, namespace))

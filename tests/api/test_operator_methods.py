@@ -122,17 +122,17 @@ class TestManifests:
         usable = [value for value in values if not reconcile_period.problem(annotated(value))]
         assert (usable[0], usable[-1], len(usable)) == ("10m", "2562047h", 8)
         # A policy is effective a moment after its creation.
-        eventually(lambda: "a duration such as 10m" in dry_run(kubectl, annotated("garbage")).stderr, 30)
+        eventually(lambda: "a duration such as 10m" in dry_run(kubectl, annotated("garbage")).stderr)
         assert [value for value in values if dry_run(kubectl, annotated(value)).returncode == 0] == usable
         assert dry_run(kubectl, annotated("garbage", namespace="default")).returncode == 0, "the operator does not watch this namespace"
         assert dry_run(kubectl, {**annotated(""), "metadata": {"name": "none", "namespace": NAMESPACE}}).returncode == 0
 
         binding = kubectl.json("get", "validatingadmissionpolicybinding", POLICY)
         kubectl("delete", "validatingadmissionpolicybinding", POLICY)
-        eventually(lambda: dry_run(kubectl, annotated("garbage")).returncode == 0, 30)
+        eventually(lambda: dry_run(kubectl, annotated("garbage")).returncode == 0)
         kubectl.apply(annotated("garbage"))
         kubectl.apply({**binding, "metadata": {"name": POLICY, "labels": binding["metadata"]["labels"]}})
-        eventually(lambda: dry_run(kubectl, annotated("garbage", "other")).returncode != 0, 30)
+        eventually(lambda: dry_run(kubectl, annotated("garbage", "other")).returncode != 0)
         kubectl("annotate", RESOURCE, "period", "a=b", f"--namespace={NAMESPACE}")
         change = ["annotate", RESOURCE, "period", f"--namespace={NAMESPACE}", "--overwrite"]
         assert "a duration such as 10m" in kubectl(*change, f"{reconcile_period.ANNOTATION}=rubbish", check=False).stderr

@@ -530,7 +530,7 @@ def test_the_scheduler_ends_with_a_killed_preview(silent):
     (started,) = eventually(lambda: children(process.pid), within=60)
     process.kill()
     process.wait()
-    eventually(lambda: not Path("/proc", started).exists(), within=10)
+    eventually(lambda: not Path("/proc", started).exists())
 
 
 def test_a_scheduler_that_needs_what_the_sandbox_lacks(ask, monkeypatch):

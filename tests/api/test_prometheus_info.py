@@ -19,6 +19,7 @@ from support.direct_module import run_directly
 from support.kinds import served
 from support.monitoring import CPU, MEMORY, READ, Stack, grant
 from support.prometheus import NAMESPACE
+from support.scheduler import eventually
 
 MODULE = "prometheus_info"
 
@@ -51,7 +52,7 @@ def look(stack, kubeconfig):
     """Run the module with few seconds to wait; it must not fail unless `failed` is given, and never print a token."""
 
     def run(failed=False, **options):
-        options = {"timeout": 3, "kubeconfig": str(kubeconfig), **options}
+        options = {"timeout": 15, "kubeconfig": str(kubeconfig), **options}
         run = run_directly(MODULE, succeed=not failed, **options)
         assert "eyJ" not in run.output, "a web token begins so"
         return run.result
@@ -142,10 +143,8 @@ def test_long_lived_secret(look, kubectl, reader, stack):
     }
     kubectl.apply({"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/service-account-token", "metadata": about})
     secret = {"name": "reader-token", "namespace": reader["namespace"]}
-    deadline = time.monotonic() + 30
-    while not (result := look(token_secret=secret))["usable"]:
-        assert codes(result) == ["no-token-secret"] or time.monotonic() < deadline, result
-        time.sleep(0.5)
+    # Its controller writes the token a moment later.
+    result = eventually(lambda: (found := look(token_secret=secret))["usable"] and found)
     assert (result["token_from"], result["token_expires"]) == (f"Secret {reader['namespace']}/reader-token", None)
     absent = finding(look(token_secret={**secret, "name": "absent"}, ask=False))
     assert (absent["code"], "does not exist" in absent["message"]) == ("no-token-secret", True)
@@ -158,10 +157,7 @@ def test_legacy_secret(look, kubectl, stack):
     about = {"name": name, "namespace": NAMESPACE, "annotations": {"kubernetes.io/service-account.name": "prometheus-k8s"}}
     kubectl.apply({"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/service-account-token", "metadata": about})
     try:
-        deadline = time.monotonic() + 30
-        while not (result := look(legacy_token_secret=True))["usable"]:
-            assert time.monotonic() < deadline, result
-            time.sleep(0.5)
+        result = eventually(lambda: (found := look(legacy_token_secret=True))["usable"] and found)
         assert result["token_from"] == f"Secret {NAMESPACE}/{name}"
     finally:
         kubectl("delete", "secret", name, f"--namespace={NAMESPACE}")
@@ -316,7 +312,7 @@ def test_an_endpoint_that_accepts_and_never_answers(look, stack):
     silent = finding(result)
     assert (silent["code"], result["reachable"]) == ("no-answer", False)
     assert "would wait for it for many minutes" in silent["hint"]
-    assert took < 15
+    assert took < 60
 
 
 def test_something_else_that_answers(look, stack):

@@ -130,7 +130,7 @@ def scheduler_of(kubectl, namespace, **fields):
 
 def await_routing(kubectl, namespace, name=NAME, **fields):
     """Policies are in use about a second after they are stored."""
-    eventually(lambda: scheduler_of(kubectl, namespace, **fields) == name, 30)
+    eventually(lambda: scheduler_of(kubectl, namespace, **fields) == name)
 
 
 def rename(policy):
@@ -214,7 +214,11 @@ def test_a_second_run_check_mode_and_removal(pools, kubectl, namespace, nodes, a
         own,
         toleration,
     ]
-    rejected = kubectl("create", "--dry-run=server", "--filename=-", stdin=pod("default", spec={"schedulerName": NAME}), check=False)
+    elsewhere = pod("default", spec={"schedulerName": NAME})
+    # This policy, too, is in use a moment after it is stored.
+    rejected = eventually(
+        lambda: (one := kubectl("create", "--dry-run=server", "--filename=-", stdin=elsewhere, check=False)).returncode and one
+    )
     assert f"schedulerName {NAME} is reserved for the namespaces of its pool" in rejected.stderr
     assert scheduler_of(kubectl, namespace, spec={"schedulerName": NAME}) == NAME
     assert scheduler_of(kubectl, HOME, spec={"schedulerName": NAME}) == NAME

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.inventory import everything
+from support.inventory import at_rest, everything
 from support.scheduler import IMAGE, Scheduler
 from support.site import NAMESPACE, VARIABLES, remove, site
 
@@ -26,6 +26,7 @@ profiles:
 
 
 def test_check_on_a_fresh_cluster_predicts_and_writes_nothing(kubectl, audit):
+    at_rest(kubectl)
     before = everything(kubectl, version=True)
     with audit:
         run = site(check=True, diff=True)

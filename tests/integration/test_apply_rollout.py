@@ -10,6 +10,7 @@ import time
 
 import pytest
 from support.objects import deployment
+from support.scheduler import eventually
 
 
 def test_workloads_of_the_set_roll_out(apply, kubectl, namespace):
@@ -29,7 +30,7 @@ def test_workloads_of_the_set_roll_out(apply, kubectl, namespace):
     assert run.result["requests"] == {"read": 1, "write": 0, "dry_run": 0}, "what is rolled out costs no watch"
 
 
-def test_why_it_does_not_roll_out(apply, namespace):
+def test_why_it_does_not_roll_out(apply, kubectl, namespace):
     no_image = deployment(namespace, "no-image", image="registry.k8s.io/does-not-exist:1", replicas=2)
     no_node = deployment(namespace, "no-node", nodeSelector={"example.com/none": "true"})
     crashing = deployment(namespace, "crashing", image="registry.k8s.io/busybox:1")
@@ -37,18 +38,32 @@ def test_why_it_does_not_roll_out(apply, namespace):
         command=["/bin/sh", "-c", "echo the disk is full > /dev/termination-log; exit 3"]
     )
     fine = deployment(namespace, "fine")
+    objects = [no_image, no_node, crashing, fine]
+    assert apply(objects).result["counts"]["created"] == 4
+
+    def is_reported():
+        """The pods show everything that the message names."""
+        pods = {pod["metadata"]["labels"]["app"]: pod["status"] for pod in kubectl.list("pod", namespace)}
+        waits = {name: status["containerStatuses"][0] for name, status in pods.items() if status.get("containerStatuses")}
+        return (
+            kubectl.get("deployment", "fine", namespace)["status"].get("availableReplicas") == 1
+            and "Image" in waits.get("no-image", {"state": {}})["state"].get("waiting", {}).get("reason", "")
+            and any("terminated" in waits.get("crashing", {}).get(key, {}) for key in ("state", "lastState"))
+            and pods.get("no-node", {}).get("conditions")
+        )
+
+    eventually(is_reported)
     started = time.monotonic()
-    run = apply([no_image, no_node, crashing, fine], wait=True, wait_timeout=15, succeed=False)
-    assert 14 < time.monotonic() - started < 25, "one deadline for all"
-    assert run.message.startswith("Not ready after 15 s (wait_timeout). ")
-    by_object = {text.split(":")[0]: text for text in run.message.removeprefix("Not ready after 15 s (wait_timeout). ").split(" | ")}
+    run = apply(objects, wait=True, wait_timeout=10, succeed=False)
+    assert 9 < time.monotonic() - started < 29, "one deadline for all"
+    assert run.message.startswith("Not ready after 10 s (wait_timeout). ")
+    by_object = {text.split(":")[0]: text for text in run.message.removeprefix("Not ready after 10 s (wait_timeout). ").split(" | ")}
     assert set(by_object) == {f"Deployment {namespace}/{name}" for name in ("no-image", "no-node", "crashing")}
     assert "0 available" in by_object[f"Deployment {namespace}/no-image"]
     assert "ErrImagePull" in run.message or "ImagePullBackOff" in run.message
     assert "registry.k8s.io/does-not-exist:1" in by_object[f"Deployment {namespace}/no-image"]
     assert "not scheduled by default-scheduler: 0/" in by_object[f"Deployment {namespace}/no-node"]
     assert "exit code 3: the disk is full" in by_object[f"Deployment {namespace}/crashing"]
-    assert run.result["counts"]["created"] == 4
 
 
 @pytest.mark.long

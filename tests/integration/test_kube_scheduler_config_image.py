@@ -6,12 +6,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from support.access import service_account
 from support.direct_module import run_directly
-from support.scheduler import IMAGE
+from support.scheduler import IMAGE, eventually
 
 MODULE = "kube_scheduler_config"
 V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n"
@@ -56,10 +54,7 @@ def unknown_image(kubectl):
     """The scheduler's image by its digest, which tells nobody what it holds."""
     kubectl("run", "digest", f"--image={IMAGE}", "--restart=Never", "--command", "--", "/bin/kube-scheduler", "--version")
     try:
-        deadline = time.monotonic() + 60
-        while not (found := kubectl("get", "pod", "digest", "--output=jsonpath={.status.containerStatuses[0].imageID}").stdout):
-            assert time.monotonic() < deadline
-            time.sleep(0.3)
+        found = eventually(lambda: kubectl("get", "pod", "digest", "--output=jsonpath={.status.containerStatuses[0].imageID}").stdout)
     finally:
         kubectl("delete", "pod", "digest", "--grace-period=0", "--force")
     assert "@sha256:" in found
@@ -112,7 +107,7 @@ def test_credential_stays_secret(ask, content):
     [
         ({"image": "registry.k8s.io/pause:3.10"}, "has no usable /bin/kube-scheduler"),
         ({"image": "registry.k8s.io/no-such-image:1"}, "cannot be pulled"),
-        ({"ask_service_account": "nobody", "ask_timeout": 3}, 'serviceaccount "nobody" not found'),
+        ({"ask_service_account": "nobody", "ask_timeout": 8}, 'serviceaccount "nobody" not found'),
         ({"ask_timeout": 1, "flags": ["--v=0"]}, "within 1 s"),
     ],
     ids=["no scheduler", "no image", "no pod", "too slow"],

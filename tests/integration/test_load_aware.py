@@ -56,7 +56,7 @@ def test_metrics_are_waited_for_and_schedulers_are_scraped(stack, schedulers):
     assert schedulers["plugins"] == ["LoadVariationRiskBalancing", "TargetLoadPacking"]
     # By the ServiceMonitor that our operator makes
     target = f"serviceMonitor/{NAMESPACE}/secondary-scheduler-{PACKING}/0"
-    eventually(lambda: target in stack.operated_config(), within=60)
+    eventually(lambda: target in stack.operated_config())
 
 
 def test_pods_go_where_the_presets_send_them(stack, schedulers, kubectl, namespace):

@@ -97,10 +97,10 @@ def inside(kubectl, reference) -> Inside:
     kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
     for name, user in (("other-user", USER), ("own-user", None)):
         kubectl("create", f"--namespace={namespace}", "--filename=-", stdin=pod(name, reference, user))
-    kubectl("wait", f"--namespace={namespace}", "--for=condition=Ready", "pod", "--all", "--timeout=90s")
+    kubectl("wait", f"--namespace={namespace}", "--for=condition=Ready", "pod", "--all", "--timeout=300s", timeout=310)
     inside = Inside(kubectl, namespace, "other-user")
     inside.as_own_user = Inside(kubectl, namespace, "own-user")
-    eventually(lambda: inside("test", "-S", "/tmp/warm-runner/socket", check=False).returncode == 0, 60)
+    eventually(lambda: inside("test", "-S", "/tmp/warm-runner/socket", check=False).returncode == 0)
     yield inside
     kubectl("delete", "namespace", namespace, "--wait=false")
 
@@ -246,8 +246,8 @@ def test_a_killed_parent_is_started_again(inside):
     before = inside.python(PARENT)
     inside("sh", "-c", f"kill -9 {before[0].split('/')[2]}")
     # A run at any time in between ends well, forked or not.
-    eventually(lambda: forked(inside.play([FORKED])) and inside.python(PARENT) != before, 60)
-    assert inside.python(ZOMBIES) == []
+    eventually(lambda: forked(inside.play([FORKED])) and inside.python(PARENT) != before)
+    eventually(lambda: inside.python(ZOMBIES) == [])
 
 
 def test_requeue_after(inside):

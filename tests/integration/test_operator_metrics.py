@@ -141,7 +141,7 @@ def test_token_is_used_and_seen_by_nobody(load_aware, stack, kubectl):
     scheduler, before = load_aware(), stack.queries_seen()
     scheduler.write(logLevel="TraceAll", operatorLogLevel="TraceAll")
     scheduler.rest()
-    assert scheduler.condition("MetricsAvailable")[:2] == ("True", "AsExpected")
+    eventually(lambda: scheduler.condition("MetricsAvailable")[:2] == ("True", "AsExpected"))
     (secret,) = scheduler.secrets()
     config = json.loads(decoded(secret["data"]["config.yaml"]))
     provider = config["profiles"][0]["pluginConfig"][0]["args"]["metricProvider"]
@@ -149,7 +149,7 @@ def test_token_is_used_and_seen_by_nobody(load_aware, stack, kubectl):
     assert provider == {"type": "Prometheus", "address": stack.guarded_url, "token": token, "insecureSkipVerify": False}
     # The guard lets nobody in without a token, and the authority is known by SSL_CERT_FILE alone.
     assert "error querying Prometheus" not in scheduler.log()
-    eventually(lambda: stack.queries_seen() > before + 80, within=100)  # the operator asks a handful, load-watcher 102 each time
+    eventually(lambda: stack.queries_seen() > before + 80)  # the operator asks a handful, load-watcher 102 each time
     reconcile(scheduler)
     places = everything(kubectl)
     assert any("kube-scheduler" in text for name, text in places.items() if name.startswith("log secondary-scheduler-load"))
@@ -217,7 +217,7 @@ def test_token_is_renewed_without_a_gap(load_aware, kubectl, replicas):
     assert [(token[-6:], holding(token, places)) for token in seen if holding(token, places)] == []
     assert scheduler.condition("Degraded")[0] == "False"
     scheduler.annotate(prometheus_token_renew_before="60")
-    eventually(lambda: all(node_of(kubectl, name) for name in placed), within=60)
+    eventually(lambda: all(node_of(kubectl, name) for name in placed))
     kubectl("delete", "pod", "--namespace=default", *placed, "--wait=false")
     scheduler.rest()
     eventually(lambda: len(scheduler.secrets()) == 1)
@@ -251,7 +251,7 @@ def silent(address):
 
 def refused(scheduler, reason, said, condition="MetricsUnavailable"):
     """Nothing was brought, and the status says why."""
-    eventually(lambda: said in scheduler.condition("Degraded")[2], within=90)
+    eventually(lambda: said in scheduler.condition("Degraded")[2])
     assert scheduler.condition("Degraded")[:2] == ("True", condition)
     if reason:
         assert scheduler.condition("MetricsAvailable")[:2] == ("False", reason)
@@ -396,7 +396,7 @@ def test_load_watcher_keeps_the_token_from_the_scheduler(stack, kubectl):
             return nodes
 
         # The plugin asks the load-watcher every 30 seconds.
-        eventually(lambda: placed() == {middling}, within=100)
+        eventually(lambda: placed() == {middling})
         # A new token replaces the load-watcher and nothing else.
         scheduler.annotate(prometheus_token_renew_before="590")
         eventually(lambda: scheduler.watchers and scheduler.watchers[0]["metadata"]["name"] != pod["metadata"]["name"])

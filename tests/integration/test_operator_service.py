@@ -242,6 +242,10 @@ def told(scheduler, token, places) -> list[str]:
     return [name for name in holding(token, places) if name != f"ConfigMap/{scheduler.name}" and not name.startswith(secret)]
 
 
+def logged_tasks(kubectl) -> int:
+    return kubectl.log(NAMESPACE, PODS.removeprefix("--selector=")).count("TASK")
+
+
 def test_no_secret_is_told_at_any_verbosity(new, kubectl):
     scheduler = new()
     config, token = with_token(scheduler)
@@ -260,8 +264,11 @@ def test_no_secret_is_told_at_any_verbosity(new, kubectl):
     scheduler.write_config(json.dumps(config))
     # Refused by the API server: the log has the whole output of the run.
     overrides = {"nodeSelector": {"pool": "no valid label!"}}
+    before = logged_tasks(kubectl)
     scheduler.write(operatorLogLevel="TraceAll", unsupportedConfigOverrides=overrides)
     eventually(lambda: scheduler.condition("Degraded")[1] == "ApplyFailed")
+    # The operator logs the output when the run has ended.
+    eventually(lambda: logged_tasks(kubectl) > before)
     places = everything(kubectl)
     assert f"ConfigMap/{scheduler.name}" in holding(token, places)
     assert [name for name in holding(token, places) if name.startswith(f"Secret/{scheduler.workload}-config-")], (

@@ -191,7 +191,7 @@ def test_a_missing_definition_is_told_until_it_is_there(plugin_scheduler, kubect
     }
     try:
         kubectl.apply(definition)
-        eventually(lambda: scheduler.condition("PluginsReady")[:2] == ("True", "AsExpected"), within=120)
+        eventually(lambda: scheduler.condition("PluginsReady")[:2] == ("True", "AsExpected"))
     finally:
         delete_kinds(kubectl, name)
 

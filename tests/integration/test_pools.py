@@ -54,7 +54,7 @@ def test_pods_of_a_namespace_on_nodes_of_their_own(kubectl, module_result, play,
             answer = kubectl("create", "--dry-run=server", "--filename=-", "--output=json", stdin=trial)
             return json.loads(answer.stdout)["spec"]["schedulerName"] == name
 
-        eventually(routed, 30)
+        eventually(routed)
         kubectl.create("pod", pod(namespace, "bare"), namespace)
         web = deployment(namespace, "web", image=PAUSE, replicas=2)
         store = {**deployment(namespace, "store", image=PAUSE), "kind": "StatefulSet"}
@@ -107,8 +107,8 @@ def test_a_collision(kubectl, module_result, namespace, node):
     kubectl.create(
         "pod", pod(namespace, "first", nodeSelector={"kubernetes.io/hostname": node}, resources={"requests": {"cpu": "100m"}}), namespace
     )
-    eventually(lambda: kubectl.get("pod", "first", namespace)["status"].get("startTime"))
     kubectl.create("pod", pod(namespace, "second", schedulerName="stale", resources={"requests": {"cpu": cores}}), namespace)
+    eventually(lambda: kubectl.get("pod", "first", namespace)["status"].get("startTime"))
     binding = {
         "apiVersion": "v1",
         "kind": "Binding",

@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
-from support.inventory import everything
-from support.scheduler import IMAGE, Scheduler
+from support.inventory import at_rest, everything
+from support.scheduler import IMAGE, Scheduler, eventually
 from support.site import NAMESPACE, VARIABLES, remove, site
 
 
@@ -18,11 +16,8 @@ from support.site import NAMESPACE, VARIABLES, remove, site
 def fresh(kubectl):
     """A cluster without us, and without the namespaces that other tests leave to be deleted."""
     remove()
-    deadline = time.monotonic() + 120
-    while kubectl("get", "namespaces", "--output=name").stdout.count("namespace/test-"):
-        assert time.monotonic() < deadline, "namespaces of earlier tests do not go away"
-        time.sleep(0.5)
-    return everything(kubectl)
+    eventually(lambda: "namespace/test-" not in kubectl("get", "namespaces", "--output=name").stdout)
+    return at_rest(kubectl)
 
 
 def test_comparison_sees_a_planted_object(fresh, kubectl):
@@ -101,9 +96,6 @@ def test_check_of_remove_predicts_and_writes_nothing(installed, kubectl, audit):
 def test_remove_leaves_nothing(installed, fresh, kubectl):
     assert everything(kubectl) - fresh, "nothing to remove"
     remove()
-    deadline = time.monotonic() + 60
-    while (left := everything(kubectl) - fresh) and time.monotonic() < deadline:
-        time.sleep(1)
-    assert left == set()
+    eventually(lambda: everything(kubectl) <= fresh)
     assert fresh - everything(kubectl) == set()
     assert remove().changed == []

@@ -36,7 +36,7 @@ def olm(own_cluster, kubectl) -> Olm:
 @pytest.fixture(autouse=True)
 def packages_are_served(olm, kubectl):
     """Tests begin while OLM's package server is available: OLM replaces it by itself now and then, and every discovery of kinds fails meanwhile."""
-    kubectl("wait", "--for=condition=Available", "--timeout=300s", "apiservice/v1.packages.operators.coreos.com")
+    kubectl("wait", "--for=condition=Available", "--timeout=300s", "apiservice/v1.packages.operators.coreos.com", timeout=310)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import uuid
 
 import pytest
 from support.direct_module import run_directly
+from support.kinds import established
 from support.olm import GROUP, NAMESPACE, Bundle, Package
 
 SOURCE = "preparing"
@@ -69,7 +70,7 @@ def existing(kubectl, namespace):
     definitions = [definition(package) for package in ("strict", "scoped")]
     for crd in definitions:
         kubectl.apply(crd)
-        kubectl("wait", "--for=condition=Established", f"customresourcedefinition/{crd['metadata']['name']}")
+        established(kubectl, crd["metadata"]["name"])
         api_version = f"{crd['spec']['group']}/v1"
         kubectl.apply({"apiVersion": api_version, "kind": "Thing", "metadata": {"name": "one", "namespace": namespace}, "spec": {}})
     yield

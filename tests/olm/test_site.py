@@ -11,12 +11,11 @@ channel. F020, F021: away. By manifests and back: test_role.py.
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from conformance.operator.steps import reconcile
 from support.cluster import Audit
-from support.inventory import everything, sees_what_is_planted
+from support.inventory import at_rest, everything, sees_what_is_planted
 from support.scheduler import Scheduler, eventually
 from support.shipped import Shipped
 from support.site import NAMESPACE, VARIABLES, remove, removed, site
@@ -34,11 +33,8 @@ def shipped(olm, tmp_path_factory) -> Shipped:
 def fresh(olm, kubectl):
     """A cluster without us, and without the namespaces that other tests leave to be deleted."""
     removed(kubectl)
-    deadline = time.monotonic() + 180
-    while kubectl("get", "namespaces", "--output=name").stdout.count("namespace/test-"):
-        assert time.monotonic() < deadline, "namespaces of earlier tests do not go away"
-        time.sleep(0.5)
-    yield everything(kubectl)
+    eventually(lambda: "namespace/test-" not in kubectl("get", "namespaces", "--output=name").stdout)
+    yield at_rest(kubectl)
     removed(kubectl)
 
 
@@ -77,7 +73,7 @@ def operator_pods(kubectl) -> set[str]:
 def test_f001_from_nothing_to_a_pod(installed, shipped, olm, kubectl, olm_scheduler):
     probe = installed.task("Verify each scheduler with a test pod").result["results"][0]
     assert probe["scheduler"] == "secondary-scheduler"
-    assert olm.phase(shipped.csv(shipped.version), NAMESPACE) == ("Succeeded", "InstallSucceeded")
+    eventually(lambda: olm.phase(shipped.csv(shipped.version), NAMESPACE) == ("Succeeded", "InstallSucceeded"))
     assert olm_scheduler.condition("Available")[0] == "True"
     owners = kubectl.get("deployment", "osso-scheduler-operator", NAMESPACE)["metadata"]["ownerReferences"]
     assert [owner["kind"] for owner in owners] == ["ClusterServiceVersion"]
@@ -97,7 +93,7 @@ def test_f019_upgrade_along_the_channel(installed, shipped, by_olm, olm, kubectl
     assert pods
     run = by_olm("1.1.0")
     assert run.changed
-    assert olm.phase(shipped.csv("1.1.0"), NAMESPACE) == ("Succeeded", "InstallSucceeded")
+    eventually(lambda: olm.phase(shipped.csv("1.1.0"), NAMESPACE) == ("Succeeded", "InstallSucceeded"))
     assert eventually(lambda: olm.phase(shipped.csv(shipped.version), NAMESPACE) == ("", ""))
     eventually(lambda: operator_pods(kubectl) and not operator_pods(kubectl) & operator)
     reconcile(olm_scheduler)

@@ -20,7 +20,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from urllib.error import HTTPError
 from urllib.request import Request as HttpRequest
 from urllib.request import urlopen
 
@@ -191,12 +190,13 @@ class BareCluster:
         def see_to_it():
             while not over.wait(0.1):
                 for path, part, finish in (("/api/v1/namespaces", "spec", "/finalize"), ("/apis/apps/v1/deployments", "metadata", "")):
-                    for found in json.loads(self.get(path))["items"]:
-                        about = found["metadata"]
-                        if "deletionTimestamp" in about:
-                            found[part]["finalizers"] = []
-                            home = f"/apis/apps/v1/namespaces/{about['namespace']}/deployments" if "namespace" in about else path
-                            with suppress(HTTPError):  # it is gone, or another one wrote
+                    # Of HTTP: it is gone, or another one wrote.
+                    with suppress(OSError):
+                        for found in json.loads(self.get(path))["items"]:
+                            about = found["metadata"]
+                            if "deletionTimestamp" in about:
+                                found[part]["finalizers"] = []
+                                home = f"/apis/apps/v1/namespaces/{about['namespace']}/deployments" if "namespace" in about else path
                                 self.get(f"{home}/{about['name']}{finish}", method="PUT", data=json.dumps(found).encode())
 
         thread = threading.Thread(target=see_to_it, daemon=True)
@@ -245,7 +245,7 @@ class BareCluster:
         """What administrator and nobody have asked since that position, but for this class."""
         with self.audit_log.open() as log:
             log.seek(since)
-            events = [json.loads(line) for line in log]
+            events = [json.loads(line) for line in log if line.endswith("\n")]
         found = [Request.from_event(event) for event in events if event["stage"] == "ResponseComplete"]
         return [one for one in found if one.user in (ADMIN, NOBODY) and not one.agent.startswith("Python-urllib")]
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import uuid
 
+from .scheduler import eventually
+
 # What comes, goes and changes by itself on a cluster at rest.
 RESTLESS = {"Event", "Lease", "Node"}
 
@@ -19,7 +21,6 @@ def everything(kubectl, version=False) -> set[tuple[str, ...]]:
     """
     named = "-o=jsonpath={range .items[?(@.status.phase=='Terminating')]}{.metadata.name}{' '}{end}"
     leaving = set(kubectl("get", "namespaces", named).stdout.split())
-    listed = kubectl("api-resources", "--verbs=list", "--output=name").stdout.split()
     columns = [
         "V:.apiVersion",
         "K:.kind",
@@ -27,9 +28,30 @@ def everything(kubectl, version=False) -> set[tuple[str, ...]]:
         "N:.metadata.name",
         *(["R:.metadata.resourceVersion"] if version else []),
     ]
-    answer = kubectl("get", ",".join(listed), "--all-namespaces", "--no-headers", f"--output=custom-columns={','.join(columns)}")
+
+    def listed():
+        """The API server serves each kind that it lists."""
+        kinds = kubectl("api-resources", "--verbs=list", "--output=name", check=False)
+        if kinds.returncode:
+            return None
+        output = f"--output=custom-columns={','.join(columns)}"
+        found = kubectl("get", ",".join(kinds.stdout.split()), "--all-namespaces", "--no-headers", output, check=False)
+        return None if found.returncode else found
+
+    # A kind that is deleted at this moment, or a server of further kinds that does not answer, fails one of both.
+    answer = eventually(listed)
     rows = {tuple(line.split()) for line in answer.stdout.splitlines() if line.strip()}
     return {row for row in rows if row[1] not in RESTLESS and row[2] not in leaving and not (row[1] == "Namespace" and row[3] in leaving)}
+
+
+def at_rest(kubectl) -> set[tuple[str, ...]]:
+    """`everything`, as soon as nothing comes and goes any more, such as the rests of kinds that were deleted."""
+
+    def unchanged():
+        found = everything(kubectl)
+        return found == everything(kubectl) and found
+
+    return eventually(unchanged)
 
 
 def sees_what_is_planted(kubectl) -> None:

@@ -78,15 +78,15 @@ def delete_kinds(kubectl, *names: str) -> None:
         spec = found["spec"]
         version = next(version["name"] for version in spec["versions"] if version["served"])
         path = f"/apis/{spec['group']}/{version}/{spec['names']['plural']}"
-        eventually(lambda path=path: kubectl("get", f"--raw={path}", check=False).returncode == 0, within=30)
+        eventually(lambda path=path: kubectl("get", f"--raw={path}", check=False).returncode == 0)
     if existing:
-        kubectl("delete", "customresourcedefinition", *(found["metadata"]["name"] for found in existing), "--timeout=120s")
+        kubectl("delete", "customresourcedefinition", *(found["metadata"]["name"] for found in existing), "--timeout=120s", timeout=130)
 
 
 def established(kubectl, *names: str) -> None:
     """Wait until the API server serves the kinds of these definitions, and lists them among its groups."""
     for name in names:
-        eventually(lambda name=name: _is_established(kubectl, name), within=30)
+        eventually(lambda name=name: _is_established(kubectl, name))
 
 
 def _is_established(kubectl, name: str) -> bool:

@@ -33,7 +33,7 @@ try:
         print(json.dumps([answer.status, answer.read().decode()]))
 except urllib.error.HTTPError as error:
     print(json.dumps([error.code, error.read().decode()]))
-except urllib.error.URLError as error:
+except OSError as error:
     print(json.dumps([0, str(error)]))
 """
 

@@ -32,7 +32,8 @@ READ = [
 ]
 RULES = {
     CPU: '1 - avg by (instance) (rate(node_cpu_seconds_total{mode="idle"}[10s]))',
-    MEMORY: "1 - sum by (instance) (node_memory_MemAvailable_bytes) / sum by (instance) (node_memory_MemTotal_bytes)",
+    MEMORY: "1 - sum by (instance) (last_over_time(node_memory_MemAvailable_bytes[10s]))"
+    " / sum by (instance) (last_over_time(node_memory_MemTotal_bytes[10s]))",
 }
 # Over so many seconds load-watcher averages.
 WINDOW = 15 * 60

@@ -300,10 +300,11 @@ class Olm:
             csvs = [csv for csv in self._kubectl.list("clusterserviceversion", namespace) if not _is_copied(csv)]
             definitions |= {owned["name"] for csv in csvs for owned in _owned(csv)}
             for kind in ("subscriptions", "clusterserviceversions", "installplans", "catalogsources", "operatorgroups"):
-                self._kubectl("delete", f"{kind}.{GROUP}", "--all", f"--namespace={namespace}", "--ignore-not-found", "--timeout=180s")
+                where = ("--all", f"--namespace={namespace}", "--ignore-not-found")
+                self._kubectl("delete", f"{kind}.{GROUP}", *where, "--timeout=180s", timeout=190)
         for name in sorted(definitions):
             if not any(name in {owned["name"] for owned in _owned(csv)} for csv in self._all("clusterserviceversions")):
-                self._kubectl("delete", "customresourcedefinition", name, "--ignore-not-found", "--timeout=180s")
+                self._kubectl("delete", "customresourcedefinition", name, "--ignore-not-found", "--timeout=180s", timeout=190)
         for operator in self._all("operators"):
             if operator["metadata"]["name"].rpartition(".")[2] in namespaces:
                 self._kubectl("delete", f"operators.{GROUP}", operator["metadata"]["name"], "--ignore-not-found")

@@ -17,10 +17,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand import rec
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import is_complete
 from ansible_collections.osso.scheduler.plugins.plugin_utils import operand_templates
 
-from .scheduler import Scheduler, eventually
+from .scheduler import WITHIN, Scheduler, eventually
 
 USER = "65532"
-SECONDS = 30  # for a removal
 
 
 def ready(pod) -> dict:
@@ -76,12 +75,12 @@ class Operator:
             return operand_templates.manifests(variables, USER)
 
         return reconcile.reconcile(
-            self._client, resource or scheduler.resource, render, SECONDS, [scheduler.namespace], self.warnings.append
+            self._client, resource or scheduler.resource, render, WITHIN, [scheduler.namespace], self.warnings.append
         )
 
     def finalize(self, scheduler: Scheduler) -> reconcile.Result:
         """What follows the deletion of its resource, which need not have been deleted."""
-        return reconcile.finalize(self._client, scheduler.resource, SECONDS, [scheduler.namespace], self.warnings.append)
+        return reconcile.finalize(self._client, scheduler.resource, WITHIN, [scheduler.namespace], self.warnings.append)
 
     def requests(self, scheduler: Scheduler) -> dict[str, int]:
         """How many requests one reconcile sends: ``read``, ``write`` and ``dry_run``."""

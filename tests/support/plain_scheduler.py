@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from contextlib import contextmanager
 
@@ -73,7 +74,7 @@ def plain_scheduler(kubectl, image=IMAGE, config=CONFIG, restricted=False):
         "command": ["/bin/kube-scheduler"],
         "args": ["--config=/etc/second/config.yaml", "--authentication-tolerate-lookup-failure=true"],
         "volumeMounts": [{"name": "config", "mountPath": "/etc/second"}, {"name": "tmp", "mountPath": "/tmp"}],
-        "readinessProbe": {"httpGet": {"scheme": "HTTPS", "port": 10259, "path": "/healthz"}, "periodSeconds": 1},
+        "readinessProbe": {"httpGet": {"scheme": "HTTPS", "port": 10259, "path": "/healthz"}, "periodSeconds": 1, "timeoutSeconds": 10},
     }
     pod = {
         "serviceAccountName": "second",
@@ -109,3 +110,11 @@ def plain_scheduler(kubectl, image=IMAGE, config=CONFIG, restricted=False):
     finally:
         kubectl("delete", "clusterrolebinding", *(item["metadata"]["name"] for item in bindings), "--ignore-not-found")
         kubectl("delete", "namespace", namespace, "--wait=false")
+
+
+def errors_of(kubectl, second) -> list[str]:
+    """The lines of errors in the log of the scheduler's pod, with single spaces."""
+    pods = kubectl.json("get", "pods", f"--namespace={second}")["items"]
+    (name,) = (one["metadata"]["name"] for one in pods if "deletionTimestamp" not in one["metadata"])
+    log = kubectl("logs", name, f"--namespace={second}").stdout
+    return [" ".join(line.split()) for line in log.splitlines() if re.match(r"E[0-9]{4} ", line)]

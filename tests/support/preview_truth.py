@@ -170,10 +170,10 @@ class Cluster:
             key = key_of(pod)
             self.delete(pod)
             if node:
-                log.await_event("DELETED", key, 1, 10)
+                log.await_event("DELETED", key, 1, 60)
             pod = {**pod, "spec": {**pod["spec"], "nodeName": row["node"]}}
             self.create(pod)
-            assert log.await_event("ADDED", key, 1 + bool(node), 10)
+            assert log.await_event("ADDED", key, 1 + bool(node), 60)
 
     def remove(self) -> None:
         for pod in self.client.list(PODS, self.namespace):

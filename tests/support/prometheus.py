@@ -197,7 +197,7 @@ class Monitoring:
         pattern = r'^prometheus_http_requests_total\{.*handler="/api/v1/query".*\} (\S+)$'
         return sum(float(count) for count in re.findall(pattern, _request(f"{self.url}/metrics"), re.MULTILINE))
 
-    def wait_for(self, metric: str, *instances: str, within: float = 60) -> None:
+    def wait_for(self, metric: str, *instances: str, within: float = 180) -> None:
         """Wait until the metric exists for these instances."""
         deadline = time.monotonic() + within
         while set(instances) - set(found := self.query(metric)):
@@ -216,7 +216,7 @@ class Monitoring:
         if left := processes.running(self._layout).get(name):
             processes.stop([left])  # of a run that was killed
         self._running[name] = processes.spawn(self._layout, name, argv, "")
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not _answers(url):
             assert self._running[name].poll() is None, f"{name} ended: {self.log(name)[-2000:]}"
             assert time.monotonic() < deadline, f"{name} does not answer: {self.log(name)[-2000:]}"

@@ -184,5 +184,5 @@ class Scheduler:
         return any(reported.items() <= generation.items() for generation in generations)
 
     def delete(self):
-        self.kubectl("delete", "secondaryscheduler", self.name, f"--namespace={self.namespace}", "--ignore-not-found", "--timeout=60s")
+        self.kubectl("delete", "secondaryscheduler", self.name, f"--namespace={self.namespace}", "--ignore-not-found", "--timeout=100s")
         self.kubectl("delete", "configmap", self.name, f"--namespace={self.namespace}", "--ignore-not-found")

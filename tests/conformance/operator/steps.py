@@ -86,7 +86,7 @@ def operator_down(kubectl):
         yield
     finally:
         kubectl(*scale, "--replicas=1")
-        kubectl("rollout", "status", f"deployment/{OPERATOR}", f"--namespace={NAMESPACE}", "--timeout=60s")
+        kubectl("rollout", "status", f"deployment/{OPERATOR}", f"--namespace={NAMESPACE}", "--timeout=100s")
 
 
 class Machines:

@@ -150,7 +150,7 @@ def test_B06_deletion_leaves_nothing_behind(new, kubectl):
     assert len(bindings) >= 2
     assert [owners(binding) for binding in bindings] == [[]] * len(bindings), "an owner in a namespace is invalid for what has none"
     assert scheduler.get("lease"), "its replicas elect a leader"
-    kubectl("delete", "secondaryscheduler", scheduler.name, f"--namespace={NAMESPACE}", "--timeout=60s")
+    kubectl("delete", "secondaryscheduler", scheduler.name, f"--namespace={NAMESPACE}", "--timeout=100s")
     eventually(lambda: made().keys() == set())
     eventually(
         lambda: not kubectl.json("get", "pods,replicasets", f"--namespace={NAMESPACE}", f"--selector=app={scheduler.workload}")["items"]

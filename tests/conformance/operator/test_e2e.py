@@ -92,7 +92,7 @@ def test_E03_a_pod_is_placed_by_it(placed, kubectl):
 
 def test_E04_the_namespace_of_its_pods_can_be_deleted(placed, kubectl):
     namespace, _name = placed
-    kubectl("delete", "namespace", namespace, "--timeout=60s")
+    kubectl("delete", "namespace", namespace, "--timeout=100s")
     assert kubectl.json("get", "namespace", namespace, "--ignore-not-found") is None
 
 
