@@ -14,7 +14,7 @@ import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import is_complete
 from support.kinds import delete_kinds
 from support.operand import reconcile
-from support.scheduler import Scheduler, eventually
+from support.scheduler import Scheduler, await_end, eventually
 from support.site import NAMESPACE, RESOURCE, remove
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +26,7 @@ UPSTREAM = {"operator_variant": "upstream", "operator_image": "quay.io/openshift
 def others(kubectl):
     """What other files have left. They expect a cluster on which nothing is installed."""
     remove()
+    await_end(kubectl, "roles,rolebindings", "--selector=osso.scheduler/set")
     yield ours(kubectl)
     files = (ROOT / "roles/operator/files").rglob("*.yaml")
     objects = (one for path in files for one in yaml.safe_load_all(path.read_text()))

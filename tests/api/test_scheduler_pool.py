@@ -11,7 +11,7 @@ import json
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.custom_scheduler import documented_config
 from support.operator_in_process import crashing, ready
-from support.scheduler import IMAGE, eventually, without_ending_schedulers
+from support.scheduler import IMAGE, await_end, eventually
 from support.site import NAMESPACE as OPERATOR
 from support.site import site
 
@@ -53,7 +53,8 @@ def configure(kubectl, *plugin_config):
 @pytest.fixture(scope="module", autouse=True)
 def _scheduler(kubectl):
     """A Deployment of kube-scheduler, of whose pod the test reports that it is ready."""
-    without_ending_schedulers(kubectl)
+    # Policies of pools name the homes of all schedulers.
+    await_end(kubectl, "deployments")
     kubectl("create", "namespace", HOME)
     configure(kubectl, {"name": "NodeAffinity", "args": {"addedAffinity": AFFINITY}})
     container = {

@@ -11,7 +11,7 @@ import re
 
 import pytest
 from support.objects import deployment
-from support.scheduler import IMAGE, eventually, without_ending_schedulers
+from support.scheduler import IMAGE, await_end, eventually
 
 PAUSE = "registry.k8s.io/pause:3.10"
 
@@ -42,7 +42,8 @@ def test_pods_of_a_namespace_on_nodes_of_their_own(kubectl, module_result, play,
         }
         return play("osso.scheduler.custom_scheduler", variables=variables)
 
-    without_ending_schedulers(kubectl)
+    # Policies of pools name the homes of all schedulers.
+    await_end(kubectl, "deployments")
     try:
         # One run labels the node before the scheduler is verified with a pod, and routes pods afterwards.
         deploy()

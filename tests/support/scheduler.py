@@ -32,13 +32,14 @@ def eventually(check, within=WITHIN):
     return answer
 
 
-def without_ending_schedulers(kubectl) -> None:
-    """Wait until namespaces that are being deleted, those of earlier tests, have no Deployment: the policies of pools name the homes of all schedulers."""
+def await_end(kubectl, *kinds_and_selector) -> None:
+    """Wait until namespaces that are being deleted, those of earlier tests, have no such object."""
 
     def ended():
-        """No Deployment is in a namespace that is being deleted."""
+        """No such object is in a namespace that is being deleted."""
         gone = {one["metadata"]["name"] for one in kubectl.list("namespace") if one["status"]["phase"] == "Terminating"}
-        return not [one for one in kubectl.json("get", "deployments", "--all-namespaces")["items"] if one["metadata"]["namespace"] in gone]
+        found = kubectl.json("get", *kinds_and_selector, "--all-namespaces")["items"]
+        return not [one for one in found if one["metadata"]["namespace"] in gone]
 
     eventually(ended)
 

@@ -329,14 +329,14 @@ def test_a_list_of_objects_may_be_larger_than_a_configuration(command):
     """as `kubectl get configmaps -A -o yaml` writes it for most clusters"""
     item = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: c{0}}}\n  data: {{ca: {1}}}\n"
     wrong = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: wrong}\n  data: {c: " + json.dumps(MISSPELT) + "}\n"
-    many = "".join(item.format(number, "x" * 400) for number in range(3000))
+    many = "".join(item.format(number, "x" * 4000) for number in range(300))
     for text in (many, many.replace("- ", "", 1).replace("\n- ", "\n---\n").replace("\n  ", "\n")):
         listed = "apiVersion: v1\nkind: List\nitems:\n" + many + wrong if text is many else text + "---\n" + config_map(MISSPELT)
         assert len(listed) > 2**20
         status, out, _err = command(listed, "--kubernetes=1.31")
         assert (status, len(out.splitlines()), "NodeResourceFit" in out) == (1, 1, True), out
     objects = [
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"c{number}"}, "data": {"c": "x" * 400}} for number in range(3000)
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"c{number}"}, "data": {"c": "x" * 4000}} for number in range(300)
     ]
     objects.append({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "wrong"}, "data": {"c": MISSPELT}})
     status, out, _err = command(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}), "--kubernetes=1.31")
