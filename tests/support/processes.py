@@ -9,7 +9,17 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import subprocess
 from pathlib import Path
+
+from .scheduler import eventually
+
+
+def started(argv, **options) -> subprocess.Popen:
+    """A process of which /proc shows the command line, and so its environment: it does a moment after `Popen` returns."""
+    process = subprocess.Popen(argv, **options)
+    eventually(lambda: Path(f"/proc/{process.pid}/cmdline").read_text().split("\0")[:-1] == argv)
+    return process
 
 
 def descendants(pid, word) -> list[int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
 import threading
 import time
 import uuid
@@ -18,6 +17,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import process
 from support.certificates import Authority
+from support.processes import started
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -60,12 +60,12 @@ def start():
     """Start a process with an unusual command line: the process and that line."""
     running = []
 
-    def started(argv=None):
+    def start(argv=None):
         argv = argv or ["sleep", f"60.{uuid.uuid4().int % 10**9:09}"]
-        running.append(subprocess.Popen(argv))
+        running.append(started(argv))
         return running[-1], argv
 
-    yield started
+    yield start
     for one in running:
         one.kill()
         one.wait()

@@ -12,11 +12,11 @@ import json
 import os
 import signal
 import stat
-import subprocess
 import uuid
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import rollback
+from support.processes import started
 
 
 @pytest.fixture
@@ -187,14 +187,14 @@ def test_when_the_configuration_of_before_is_restored(path, config, more, restor
 def program():
     """A process with an unusual command line, and that line."""
     argv = ["sleep", f"60.{uuid.uuid4().int % 10**9:09}"]
-    with subprocess.Popen(argv) as started:
-        yield started, argv
-        started.kill()
+    with started(argv) as process:
+        yield process, argv
+        process.kill()
 
 
 def test_a_process_is_found_by_its_exact_command_line(program, tmp_path):
-    started, argv = program
-    assert rollback.processes(argv) == [started.pid]
+    process, argv = program
+    assert rollback.processes(argv) == [process.pid]
     assert rollback.processes(argv[:1]) == rollback.processes([*argv, "x"]) == []
     (tmp_path / "12").mkdir()
     (tmp_path / "12/cmdline").write_bytes(b"a\0b\0")
@@ -207,16 +207,16 @@ def test_a_process_is_found_by_its_exact_command_line(program, tmp_path):
 @pytest.mark.parametrize(("known", "manifest", "ends"), [(False, "old", True), (True, "old", False), (False, "new", False)])
 def test_a_process_that_ran_with_the_new_text_has_to_end(path, config, program, known, manifest, ends):
     """kubelet restarts it only if the manifest changes."""
-    started, argv = program
+    process, argv = program
     rollback.record(change(path))
     path.write_text(manifest)
-    about = {"argv": argv, "running": [started.pid] if known else []}
+    about = {"argv": argv, "running": [process.pid] if known else []}
     made = change(path, config=str(config), config_after=rollback.digest("served"), found="before", **about)
-    assert rollback.restore(made) == (True, [started.pid] if ends else [])
+    assert rollback.restore(made) == (True, [process.pid] if ends else [])
     if ends:
-        assert started.wait(10) == -signal.SIGTERM
-    assert started.poll() is None or ends
-    rollback.end([started.pid] if ends else [])  # it has ended already
+        assert process.wait(10) == -signal.SIGTERM
+    assert process.poll() is None or ends
+    rollback.end([process.pid] if ends else [])  # it has ended already
 
 
 def test_files_that_are_no_longer_used(tmp_path):
