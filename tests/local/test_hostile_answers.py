@@ -91,7 +91,7 @@ def vector(*samples):
 
 def examined(url, **options):
     """The result of the module for a cluster of one node, and how long it took."""
-    params = {"token": TOKEN, "insecure_skip_verify": False, "prometheus_ca": None, "plugins": load_aware(), "timeout": TIMEOUT}
+    params = {"token": TOKEN, "insecure_skip_verify": False, "prometheus_ca": None, "plugins": load_aware(), "timeout": 30}
     cluster = SimpleNamespace(resource=lambda *_kind: None, list=lambda _resource: [NODE])
     start = time.monotonic()
     result = inspect_prometheus(Options(url=url, **{**params, **options}), lambda: cluster)
@@ -124,7 +124,7 @@ UNEXPECTED = {
 def test_another_form(server, name):
     server.answer = whole(UNEXPECTED[name])
     for options in ({}, {"alerts": ["A"], "plugins": []}):
-        result, seconds = examined(server.url, **options)
+        result, seconds = examined(server.url, timeout=TIMEOUT, **options)
         assert "not-prometheus" in errors(result)
         assert not result["usable"]
         assert seconds < 20
@@ -232,7 +232,7 @@ def drip(head, piece=b"x"):
 )
 def test_byte_after_byte(server, head):
     server.answer = drip(head)
-    result, seconds = examined(server.url)
+    result, seconds = examined(server.url, timeout=TIMEOUT)
     assert errors(result) == ["no-answer"]
     assert seconds < 20 * TIMEOUT
 
@@ -240,7 +240,7 @@ def test_byte_after_byte(server, head):
 def test_byte_after_byte_from_a_proxy(server, monkeypatch):
     server.answer = drip(b"HTTP/1.1 200 OK\r\nX: ")
     monkeypatch.setenv("https_proxy", server.url)
-    result, seconds = examined("https://prometheus.example.com", insecure_skip_verify=True)
+    result, seconds = examined("https://prometheus.example.com", insecure_skip_verify=True, timeout=TIMEOUT)
     assert errors(result) == ["unreachable"]
     assert seconds < 20 * TIMEOUT
 
@@ -272,7 +272,7 @@ def test_endless_answers(server, head, piece):
 @pytest.mark.parametrize("piece", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" * 1000])
 def test_endless_interim_answers(server, piece):
     server.answer = endless(b"", piece)
-    assert errors(examined(server.url)[0]) == ["no-answer"]
+    assert errors(examined(server.url, timeout=TIMEOUT)[0]) == ["no-answer"]
 
 
 def test_answers_that_are_cut_off(server):
@@ -367,7 +367,7 @@ def test_any_answer_is_a_finding(server, given_answers):
     pending = list(given_answers)
     server.answer = lambda: iter([pending.pop(0) if len(pending) > 1 else pending[0]])
     for options in ({}, {"alerts": ["A"], "plugins": []}):
-        result, seconds = examined(server.url, **options)
+        result, seconds = examined(server.url, timeout=TIMEOUT, **options)
         assert result["usable"] is not None
         assert seconds < 20 * TIMEOUT
 

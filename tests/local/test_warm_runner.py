@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from support.scheduler import eventually
+from support.scheduler import WITHIN, eventually
 
 SOURCE = Path(__file__).parents[2] / "operator/image/warm_runner"
 # The parent, with programs that execute their first argument.
@@ -96,7 +96,7 @@ class Pod:
     def with_parent(self):
         with self.start("warm-parent", stdout=None, stderr=None) as parent:
             self.parent = parent.pid
-            eventually(self.socket.exists, 20)
+            eventually(self.socket.exists)
             try:
                 yield self
             finally:
@@ -195,7 +195,7 @@ def test_signals_reach_the_child(warm):
     with warm.start("ansible-runner", program) as client:
         client.stdout.readline()
         client.terminate()
-        assert client.wait(20) == 42
+        assert client.wait(WITHIN) == 42
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -206,8 +206,8 @@ def test_a_signal_ends_the_child_and_what_it_started(warm, number):
         group = int(client.stdout.readline().strip() + client.stdout.readline().strip())
         client.send_signal(number)
         # Python makes an exception of SIGINT.
-        assert client.wait(20) == (1 if number == signal.SIGINT else -number)
-    eventually(lambda: not group_runs(group), 20)
+        assert client.wait(WITHIN) == (1 if number == signal.SIGINT else -number)
+    eventually(lambda: not group_runs(group))
 
 
 def group_runs(group: int) -> bool:
@@ -220,7 +220,7 @@ def test_the_child_ends_with_its_client(warm):
         child = int(client.stdout.readline().split()[0])
         assert runs(child)
         client.kill()
-        eventually(lambda: not runs(child), 20)
+        eventually(lambda: not runs(child))
     assert warm.run("result = 5").returncode == 5
 
 
@@ -229,9 +229,9 @@ def test_a_run_ends_with_its_parent(warm):
     with warm.start("ansible-runner", f"{WHO}; import sys, time; sys.stdout.flush(); time.sleep(60)") as client:
         child = int(client.stdout.readline().split()[0])
         os.kill(warm.parent, signal.SIGKILL)
-        assert client.wait(20) == 1
+        assert client.wait(WITHIN) == 1
         assert client.stderr.read() == "ansible-runner: the warm parent has ended, and with it this run\n"
-        eventually(lambda: not runs(child), 20)
+        eventually(lambda: not runs(child))
     # And the next one starts by itself.
     assert warm.run("result = 5").returncode == 7
 
@@ -266,7 +266,7 @@ def test_many_runs_leave_nothing_behind(warm):
         planted.kill()
     for _run in range(100):
         warm.run("")
-    eventually(lambda: held()[0] <= files and not held()[1], 20)
+    eventually(lambda: held()[0] <= files and not held()[1])
     assert held()[2] < resident + 512
 
 
@@ -326,13 +326,13 @@ def test_other_settings_than_the_parents_start_the_program(warm, name, environme
 def test_a_hung_parent_is_killed(warm):
     os.kill(warm.parent, signal.SIGSTOP)
     assert ordinary(warm.run("a", "b", name="impatient/ansible-playbook"))
-    eventually(lambda: not runs(warm.parent), 20)
+    eventually(lambda: not runs(warm.parent))
 
 
 def test_the_socket_is_this_users_alone(pod):
     pod.socket.parent.chmod(0o755)
     with pod.start("warm-parent") as parent:
-        assert parent.wait(20) == 1
+        assert parent.wait(WITHIN) == 1
         assert "mode 0700" in parent.stderr.read()
     pod.socket.parent.rmdir()
     with pod.with_parent():
@@ -344,7 +344,7 @@ def test_a_request_that_is_none_harms_nothing(warm):
 
     for message in (b"", b"nonsense", b"ansible-playbook\0/\0" + b"9" * 10):
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
-            connection.settimeout(20)
+            connection.settimeout(WITHIN)
             connection.connect(str(warm.socket))
             assert connection.recv(64) == b"ready"
             connection.send(message) if message else connection.shutdown(socket.SHUT_RDWR)
@@ -358,7 +358,7 @@ def test_a_request_that_is_none_harms_nothing(warm):
 @contextmanager
 def container(pod, *command):
     with pod.start("warm-runner", *command) as first:
-        eventually(pod.socket.exists, 20)
+        eventually(pod.socket.exists)
         try:
             yield first
         finally:
@@ -382,7 +382,7 @@ def test_it_ends_as_its_command_and_passes_signals_on(pod):
         assert first.stdout.readline() == "runs\n"
         parent = children(first.pid)["warm-parent"]
         first.terminate()
-        assert first.wait(20) == 6
+        assert first.wait(WITHIN) == 6
         # In a container the kernel ends what is left.
         os.kill(parent, signal.SIGKILL)
 
@@ -392,11 +392,11 @@ def test_the_parent_is_started_again(pod):
         before = children(first.pid)
         assert pod.run("result = 5").returncode == 5
         os.kill(before["warm-parent"], signal.SIGKILL)
-        eventually(lambda: children(first.pid).get("warm-parent", before["warm-parent"]) != before["warm-parent"], 20)
-        eventually(lambda: pod.run("result = 5").returncode == 5, 20)
+        eventually(lambda: children(first.pid).get("warm-parent", before["warm-parent"]) != before["warm-parent"])
+        eventually(lambda: pod.run("result = 5").returncode == 5)
         os.kill(children(first.pid)["warm-parent"], signal.SIGKILL)
         os.kill(before["sleep"], signal.SIGKILL)
-        assert first.wait(20) == 128 + signal.SIGKILL
+        assert first.wait(WITHIN) == 128 + signal.SIGKILL
         assert "the warm parent ended with status 137 and is started again in 1s" in first.stderr.read()
 
 
@@ -406,7 +406,7 @@ def test_turned_off_there_is_no_parent(pod):
         assert first.stdout.readline() == "runs\n"
         assert list(children(first.pid)) == ["sh"]
         first.stdin.close()
-        assert first.wait(20) == 3
+        assert first.wait(WITHIN) == 3
 
 
 def test_what_the_parent_imports_of_this_collection_exists():

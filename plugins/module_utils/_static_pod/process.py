@@ -35,18 +35,20 @@ def older_than(path: str, pids: Collection[int]) -> list[int]:
 
     Both ages are taken from now on, so it does not matter when the host was booted by its clock. A start is known to the tick, a hundredth of a second.
     """
-    age_of_file = time.time() - os.stat(path).st_mtime
-    return [pid for pid in pids if _age(pid) > age_of_file + CLOCK_SECONDS]
+    # One after the other: on a busy host much time can pass until the files are read.
+    now, now_of_processes = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
+    age_of_file = now - os.stat(path).st_mtime
+    return [pid for pid in pids if _age(pid, now_of_processes) > age_of_file + CLOCK_SECONDS]
 
 
-def _age(pid: int) -> float:
-    """Seconds since the process began, see proc_pid_stat(5); -inf where it has ended."""
+def _age(pid: int, now: float) -> float:
+    """Seconds from the begin of the process to `now` (CLOCK_BOOTTIME), see proc_pid_stat(5); -inf where it has ended."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
     except OSError:
         return -math.inf
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    return now - int(fields[19]) / os.sysconf("SC_CLK_TCK")
 
 
 def await_one(

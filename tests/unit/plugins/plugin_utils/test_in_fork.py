@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import os
 import re
+import select
 import socket
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.plugin_utils import in_fork
 from support.ansible_runs import play
 from support.api_server import ApiServer, status
+from support.scheduler import eventually
 
 # What Ansible says with -vvv where it packs a module and starts a Python for it
 STARTS = "EXEC /bin/sh"
@@ -137,9 +139,14 @@ def test_who_sees_to_it_otherwise_is_left_alone(monkeypatch):
 def test_a_task_that_takes_too_long_leaves_nothing_behind():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        task = {"osso.scheduler.scheduler_info": {"gather": ["platform"]}, "timeout": 2}
-        done = run([task], sys.executable, f"http://127.0.0.1:{port}")
-        assert done.failures, done.output()
+        # Until the module has connected before the time is over
+        for seconds in (2, 10, 60):
+            task = {"osso.scheduler.scheduler_info": {"gather": ["platform"]}, "timeout": seconds}
+            done = run([task], sys.executable, f"http://127.0.0.1:{port}")
+            assert done.failures, done.output()
+            if select.select([silent], [], [], 0)[0]:
+                break
+        silent.settimeout(60)
         connection, _address = silent.accept()
         # Who asked is gone: behind the request is the end.
         connection.settimeout(60)
@@ -175,8 +182,8 @@ def test_who_waits_for_the_end_of_a_pipe_does_not_wait_for_the_module(tmp_path, 
     ended = tmp_path / "ended"
 
     def main():
-        with open(tmp_path / "new", "w") as file:
-            deadline = time.monotonic() + 20
+        with open(tmp_path / f"new-{os.getpid()}", "w") as file:
+            deadline = time.monotonic() + 180
             while not ended.exists() and time.monotonic() < deadline:
                 time.sleep(0.01)
             os.close(writer)  # as an object of the parent that is deleted
@@ -187,8 +194,12 @@ def test_who_waits_for_the_end_of_a_pipe_does_not_wait_for_the_module(tmp_path, 
         os.read(reader, 1)
         ended.touch()
 
+    def delete():
+        eventually(lambda: len(list(tmp_path.glob("new-*"))) == at_once)
+        os.close(writer)
+
     thread = threading.Thread(target=parent)
-    threading.Timer(0.5, os.close, [writer]).start()
+    threading.Thread(target=delete).start()
     thread.start()
     answers = in_fork.run_all(main, [b"{}"] * at_once, tmp_path, at_once)
     thread.join()

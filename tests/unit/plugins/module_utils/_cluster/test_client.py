@@ -215,7 +215,8 @@ class TestRetries:
         started = time.monotonic()
         with pytest.raises(ApiError, match="starting"):
             connect(server.url, retry_seconds=1).request("GET", "/x")
-        assert time.monotonic() - started < 3
+        # All of them would take 200 s.
+        assert time.monotonic() - started < 60
         server.answers = [(503, status(503, "ServiceUnavailable"))] * 2
         with pytest.raises(ApiError):
             connect(server.url, retry_seconds=0).request("GET", "/x")

@@ -139,7 +139,7 @@ def test_a_workload_that_was_ready_before_is_checked_without_a_request(since, wa
     target = wait.Target(Identity("apps/v1", "Deployment", "n", "app"), "Deployment", readiness.rollout)
     client = SimpleNamespace(watch=watch, server_time=lambda: NOW)
     with pytest.raises(Watched) if watched else nullcontext():
-        wait.until_ready(client, [target], wait.Deadline(1), {target.identity: live})
+        wait.until_ready(client, [target], wait.Deadline(60), {target.identity: live})
 
 
 class Watched(Exception):
@@ -191,7 +191,7 @@ def test_pods_that_cannot_start_end_the_wait(monkeypatch, pods, says):
     )
     target = wait.Target(Identity("apps/v1", "Deployment", "n", "app"), "Deployment", readiness.rollout)
     with pytest.raises(ClusterError) as failure:
-        wait.until_ready(client, [target], wait.Deadline(1))
+        wait.until_ready(client, [target], wait.Deadline(60 if says else 1))
     assert failure.value.message.startswith("Will not become ready. Deployment n/app: " if says else "Not ready after 1 s (wait_timeout). ")
     assert (says or "") in failure.value.message
     assert "planted" not in failure.value.message

@@ -70,7 +70,7 @@ class Scheduler:
     def forwarded(self, _client, namespace, pod, port, patience):
         assert (namespace, pod) == ("n", "p")
         ours, theirs = socket.socketpair()
-        ours.settimeout(10)
+        ours.settimeout(60)
         same = ours.dup()  # that of TLS is not closed after an error
         thread = threading.Thread(target=self._serve, args=[theirs, port, patience], daemon=True)
         thread.start()
@@ -79,7 +79,7 @@ class Scheduler:
         finally:
             same.shutdown(socket.SHUT_WR)
             same.close()
-            thread.join(10)
+            thread.join(60)
 
     def _serve(self, plain, port, patience):
         try:
@@ -317,7 +317,7 @@ def test_a_port_that_does_not_speak_tls_or_http(tmp_path, monkeypatch):
         thread.start()
         with pytest.raises(ClusterError, match=words):
             https.get(None, target, 9, "/", https.Peer(https.unverified()), 10)
-        thread.join(10)
+        thread.join(60)
 
 
 def test_a_token_is_sent_as_bearer_token(scheduler, tmp_path):

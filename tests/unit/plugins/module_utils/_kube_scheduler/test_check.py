@@ -169,9 +169,9 @@ def test_several_findings_at_once():
     ids=["lists", "mappings", "blocks", "aliases of aliases"],
 )
 def test_hostile_documents_end(text):
-    started = time.process_time()
+    started = time.thread_time()
     assert not check(text, None).valid
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2
 
 
 def test_format():

@@ -203,9 +203,11 @@ def test_what_is_no_url(url):
 
 
 def test_nobody_there():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    error = failure(Prometheus(f"http://127.0.0.1:{port}"), "a")
+    # The port is nobody else's meanwhile.
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+        error = failure(Prometheus(f"http://127.0.0.1:{port}"), "a")
     assert (error.code, f"127.0.0.1:{port} cannot be reached" in error.message) == ("unreachable", True)
 
 

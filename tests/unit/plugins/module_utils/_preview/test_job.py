@@ -506,7 +506,7 @@ def test_the_program_of_another_container_is_copied_and_its_process_ended(tmp_pa
     side, process = other_container
     path = str(tmp_path / "copy")
     assert in_pod._copied(side, path) == path
-    assert process.wait(10) == -9
+    assert process.wait(60) == -9
     assert (Path(path).read_bytes(), Path(path).stat().st_mode & 0o777) == (Path(shutil.which("sleep")).resolve().read_bytes(), 0o700)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import socket
 import threading
 import time
 import uuid
@@ -71,12 +72,6 @@ def start():
         one.wait()
 
 
-def unused_port():
-    """A port that is closed at once: (host, port)."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        return server.server_address
-
-
 @pytest.mark.parametrize(
     ("answers", "seen"),
     [
@@ -96,8 +91,12 @@ def test_the_health_of_a_scheduler(server, answers, seen):
 
 
 def test_a_port_where_nothing_listens(server):
-    host, port = unused_port()
-    assert process._health((host, port)) == f"/livez on {host}:{port} answers nothing ([Errno 111] Connection refused)"
+    # It is nobody else's meanwhile.
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        host, port = unused.getsockname()
+        seen = process._health((host, port))
+    assert seen == f"/livez on {host}:{port} answers nothing ([Errno 111] Connection refused)"
 
 
 def test_a_process_that_stays_well_is_awaited(server, start, monkeypatch):
@@ -205,16 +204,18 @@ def test_without_a_log_there_are_no_words(tmp_path):
 
 
 def test_a_process_that_has_ended_has_no_age(start, tmp_path):
+    began = time.time()
     one, _argv = start()
-    assert 0 <= process._age(one.pid) < 60
+    assert 0 <= process._age(one.pid, time.clock_gettime(time.CLOCK_BOOTTIME)) < 60
     file = tmp_path / "file"
     file.touch()
+    os.utime(file, (began, began))
     assert process.older_than(str(file), [one.pid]) == []
     os.utime(file, (time.time() + 5, time.time() + 5))
     assert process.older_than(str(file), [one.pid]) == [one.pid]
     one.kill()
     one.wait()
-    assert process._age(one.pid) == -math.inf
+    assert process._age(one.pid, 0) == -math.inf
 
 
 def test_two_file_systems(tmp_path):

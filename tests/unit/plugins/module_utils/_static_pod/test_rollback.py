@@ -214,7 +214,7 @@ def test_a_process_that_ran_with_the_new_text_has_to_end(path, config, program, 
     made = change(path, config=str(config), config_after=rollback.digest("served"), found="before", **about)
     assert rollback.restore(made) == (True, [process.pid] if ends else [])
     if ends:
-        assert process.wait(10) == -signal.SIGTERM
+        assert process.wait(60) == -signal.SIGTERM
     assert process.poll() is None or ends
     rollback.end([process.pid] if ends else [])  # it has ended already
 
