@@ -130,8 +130,13 @@ def scheduler_of(kubectl, namespace, **fields):
 
 
 def await_routing(kubectl, namespace, name=NAME, **fields):
-    """Policies are in use about a second after they are stored."""
-    eventually(lambda: scheduler_of(kubectl, namespace, **fields) == name)
+    """Policies are in use about a second after they are stored. The reservation of a test before may reject the pod until then."""
+
+    def is_routed():
+        answer = kubectl("create", "--dry-run=server", "--filename=-", "--output=json", stdin=pod(namespace, **fields), check=False)
+        return answer.returncode == 0 and json.loads(answer.stdout)["spec"]["schedulerName"] == name
+
+    eventually(is_routed)
 
 
 def rename(policy):
