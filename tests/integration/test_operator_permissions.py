@@ -26,8 +26,6 @@ HANDED_ON = "nobody can grant what they do not hold: part of the Role that lets 
 ELECTION = "nobody can grant what they do not hold: part of the Role for the scheduler's Lease"
 BIND = "is asked for when a binding is written, and logged as that"
 
-# Used only if the pod of an image's Job is late.
-SOMETIMES = {(NAMESPACE, "", "events", "list")}
 # What the life below does not use, as (namespace, API group, resource, verb) -> why it is granted.
 UNUSED = {
     **{(NAMESPACE, "", "endpoints", verb): HANDED_ON for verb in ("get", "list", "watch")},
@@ -179,7 +177,7 @@ def test_everything_granted_is_used(life, kubectl):
     used = {use for request in life if request.resource for use in uses(request)}
     rules = granted(kubectl)
     assert sorted(rules - used - set(UNUSED)) == []
-    assert sorted((set(UNUSED) - SOMETIMES) & used) == [], "these are used: no reason is needed"
+    assert sorted(set(UNUSED) & used) == [], "these are used: no reason is needed"
     assert sorted(set(UNUSED) - rules) == [], "these are not granted"
 
 

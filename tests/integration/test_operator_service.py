@@ -243,7 +243,7 @@ def told(scheduler, token, places) -> list[str]:
 
 
 def logged_tasks(kubectl) -> int:
-    return kubectl.log(NAMESPACE, PODS.removeprefix("--selector=")).count("TASK")
+    return kubectl.log(NAMESPACE, f"app.kubernetes.io/name={OPERATOR}").count("TASK")
 
 
 def test_no_secret_is_told_at_any_verbosity(new, kubectl):

@@ -15,9 +15,9 @@ from pathlib import Path
 from .scheduler import eventually
 
 
-def started(argv, **options) -> subprocess.Popen:
-    """A process of which /proc shows the command line, and so its environment: it does a moment after `Popen` returns."""
-    process = subprocess.Popen(argv, **options)
+def started(argv) -> subprocess.Popen:
+    """A process whose command line /proc shows: it does so only a moment after `Popen` returns."""
+    process = subprocess.Popen(argv)
     eventually(lambda: Path(f"/proc/{process.pid}/cmdline").read_text().split("\0")[:-1] == argv)
     return process
 

@@ -179,11 +179,12 @@ class Sandbox:
         with self._lock:
             if self._is_marked:
                 return None
-            event = "DELETED" if key_of(_MARKER) in self.pods.objects else "ADDED"
+            key = key_of(_MARKER)
+            event = "DELETED" if key in self.pods.objects else "ADDED"
             self._change(self.pods, event, _MARKER)
             self._is_marked = True
             self._markers[event] += 1
-            return event, key_of(_MARKER), self._markers[event]
+            return event, key, self._markers[event]
 
     # Objects
 
