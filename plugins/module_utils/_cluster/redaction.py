@@ -10,12 +10,14 @@ kube-scheduler logs its whole configuration, tokens included: at ``-v=2``, and i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document_nodes import always
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import (
     IN_ADDRESS,
     SHAPES,
+    TOKENS,
     WORDS,
     is_credential,
     is_secret,
@@ -24,6 +26,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.sec
 MASK = "********"
 NOT_SHOWN = "(not shown: it is not one YAML document, and may contain a credential)\n"
 _IN_ADDRESS = tuple(re.compile(f"({shape.before})({shape.begins}{shape.rest})", re.IGNORECASE) for shape in IN_ADDRESS)
+_TOKEN = re.compile("|".join(shape.begins + shape.rest for shape in TOKENS), re.IGNORECASE)
 # A whole text with a password but no scheme. NAME:TAG@sha256:... is an image.
 _BARE_ADDRESS = re.compile(r"([^\s/@:]+:)((?!//)\S+)(?=@(?!sha\d+:)[^\s@]+\Z)")
 _PLACEHOLDER = re.compile(r"\$\{[A-Z_]+\}")
@@ -38,11 +41,15 @@ _SECRET_KEY = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*$")
+# What stands before a line: the time that the kubelet has written, white space, the sign of a comment
+_BEFORE = always(r"(?:\d{4}-\d\d-\d\dT\S+ )?[\s#]*")
+_ENTRY = re.compile(r"[IWEF]\d{4} |\{")
 _SECRET = re.compile("|".join(shape.before + shape.begins for shape in SHAPES), re.IGNORECASE)
 
 
 def secret_texts(value: Any, by_key: bool = True) -> set[str]:
-    """The credentials in addresses and in variables (``env``), and, by_key, every text and number below a key that names a credential
+    """The credentials in addresses and in variables (``env``), tokens, and, by_key, every text and number below a key that names a credential
     (``kube_scheduler.secrets``).
     """
     found: set[str] = set()
@@ -63,10 +70,13 @@ def scrub(text: str, secrets: Iterable[str]) -> str:
 
 
 def masked(before: str, after: str, *, by_key: bool = True) -> tuple[str, str]:
-    """Two YAML texts for a diff: unchanged if neither contains secrets, else serialized again with masks that show whether a secret changed.
+    """Two YAML texts for a diff: unchanged if neither contains secrets, else without them. ``by_key`` as for `secret_texts`."""
+    old, new = masked_values(before, after, by_key=by_key)
+    return cut_comments(old), cut_comments(new)
 
-    ``by_key`` as for `secret_texts`.
-    """
+
+def masked_values(before: str, after: str, *, by_key: bool = True) -> tuple[str, str]:
+    """The same, but comments as they are: if there are secrets in values, serialized again with masks that show whether a secret changed."""
     from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import NotYaml, hidden, parse
 
     texts, found = [before, after], []
@@ -77,7 +87,7 @@ def masked(before: str, after: str, *, by_key: bool = True) -> tuple[str, str]:
             root, findings = None, []
         document = None if root is None else root.value
         found.append((document, secret_texts(document, by_key)))
-        if ((by_key and is_secret(text)) or in_addresses(text)) and (root is None or hidden(root, findings)):
+        if ((by_key and is_secret(text)) or in_addresses(text) or _TOKEN.search(text)) and (root is None or hidden(root, findings)):
             texts[index] = NOT_SHOWN
     if any(secrets for _document, secrets in found):
         import yaml
@@ -131,6 +141,33 @@ def cut(line: str) -> str:
     return line[: found.end()] + " " + MASK if found else line
 
 
+def cut_lines(lines: Iterable[str]) -> Iterator[str]:
+    """Each line up to the first word after which a credential may stand, and lines with such a word at the end of an earlier one masked."""
+    within: int | None = None
+    directly = False
+    for line in lines:
+        before = _BEFORE(line, 0).group()
+        depth, rest = len(before), line[len(before) :]
+        if within is not None and rest:
+            if not _ENTRY.match(rest) and (directly or depth > within or (rest.startswith("-") and depth == within)):
+                directly = False
+                yield before + MASK
+                continue
+            within = None
+        shown = cut(line)
+        if shown != line and not re.search(r"[^\W_]|\*", line[len(shown) - len(MASK) - 1 :]):
+            within, directly = depth, True
+        yield shown
+
+
+def cut_comments(text: str) -> str:
+    """A YAML text with each of its comments only up to the first word after which a credential may stand, and without tokens in them."""
+    lines = text.split("\n")
+    found = [_COMMENT.search(line) for line in lines]
+    comments = cut_lines(without_addresses(_TOKEN.sub(MASK, comment.group())) if comment else "" for comment in found)
+    return "\n".join(line[: comment.start()] + shown if comment else line for line, comment, shown in zip(lines, found, comments))
+
+
 def one_line(text: str | None) -> str:
     """A text of the cluster in one line, at most as long as a message should be, and without credentials in addresses."""
     text = " ".join((text or "").split())
@@ -158,9 +195,9 @@ def _mapped(value: Any, change: Callable[[str], str], secret: bool = False, by_k
 
 
 def _in_text(text: str, change: Callable[[str], str]) -> str:
-    if not in_addresses(text):
-        bare = _BARE_ADDRESS.match(text)
-        return bare[1] + change(bare[2]) + text[bare.end() :] if bare else text
-    for pattern in _IN_ADDRESS:
-        text = pattern.sub(lambda found: found[1] + change(found[2]), text)
-    return text
+    if in_addresses(text):
+        for pattern in _IN_ADDRESS:
+            text = pattern.sub(lambda found: found[1] + change(found[2]), text)
+    elif bare := _BARE_ADDRESS.match(text):
+        text = bare[1] + change(bare[2]) + text[bare.end() :]
+    return _TOKEN.sub(lambda found: change(found[0]), text)

@@ -17,9 +17,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, NOT_SHOWN, cut, masked, scrub, secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import (
+    MASK,
+    NOT_SHOWN,
+    cut_comments,
+    cut_lines,
+    masked_values,
+    scrub,
+    secret_texts,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import NotYaml, read, tree
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document_nodes import always
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_mapping
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import (
     SHAPES,
@@ -46,7 +53,6 @@ _LEAST = 4
 _LEAST_NUMBER = 6
 _LEAST_ENCODED = 12
 _BY_SHAPE = tuple((re.compile(f"({shape.before})(?:{shape.begins}){shape.rest}", re.IGNORECASE), rf"\1{MASK}") for shape in SHAPES)
-_COMMENT = re.compile(r"(?:^|(?<=\s))#.*$")
 _FLAG = re.compile(r"--?([\w.-]+)(=?)(.*)", re.DOTALL)
 # A name and what stands between it and its value. That it is a credential's is not for the expression, which would go over long words again
 # and again.
@@ -61,9 +67,6 @@ _VALUE = re.compile(
 # What the shell or the kubelet puts the value of a variable for
 _VARIABLE = re.compile(r"\$(?:\w+|\(\w+\)|\{\w+\})")
 _AROUND = re.compile(r"""[\s&;,|<>()"'`\\]""")
-# What stands before a line: the time that the kubelet has written, white space, the sign of a comment
-_BEFORE = always(r"(?:\d{4}-\d\d-\d\dT\S+ )?[\s#]*")
-_ENTRY = re.compile(r"[IWEF]\d{4} |\{")
 _BETWEEN = "\0\n"
 
 
@@ -94,16 +97,13 @@ class Masking:
 
     def log(self, text: str) -> str:
         """A log, each line up to the first word after which a credential may stand; where nothing follows, it may stand in the next lines."""
-        return "\n".join(_cut_lines(text.split("\n")))
+        return "\n".join(cut_lines(text.split("\n")))
 
     def configuration(self, text: str) -> str:
         """The text of a KubeSchedulerConfiguration."""
         for value in secret_texts(tree(text)):
             self.remember(value)
-        lines = self._assigned(masked(text, text)[1], _ASSIGNED).split("\n")
-        found = [_COMMENT.search(line) for line in lines]
-        comments = _cut_lines([comment.group() if comment else "" for comment in found])
-        return "\n".join(line[: comment.start()] + shown if comment else line for line, comment, shown in zip(lines, found, comments))
+        return cut_comments(self._assigned(masked_values(text, text)[1], _ASSIGNED))
 
     def cleaned(self, obj: Mapping[str, Any]) -> dict[str, Any]:
         """An object of the cluster as it may be shown."""
@@ -251,25 +251,6 @@ def _asks(word: Any) -> bool:
     """Whether a word of a command line is a flag whose value is the next word, and a credential."""
     flag = _FLAG.fullmatch(word) if isinstance(word, str) else None
     return flag is not None and not flag[2] and not flag[3] and is_credential(flag[1])
-
-
-def _cut_lines(lines: list[str]) -> Iterator[str]:
-    """Each line up to the first word after which a credential may stand, and lines with such a word at the end of an earlier one masked."""
-    within: int | None = None
-    directly = False
-    for line in lines:
-        before = _BEFORE(line, 0).group()
-        depth, rest = len(before), line[len(before) :]
-        if within is not None and rest:
-            if not _ENTRY.match(rest) and (directly or depth > within or (rest.startswith("-") and depth == within)):
-                directly = False
-                yield before + MASK
-                continue
-            within = None
-        shown = cut(line)
-        if shown != line and not re.search(r"[^\W_]|\*", line[len(shown) - len(MASK) - 1 :]):
-            within, directly = depth, True
-        yield shown
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -36,11 +36,16 @@ IN_ADDRESS = (
 )
 """Credentials in an address."""
 
-SHAPES = (
+TOKENS = (
     # A JSON web token
     Shape("", r"\beyJ[\w-]{8}", r"[\w-]*(?:\.[\w-]*){0,2}"),
     # A token of OpenShift
     Shape("", r"\bsha256~", r"[\w-]*"),
+)
+"""Credentials that nothing else looks like."""
+
+SHAPES = (
+    *TOKENS,
     Shape(r"\bbearer\s+", r"[^\s\"'\\,;*\0]", r"[^\s\"'\\,;\0]*"),
     Shape(r"\bbasic\s+", r"[a-z0-9+/=]{8}", r"[a-z0-9+/=]*"),
     *IN_ADDRESS,

@@ -81,6 +81,22 @@ def test_the_longest_secret_is_masked_first():
             id="a parameter, an address without a scheme",
         ),
         pytest.param(
+            "tokn: eyJhbGciOiJ.planted-1 b\n",
+            "tokn: sha256~planted-2\n",
+            ("tokn: '******** (before) b'\n", "tokn: '******** (after)'\n"),
+            id="tokens below other keys",
+        ),
+        pytest.param("tokn: [eyJhbGciOiJ.planted\n", "b: 1\n", (NOT_SHOWN, "b: 1\n"), id="no YAML, with a token"),
+        pytest.param(
+            "b:   1 # was eyJhbGciOiJ.planted\n# at http://me:planted@h/\n# token: planted\n# password:\n#   planted\nc: d#token:e\n",
+            "b:   2 # no token\n",
+            (
+                "b:   1 # was ********\n# at http://********@h/\n# token: ********\n# password: ********\n#   ********\nc: d#token:e\n",
+                "b:   2 # no token\n",
+            ),
+            id="comments",
+        ),
+        pytest.param(
             "u: h?token=me:planted@h\n", "u: h?token=me:planted@h\n", ("u: h?token=********\n", "u: h?token=********\n"), id="masked once"
         ),
     ],
@@ -92,6 +108,7 @@ def test_texts_of_a_diff_are_masked(before, after, expected):
 def test_a_text_holds_a_credential_if_a_diff_would_mask_it():
     assert holds_credential("token: planted\n")
     assert holds_credential("token: [planted\n")
+    assert holds_credential("a: 1 # token: planted\n")
     assert not holds_credential("a: planted # comment\n")
     assert not holds_credential("token: '${PROM_TOKEN}'\n")
 
