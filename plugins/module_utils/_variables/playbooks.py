@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Types and choices of variables that playbooks read themselves: no argument specification of a role covers these."""
+"""Types and choices of variables that playbooks read themselves: no argument specification of a role covers these, or not by their name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import NAMESPACE_REMEDY
 
-CHOICES = {"preview": ("never", "report", "required"), "probe": ("changed", "always", "never")}
+CHOICES = {
+    # Also the default of a role's variable, whose own check would blame that one
+    "operator_variant": ("osso", "upstream"),
+    "preview": ("never", "report", "required"),
+    "probe": ("changed", "always", "never"),
+}
 BOOLS = ("fleet_required", "gather_cache_dumps", "preview_allow_extenders", "use_scheduler_undo", "use_scheduler_unserved")
 NAMESPACES = ("preview_job_namespace", "probe_namespace")
 NUMBERS = (

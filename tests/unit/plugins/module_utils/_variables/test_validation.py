@@ -422,6 +422,7 @@ def test_malformed_namespaces_of_playbooks_are_errors(name):
         ({}, []),
         ({"preview": "report", "probe": "never", "fleet_required": "yes", "preview_limit": "5", "gather_log_lines": 1.5}, []),
         ({"fleet_required": "", "preview_limit": None, "hand_over_wait": ""}, []),
+        ({"operator_variant": "Upstream"}, ["operator_variant is Upstream: set osso or upstream."]),
         ({"preview": ""}, ["preview is : set never, report or required."]),
         ({"probe": "sometimes"}, ["probe is sometimes: set changed, always or never."]),
         ({"use_scheduler_undo": "maybe"}, ["use_scheduler_undo is maybe: set true or false."]),
