@@ -68,10 +68,8 @@ without-cluster: collections
 	@CLUSTERS=1 nice -n 5 $(PART) unit-and-api pytest -p no:cacheprovider --quiet --numprocesses=2 $(BY_FILE) --durations=10 --durations-min=10 tests/api tests/reconcile tests/local tests/unit
 
 # OLM stays in the cluster of its tests, so they are the last ones there.
-# tests/tools/again repeats only tests that fail in this run.
 all-on-clusters: ready collections images olm
-	@rm -f .cache/pytest/v/cache/lastfailed
-	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm || { [ $$? = 1 ] && $(ENV) tests/tools/again; }
+	+@$(PYTEST) --durations=25 --durations-min=10 --parts=.cache/times tests/integration tests/conformance/operator tests/olm
 
 ##@ Development
 .PHONY: env collections requirements dist format bundle aap ee reference docs walkthroughs release clean distclean
