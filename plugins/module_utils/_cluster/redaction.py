@@ -15,18 +15,20 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document_nodes import always
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import (
+    ANYWHERE,
     IN_ADDRESS,
     SHAPES,
-    TOKENS,
     WORDS,
+    credentials_in,
     is_credential,
     is_secret,
+    mask_credentials,
+    patterns,
 )
 
 MASK = "********"
 NOT_SHOWN = "(not shown: it is not one YAML document, and may contain a credential)\n"
-_IN_ADDRESS = tuple(re.compile(f"({shape.before})({shape.begins}{shape.rest})", re.IGNORECASE) for shape in IN_ADDRESS)
-_TOKEN = re.compile("|".join(shape.begins + shape.rest for shape in TOKENS), re.IGNORECASE)
+_IN_ADDRESS = patterns(IN_ADDRESS)
 # A whole text with a password but no scheme. NAME:TAG@sha256:... is an image.
 _BARE_ADDRESS = re.compile(r"([^\s/@:]+:)((?!//)\S+)(?=@(?!sha\d+:)[^\s@]+\Z)")
 _PLACEHOLDER = re.compile(r"\$\{[A-Z_]+\}")
@@ -87,7 +89,7 @@ def masked_values(before: str, after: str, *, by_key: bool = True) -> tuple[str,
             root, findings = None, []
         document = None if root is None else root.value
         found.append((document, secret_texts(document, by_key)))
-        if ((by_key and is_secret(text)) or in_addresses(text) or _TOKEN.search(text)) and (root is None or hidden(root, findings)):
+        if ((by_key and is_secret(text)) or credentials_in(text)) and (root is None or hidden(root, findings)):
             texts[index] = NOT_SHOWN
     if any(secrets for _document, secrets in found):
         import yaml
@@ -111,18 +113,6 @@ def _both_hidden(before: Any, after: Any, old: set[str], new: set[str], by_key: 
         return _mapped(value, lambda text: MASK + (word if others and text not in others else ""), by_key=by_key)
 
     return hidden(before, new, " (before)"), hidden(after, old, " (after)")
-
-
-def in_addresses(text: str) -> set[str]:
-    """The credentials of addresses with a scheme in a text: ``USER:PASSWORD`` of the user, TOKEN of ``?token=TOKEN``."""
-    return {found[2] for pattern in _IN_ADDRESS for found in pattern.finditer(text)}
-
-
-def without_addresses(text: str) -> str:
-    """The text with a mask for each of `in_addresses`."""
-    for pattern in _IN_ADDRESS:
-        text = pattern.sub(rf"\1{MASK}", text)
-    return text
 
 
 def holds_credential(text: str) -> bool:
@@ -164,7 +154,7 @@ def cut_comments(text: str) -> str:
     """A YAML text with each of its comments only up to the first word after which a credential may stand, and without tokens in them."""
     lines = text.split("\n")
     found = [_COMMENT.search(line) for line in lines]
-    comments = cut_lines(without_addresses(_TOKEN.sub(MASK, comment.group())) if comment else "" for comment in found)
+    comments = cut_lines(mask_credentials(comment.group(), MASK) if comment else "" for comment in found)
     return "\n".join(line[: comment.start()] + shown if comment else line for line, comment, shown in zip(lines, found, comments))
 
 
@@ -195,9 +185,9 @@ def _mapped(value: Any, change: Callable[[str], str], secret: bool = False, by_k
 
 
 def _in_text(text: str, change: Callable[[str], str]) -> str:
-    if in_addresses(text):
-        for pattern in _IN_ADDRESS:
-            text = pattern.sub(lambda found: found[1] + change(found[2]), text)
-    elif bare := _BARE_ADDRESS.match(text):
+    bare = None if any(pattern.search(text) for pattern in _IN_ADDRESS) else _BARE_ADDRESS.match(text)
+    if bare:
         text = bare[1] + change(bare[2]) + text[bare.end() :]
-    return _TOKEN.sub(lambda found: change(found[0]), text)
+    for pattern in ANYWHERE:
+        text = pattern.sub(lambda found: found[1] + change(found[2]), text)
+    return text

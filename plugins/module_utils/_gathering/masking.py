@@ -33,6 +33,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.sec
     is_credential,
     is_reference,
     is_secret,
+    patterns,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import KIND
 
@@ -52,7 +53,7 @@ _LEAST = 4
 # Shorter numbers stand in any text, and so do shorter pieces of base64.
 _LEAST_NUMBER = 6
 _LEAST_ENCODED = 12
-_BY_SHAPE = tuple((re.compile(f"({shape.before})(?:{shape.begins}){shape.rest}", re.IGNORECASE), rf"\1{MASK}") for shape in SHAPES)
+_BY_SHAPE = patterns(SHAPES)
 _FLAG = re.compile(r"--?([\w.-]+)(=?)(.*)", re.DOTALL)
 # A name and what stands between it and its value. That it is a credential's is not for the expression, which would go over long words again
 # and again.
@@ -83,8 +84,8 @@ class Masking:
     def text(self, text: str) -> str:
         """Any text without what was remembered so far and what looks like a credential: to be called when all has been seen."""
         text = scrub(text, _forms(self._seen))
-        for shape, instead in _BY_SHAPE:
-            text = shape.sub(instead, text)
+        for shape in _BY_SHAPE:
+            text = shape.sub(rf"\1{MASK}", text)
         return text
 
     def values(self, value: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from .check import check
 from .document import join
 from .result import Finding, Result
-from .secrets import is_secret
+from .secrets import is_secret, mask_credentials
 from .tables.plugins import POINTS
 from .target import IN_TREE
 
@@ -174,4 +174,4 @@ def _shown(value: Any, secret: bool = False) -> Any:
         return {key: _shown(item, is_secret(str(key))) for key, item in value.items()}
     if isinstance(value, list):
         return [_shown(item) for item in value]
-    return value
+    return mask_credentials(value, HIDDEN) if isinstance(value, str) else value

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 WORDS = r"token|passw(?:or)?d|passphrase|secret|credential|authorization|api[-_]?key|private[-_]?key|(?:key|cert)[-_]?data"
@@ -59,6 +60,27 @@ SHAPES = (
 """Texts that are credentials whatever they are called. None reaches beyond a NUL."""
 
 _WORDS = re.compile(WORDS, re.IGNORECASE)
+
+
+def patterns(shapes: Iterable[Shape]) -> tuple[re.Pattern[str], ...]:
+    """One for each shape: the first group is what stands before the credential, the second the credential."""
+    return tuple(re.compile(f"({shape.before})({shape.begins}{shape.rest})", re.IGNORECASE) for shape in shapes)
+
+
+ANYWHERE = patterns((*IN_ADDRESS, *TOKENS))
+"""Of the credentials that a text of a configuration shows by itself, whatever it is called."""
+
+
+def credentials_in(text: str) -> set[str]:
+    """The credentials in addresses with a scheme, such as ``USER:PASSWORD`` of the user and TOKEN of ``?token=TOKEN``, and tokens."""
+    return {found[2] for pattern in ANYWHERE for found in pattern.finditer(text)}
+
+
+def mask_credentials(text: str, mask: str) -> str:
+    """The text with ``mask`` in place of each of `credentials_in`."""
+    for pattern in ANYWHERE:
+        text = pattern.sub(rf"\1{mask}", text)
+    return text
 
 
 def is_secret(name: str) -> bool:

@@ -23,8 +23,9 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 from urllib.request import getproxies
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import bounded_http
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, in_addresses, scrub, without_addresses
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, scrub
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.unicode import replaced
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import secrets
 
 UNREACHABLE, UNRESOLVED, NO_ANSWER, NOT_VERIFIED = "unreachable", "unresolved", "no-answer", "certificate-not-verified"
 UNAUTHORIZED, FORBIDDEN, UNAVAILABLE = "unauthorized", "forbidden", "unavailable"
@@ -93,7 +94,7 @@ def trusting() -> ssl.SSLContext:
 
 def without_credentials(url: str) -> str:
     """The URL without the user and the password that may stand in it, and without the values of parameters such as ``?token=TOKEN``."""
-    return without_addresses(_USER.sub(rf"\1{MASK}@", url))
+    return secrets.mask_credentials(_USER.sub(rf"\1{MASK}@", url), MASK)
 
 
 def credentials_in(url: str) -> set[str]:
@@ -101,7 +102,7 @@ def credentials_in(url: str) -> set[str]:
     found = _USER.match(url)
     user = found[2] if found else ""
     password = user.partition(":")[2]
-    parameters = in_addresses(url) - {user, password}
+    parameters = secrets.credentials_in(url) - {user, password}
     return {text for text in (user, password, unquote(password), *parameters, *map(unquote, parameters)) if text}
 
 

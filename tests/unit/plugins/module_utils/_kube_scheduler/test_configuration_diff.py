@@ -176,6 +176,8 @@ def test_profiles_that_come_and_go():
         ("token: s3cr3t-one", "token: s3cr3t-two"),
         ("token: s3cr3t-one", ""),
         ("", "token: s3cr3t-two"),
+        ("address: 'https://h?token=s3cr3t-one'", "address: 'https://s3cr3t-two@h'"),
+        ("address: eyJs3cr3t-one", "address: sha256~s3cr3t-two"),
     ],
 )
 def test_secrets_are_not_shown(before, after):
@@ -187,7 +189,7 @@ def test_secrets_are_not_shown(before, after):
 
 
 def test_secrets_of_extenders_are_not_shown():
-    before = "extenders: [{urlPrefix: 'https://x', filterVerb: f, tlsConfig: {caFile: /ca, keyData: czNjcjN0}}]\n"
+    before = "extenders: [{urlPrefix: 'https://me:czNjcjN0@x', filterVerb: f, tlsConfig: {caFile: /ca, keyData: czNjcjN0}}]\n"
     found = differences(before, "")
     assert HIDDEN in str(found)
     assert "czNjcjN0" not in str(found)
