@@ -16,19 +16,17 @@ from typing import Any
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document_nodes import always
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import (
     ANYWHERE,
-    IN_ADDRESS,
+    OF_ADDRESSES,
     SHAPES,
     WORDS,
     credentials_in,
     is_credential,
     is_secret,
     mask_credentials,
-    patterns,
 )
 
 MASK = "********"
 NOT_SHOWN = "(not shown: it is not one YAML document, and may contain a credential)\n"
-_IN_ADDRESS = patterns(IN_ADDRESS)
 # A whole text with a password but no scheme. NAME:TAG@sha256:... is an image.
 _BARE_ADDRESS = re.compile(r"([^\s/@:]+:)((?!//)\S+)(?=@(?!sha\d+:)[^\s@]+\Z)")
 _PLACEHOLDER = re.compile(r"\$\{[A-Z_]+\}")
@@ -185,7 +183,7 @@ def _mapped(value: Any, change: Callable[[str], str], secret: bool = False, by_k
 
 
 def _in_text(text: str, change: Callable[[str], str]) -> str:
-    bare = None if any(pattern.search(text) for pattern in _IN_ADDRESS) else _BARE_ADDRESS.match(text)
+    bare = None if credentials_in(text, OF_ADDRESSES) else _BARE_ADDRESS.match(text)
     if bare:
         text = bare[1] + change(bare[2]) + text[bare.end() :]
     for pattern in ANYWHERE:

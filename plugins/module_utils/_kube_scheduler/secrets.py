@@ -67,18 +67,19 @@ def patterns(shapes: Iterable[Shape]) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(f"({shape.before})({shape.begins}{shape.rest})", re.IGNORECASE) for shape in shapes)
 
 
-ANYWHERE = patterns((*IN_ADDRESS, *TOKENS))
+OF_ADDRESSES, OF_TOKENS = patterns(IN_ADDRESS), patterns(TOKENS)
+ANYWHERE = OF_ADDRESSES + OF_TOKENS
 """Of the credentials that a text of a configuration shows by itself, whatever it is called."""
 
 
-def credentials_in(text: str) -> set[str]:
+def credentials_in(text: str, among: Iterable[re.Pattern[str]] = ANYWHERE) -> set[str]:
     """The credentials in addresses with a scheme, such as ``USER:PASSWORD`` of the user and TOKEN of ``?token=TOKEN``, and tokens."""
-    return {found[2] for pattern in ANYWHERE for found in pattern.finditer(text)}
+    return {found[2] for pattern in among for found in pattern.finditer(text)}
 
 
-def mask_credentials(text: str, mask: str) -> str:
+def mask_credentials(text: str, mask: str, among: Iterable[re.Pattern[str]] = ANYWHERE) -> str:
     """The text with ``mask`` in place of each of `credentials_in`."""
-    for pattern in ANYWHERE:
+    for pattern in among:
         text = pattern.sub(rf"\1{mask}", text)
     return text
 

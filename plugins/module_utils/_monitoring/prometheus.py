@@ -94,7 +94,7 @@ def trusting() -> ssl.SSLContext:
 
 def without_credentials(url: str) -> str:
     """The URL without the user and the password that may stand in it, and without the values of parameters such as ``?token=TOKEN``."""
-    return secrets.mask_credentials(_USER.sub(rf"\1{MASK}@", url), MASK)
+    return secrets.mask_credentials(_USER.sub(rf"\1{MASK}@", url), MASK, secrets.OF_ADDRESSES)
 
 
 def credentials_in(url: str) -> set[str]:
@@ -102,7 +102,7 @@ def credentials_in(url: str) -> set[str]:
     found = _USER.match(url)
     user = found[2] if found else ""
     password = user.partition(":")[2]
-    parameters = secrets.credentials_in(url) - {user, password}
+    parameters = secrets.credentials_in(url, secrets.OF_ADDRESSES) - {user, password}
     return {text for text in (user, password, unquote(password), *parameters, *map(unquote, parameters)) if text}
 
 

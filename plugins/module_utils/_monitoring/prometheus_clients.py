@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_list, as_mapping
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.validation_args import second_watchers
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding, error
@@ -50,19 +51,20 @@ def watched_by(config: Mapping[str, Any], address: str) -> list[str]:
 
 
 def holds_token(config: Mapping[str, Any]) -> bool:
-    """Whether a metric provider of a configuration has a token, or a placeholder for one."""
+    """Whether a configuration contains any credential, or a placeholder for the token of a metric provider."""
     profiles = as_list(config.get("profiles"))
     every = [
         as_mapping(as_mapping(entry).get("args")) for profile in profiles for entry in as_list(as_mapping(profile).get("pluginConfig"))
     ]
     providers = [as_mapping(args.get("metricProvider")) for args in every]
-    return any(provider.get("token") for provider in providers)
+    return any(provider.get("token") for provider in providers) or bool(secret_texts(config))
 
 
 def holds_password(value: Any) -> bool:
-    """Whether a text of a configuration, or of a part of it, is an address with a credential: of an extender, a metric provider or a load-watcher service."""
+    """Whether a text of a configuration, or of a part of it, is an address with a credential, or an extender has any: kube-scheduler logs both by
+    themselves."""
     if isinstance(value, Mapping):
-        return any(map(holds_password, value.values()))
+        return bool(secret_texts(value.get("extenders"))) or any(map(holds_password, value.values()))
     if isinstance(value, (list, tuple)):
         return any(map(holds_password, value))
     return isinstance(value, str) and bool(credentials_in(value))

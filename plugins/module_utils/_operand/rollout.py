@@ -90,9 +90,9 @@ class Secrets(NamedTuple):
     """What a configuration contains that must not be logged."""
 
     token: bool = False
-    """of a metric provider: kube-scheduler logs it only with the configuration as a whole"""
+    """or another credential: kube-scheduler logs it only with the configuration as a whole"""
     password: bool = False
-    """in a URL: extenders log theirs when they are created, and Trimaran its metric provider's address"""
+    """in a URL or of an extender: extenders are logged when they are created, and Trimaran logs its metric provider's address"""
 
 
 NO_SECRETS = Secrets()

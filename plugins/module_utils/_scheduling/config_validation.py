@@ -120,12 +120,12 @@ class ValidationResult:
 
     @property
     def holds_token(self) -> bool:
-        """Is there a token for Prometheus in the text, or a placeholder for one?"""
+        """Is there a credential in the text, or a placeholder for the token for Prometheus?"""
         return prometheus_clients.holds_token(self.tree)
 
     @property
     def holds_password(self) -> bool:
-        """Whether a URL in the text has a user and a password."""
+        """Is there a credential in a URL in the text, or of an extender?"""
         return prometheus_clients.holds_password(self.tree)
 
 

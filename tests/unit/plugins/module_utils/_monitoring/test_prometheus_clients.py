@@ -96,6 +96,10 @@ def test_plugins_of_a_load_watcher_service():
 def test_tokens_and_passwords_in_a_configuration():
     assert holds_token(config(("Any", asking(token="t"))))
     assert not holds_token(config(("Any", asking(token="")), ("Other", {"token": "t"})))
+    assert holds_token(config(("Other", {"tokn": ["eyJhbGciOiJ.planted"]})))
+    assert holds_token({"extenders": [{"tlsConfig": {"keyData": "cGxhbnRlZA=="}}]})
+    assert holds_password({"extenders": [{"tlsConfig": {"keyData": "cGxhbnRlZA=="}}]})
+    assert not holds_password(config(("Any", asking(token="eyJhbGciOiJ.planted"))))
     assert holds_password({"extenders": [{"urlPrefix": "https://me:secret@e"}]})
     assert holds_password(config(("Any", {"metricProvider": {"address": "https://p/?access_token=planted"}})))
     assert not holds_password({"extenders": [{"urlPrefix": "https://e/?tokenFile=/path", "weight": 1}]})
