@@ -21,7 +21,7 @@ from .field_types import args_kind
 from .plain_data import as_list, as_mapping
 from .plugins import PluginInfo, points, registry
 from .report import Path, Report
-from .secrets import IN_ADDRESS
+from .secrets import OF_ADDRESSES, credentials_in
 from .similar_names import did_you_mean
 from .tables import lint as table
 from .tables.plugins import DEFAULTS, MULTI_POINT
@@ -603,7 +603,7 @@ def _trimaran(case: _Case, profile: _Profile) -> None:
 
 
 def _credential_in_address(case: _Case, address: str, path: Path, hint: str) -> None:
-    if any(re.search(shape.before + shape.begins, address, re.IGNORECASE) for shape in IN_ADDRESS):
+    if credentials_in(address, OF_ADDRESSES):
         message = "a credential in clear text: whoever reads the configuration has it, and errors in the scheduler's log repeat a parameter such as ?token="
         case.report.warning("secret-in-clear", path, message, hint)
 
