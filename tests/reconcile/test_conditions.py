@@ -140,6 +140,22 @@ def test_a_refusal_by_the_api_server_is_told(new, operator):
     operator.serve(scheduler)
 
 
+def test_a_refusal_does_not_report_what_was_not_applied(scheduler, operator):
+    def told():
+        status = scheduler.resource["status"]
+        return status["generations"][0]["hash"], status["schedulerNames"]
+
+    before = told()
+    scheduler.write(unsupportedConfigOverrides={"nodeSelector": {"pool": "no valid label!"}})
+    scheduler.write_config(scheduler.config().replace(before[1][0], "another-name"))
+    assert "nodeSelector" in operator.reconcile(scheduler).failure
+    assert told() == before
+    scheduler.write(unsupportedConfigOverrides=None)
+    operator.serve(scheduler)
+    assert told()[0] != before[0]
+    assert told()[1] == ["another-name"]
+
+
 def test_overrides_that_cannot_be_used_change_nothing(scheduler, operator):
     generation = scheduler.deployment["metadata"]["generation"]
     scheduler.write(unsupportedConfigOverrides={"args": ["--config=/elsewhere"], "colour": "red"})

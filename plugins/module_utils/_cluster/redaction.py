@@ -26,7 +26,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.sec
 )
 
 MASK = "********"
-NOT_SHOWN = "(not shown: it is not one YAML document, and may contain a credential)\n"
+NOT_SHOWN = "(not shown: it may contain a credential that cannot be masked)\n"
 # A whole text with a password but no scheme. NAME:TAG@sha256:... is an image.
 _BARE_ADDRESS = re.compile(r"([^\s/@:]+:)((?!//)\S+)(?=@(?!sha\d+:)[^\s@]+\Z)")
 _PLACEHOLDER = re.compile(r"\$\{[A-Z_]+\}")
@@ -41,6 +41,8 @@ _SECRET_KEY = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+# YAML takes the begin of such a value for a tag or an anchor, so that it is not in the document.
+_MARKED = re.compile(rf"""(?:{WORDS})[\w-]{{0,40}}["']?\s*:\s+[!&]""", re.IGNORECASE)
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*$")
 # What stands before a line: the time that the kubelet has written, white space, the sign of a comment
 _BEFORE = always(r"(?:\d{4}-\d\d-\d\dT\S+ )?[\s#]*")
@@ -87,7 +89,8 @@ def masked_values(before: str, after: str, *, by_key: bool = True) -> tuple[str,
             root, findings = None, []
         document = None if root is None else root.value
         found.append((document, secret_texts(document, by_key)))
-        if ((by_key and is_secret(text)) or credentials_in(text)) and (root is None or hidden(root, findings)):
+        may_hold = (by_key and is_secret(text)) or credentials_in(text)
+        if may_hold and (root is None or hidden(root, findings) or (by_key and _MARKED.search(text))):
             texts[index] = NOT_SHOWN
     if any(secrets for _document, secrets in found):
         import yaml

@@ -102,7 +102,7 @@ def report(outcome: Outcome) -> Object:
     status: Object = {
         "observedGeneration": resource["metadata"]["generation"],
         "readyReplicas": live.get("readyReplicas", 0),
-        "schedulerNames": list(outcome.names),
+        "schedulerNames": list(outcome.names if _is_as_decided(outcome) else before.get("schedulerNames") or ()),
         "conditions": [with_time(entry, before, outcome.now) for entry in _without_repetition(conditions)],
         "generations": [],
     }
@@ -115,7 +115,7 @@ def report(outcome: Outcome) -> Object:
             "name": metadata["name"],
             "lastGeneration": metadata["generation"],
         }
-        config_hash = _config_hash(decision, before)
+        config_hash = _config_hash(outcome, before)
         if config_hash:
             generation["hash"] = config_hash
         status["generations"] = [generation]
@@ -179,9 +179,17 @@ def _age(text: str | None, now: str) -> float | None:
         return None
 
 
-def _config_hash(decision: Decision, before: Object) -> str | None:
-    if isinstance(decision, Application):
-        return decision.rollout["config"]
+def _is_as_decided(outcome: Outcome) -> bool:
+    """False if the rollout could not be applied: what was applied before remains."""
+    decision = outcome.decision
+    return not (
+        outcome.error and isinstance(decision, Application) and rollouts.deployed(outcome.deployment) != rollouts.identity(decision.rollout)
+    )
+
+
+def _config_hash(outcome: Outcome, before: Object) -> str | None:
+    if isinstance(outcome.decision, Application) and _is_as_decided(outcome):
+        return outcome.decision.rollout["config"]
     return next((entry.get("hash") for entry in before.get("generations") or []), None)
 
 

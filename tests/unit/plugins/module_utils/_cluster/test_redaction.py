@@ -86,6 +86,8 @@ def test_the_longest_secret_is_masked_first():
             ("tokn: '******** (before) b'\n", "tokn: '******** (after)'\n"),
             id="tokens below other keys",
         ),
+        pytest.param("token: !planted\n", "token: &planted b\n", (NOT_SHOWN, NOT_SHOWN), id="a tag and an anchor"),
+        pytest.param("token: !planted abcd\n", "b: 1\n", ("token: '********'\n", "b: 1\n"), id="a tag and a value"),
         pytest.param("tokn: [eyJhbGciOiJ.planted\n", "b: 1\n", (NOT_SHOWN, "b: 1\n"), id="no YAML, with a token"),
         pytest.param(
             "b:   1 # was eyJhbGciOiJ.planted\n# at http://me:planted@h/\n# token: planted\n# password:\n#   planted\nc: d#token:e\n",

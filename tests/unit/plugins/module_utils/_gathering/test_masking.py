@@ -293,7 +293,7 @@ def test_a_configuration_stays_readable():
                     "a": "(4 characters, not gathered)",
                     "b": "(7 characters, not gathered)",
                     "c": f"{GROUP}\nkind: KubeSchedulerConfiguration\n",
-                    "d": "(not shown: it is not one YAML document, and may contain a credential)\n",
+                    "d": "(not shown: it may contain a credential that cannot be masked)\n",
                 },
                 "binaryData": {"e": "(4 characters, not gathered)"},
             },
