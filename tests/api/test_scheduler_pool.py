@@ -119,10 +119,14 @@ def of(kind, uid):
     return [{"apiVersion": "apps/v1", "kind": kind, "name": "o", "uid": uid, "controller": True}]
 
 
+def answered(kubectl, manifest, **options):
+    """What kubectl says of the creation of a pod; nothing is stored."""
+    return kubectl("create", "--dry-run=server", "--filename=-", "--output=json", stdin=manifest, **options)
+
+
 def admitted(kubectl, manifest):
     """What the API server makes of the spec of a pod; nothing is stored."""
-    answer = kubectl("create", "--dry-run=server", "--filename=-", "--output=json", stdin=manifest)
-    return json.loads(answer.stdout)["spec"]
+    return json.loads(answered(kubectl, manifest).stdout)["spec"]
 
 
 def scheduler_of(kubectl, namespace, **fields):
@@ -133,7 +137,7 @@ def await_routing(kubectl, namespace, name=NAME, **fields):
     """Policies are in use about a second after they are stored. The reservation of a test before may reject the pod until then."""
 
     def is_routed():
-        answer = kubectl("create", "--dry-run=server", "--filename=-", "--output=json", stdin=pod(namespace, **fields), check=False)
+        answer = answered(kubectl, pod(namespace, **fields), check=False)
         return answer.returncode == 0 and json.loads(answer.stdout)["spec"]["schedulerName"] == name
 
     eventually(is_routed)

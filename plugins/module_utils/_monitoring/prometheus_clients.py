@@ -60,13 +60,16 @@ def holds_token(config: Mapping[str, Any]) -> bool:
     return any(provider.get("token") for provider in providers) or bool(secret_texts(config))
 
 
-def holds_password(value: Any) -> bool:
-    """Whether a text of a configuration, or of a part of it, is an address with a credential, or an extender has any: kube-scheduler logs both by
-    themselves."""
+def holds_password(config: Mapping[str, Any]) -> bool:
+    """Whether a text of a configuration is an address with a credential, or an extender has any: kube-scheduler logs both by themselves."""
+    return bool(secret_texts(config.get("extenders"))) or _has_credential_in_address(config)
+
+
+def _has_credential_in_address(value: Any) -> bool:
     if isinstance(value, Mapping):
-        return bool(secret_texts(value.get("extenders"))) or any(map(holds_password, value.values()))
+        return any(map(_has_credential_in_address, value.values()))
     if isinstance(value, (list, tuple)):
-        return any(map(holds_password, value))
+        return any(map(_has_credential_in_address, value))
     return isinstance(value, str) and bool(credentials_in(value))
 
 
