@@ -130,11 +130,16 @@ def engine(options: argparse.Namespace, arguments: list[str]) -> str:
     script = f"mount --bind {shlex.quote(str(var_lib))} /var/lib && exec {shlex.join(command)}"
     # With a stdin of its own: buildah makes the one that it gets non-blocking, and Ansible refuses to run with that afterwards.
     return run(
-        ["unshare", "--mount", "--propagation=private", "sh", "-c", script],
+        with_private_mounts("sh", "-c", script),
         quiet=True,
         stdin=subprocess.DEVNULL,
         env={**os.environ, "TMPDIR": str(temporary)},
     )
+
+
+def with_private_mounts(*command: str) -> list[str]:
+    """The command in a separate mount namespace: no other process sees its mounts, or keeps them busy by reading in them."""
+    return ["unshare", "--mount", "--propagation=private", *command]
 
 
 def run(command: list[str], quiet: bool = False, **keywords) -> str:

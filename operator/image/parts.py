@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import containers
-from containers import CACHE, CHECKOUT, ROOT, refuse, run, step, version
+from containers import CACHE, CHECKOUT, ROOT, refuse, run, step, version, with_private_mounts
 
 DEBIAN = "bookworm"
 # Essential packages, Python and the CAs, without manuals and translations, and without the whole of Perl, which usrmerge pulls in.
@@ -87,7 +87,7 @@ def debian(options: argparse.Namespace) -> str:
             folder = CACHE / "base"
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
-            run([*MMDEBSTRAP, str(folder / "base.tar")], quiet=True, env={**os.environ, "TMPDIR": str(folder)})
+            run(with_private_mounts(*MMDEBSTRAP, str(folder / "base.tar")), quiet=True, env={**os.environ, "TMPDIR": str(folder)})
             (folder / "Containerfile").write_text("FROM scratch\nADD base.tar /\n")
             containers.build(options, folder, image)
             shutil.rmtree(folder)
