@@ -55,7 +55,7 @@ class ActionModule(OnCluster):
         namespaces = [name for name in os.environ.get("WATCH_NAMESPACE", "").split(",") if name]
         if options["state"] == "absent":
             return reconcile.finalize(client, resource, options["cleanup_deadline"], namespaces, Display().warning)
-        return reconcile.reconcile(client, resource, _rendered, options["cleanup_deadline"], namespaces, Display().warning)
+        return reconcile.reconcile(client, resource, _rendered, namespaces, Display().warning)
 
 
 def _plain(resource):

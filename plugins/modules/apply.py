@@ -108,6 +108,8 @@ options:
       - With V(true) the field gets the value of the manifest; a warning names object, field and manager, also in check mode.
       - With V(false) the task fails before its first write, and the error names the same.
       - It has no effect on fields that others removed, which are restored, nor on fields that the manifests do not have, which stay.
+      - In an object of the set O(set_name), fields of others do not stay if the API server rejects the merged object. With V(true) they are removed, except
+        labels and annotations; with V(false) the error names the managers.
     type: bool
     default: false
   takeover_field_managers:

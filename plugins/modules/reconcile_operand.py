@@ -45,7 +45,8 @@ options:
   state:
     description:
       - V(present) does what the resource specifies.
-      - V(absent) cleans up after a resource that is being deleted. A failure is tried again until O(cleanup_deadline).
+      - V(absent) cleans up after a resource that is being deleted. It does not wait for the pods of the scheduler to end, but asks for another
+        reconcile. What fails is tried again until O(cleanup_deadline).
       - V(unattended) cleans up after a resource whose operator does not run, and removes the operator's finalizer from it.
     type: str
     choices: [present, absent, unattended]
@@ -53,7 +54,7 @@ options:
   cleanup_deadline:
     description:
       - Seconds after the deletion of the resource at which a clean-up that still fails is given up. An event on the resource reports what is left.
-      - With other values of O(state), seconds that the pods of the scheduler get to end.
+      - With V(unattended), seconds that the pods of the scheduler get to end.
     type: int
     default: 240
 """

@@ -242,3 +242,45 @@ def test_a_definition_and_its_first_use_can_change_together(apply, namespace, gr
     assert [one["reason"] for one in predicted.result["unvalidated"]] == ["the definition of its kind is changed by this set"]
     real = apply(manifests)
     assert set(real.actions().values()) == {"updated"}
+
+
+class TestEditsWithoutMerge:
+    """Somebody changed the number of a named port: with both ports the API server finds the object invalid."""
+
+    @pytest.fixture
+    def edited(self, apply, kubectl, namespace):
+        """A Service of a set after such an edit, and its manifest."""
+        spec = {"ports": [{"name": "http", "port": 80}], "selector": {"app": "x"}}
+        manifest = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": namespace}, "spec": spec}
+        apply([manifest], set_name="mine", set_namespace=namespace)
+        patch = json.dumps({"metadata": {"labels": {"kept": "yes"}}, "spec": {"ports": [{"name": "http", "port": 81}], "type": "NodePort"}})
+        kubectl("patch", "service", "web", f"--namespace={namespace}", "--type=merge", f"--patch={patch}")
+        return manifest
+
+    def test_without_force_the_error_names_managers_and_remedy(self, apply, live, namespace, edited):
+        before = live("web", "service")
+        run = apply([edited], set_name="mine", set_namespace=namespace, succeed=False)
+        assert "spec.ports[1].name: Duplicate value" in run.message
+        assert "it is valid without what the field managers kubectl-patch set; force_conflicts: true" in run.message
+        assert live("web", "service") == before
+
+    def test_with_force_the_content_is_the_manifest_s_as_check_mode_predicts(self, apply, live, namespace, edited):
+        options = {"set_name": "mine", "set_namespace": namespace, "force_conflicts": True, "diff": True}
+        address = live("web", "service")["spec"]["clusterIP"]
+        predicted = apply([edited], check=True, **options)
+        real = apply([edited], **options)
+        assert predicted.result["diff"] == real.result["diff"]
+        for run, would in ((predicted, "Would be"), (real, "Was")):
+            said = f"the manifest cannot be merged with fields that are managed by kubectl-patch. {would} put back"
+            assert said in "\n".join(run.warnings)
+        after = live("web", "service")
+        assert [port["port"] for port in after["spec"]["ports"]] == [80]
+        assert (after["spec"]["type"], after["spec"]["clusterIP"]) == ("ClusterIP", address)
+        assert after["metadata"]["labels"]["kept"] == "yes"
+        assert apply([edited], **options).result["requests"]["write"] == 0
+
+    def test_an_invalid_manifest_is_no_edit_of_others(self, apply, namespace, edited):
+        edited["spec"]["ports"] = [{"name": "http", "port": 0}]
+        run = apply([edited], set_name="mine", set_namespace=namespace, force_conflicts=True, succeed=False)
+        assert "port: Invalid value: 0" in run.message
+        assert "kubectl-patch" not in run.message

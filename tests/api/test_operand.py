@@ -11,6 +11,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from conformance.operator.steps import patch
 from support.access import service_account
 from support.operand import FINALIZER, reconcile
 from support.operator_in_process import Operator
@@ -51,10 +52,7 @@ def held(kubectl, namespace, operator) -> Scheduler:
 
 
 def finalize(scheduler, *finalizers):
-    patch = json.dumps({"metadata": {"finalizers": list(finalizers)}})
-    scheduler.kubectl(
-        "patch", "secondaryscheduler", scheduler.name, f"--namespace={scheduler.namespace}", "--type=merge", f"--patch={patch}"
-    )
+    patch(scheduler, "secondaryscheduler", scheduler.name, metadata={"finalizers": list(finalizers)})
 
 
 def outside(scheduler) -> dict[str, dict]:
@@ -77,29 +75,95 @@ def test_deleting_the_namespace_leaves_nothing_in_the_cluster(held, kubectl, ope
     kubectl("delete", "namespace", held.namespace, "--wait=false")
     eventually(lambda: not held.get("configmap", f"osso-set-operand-{held.name}") and not held.get("serviceaccount"))
     try:
-        operator.finalize(held)
+        removed(operator, held)
         assert set(outside(held)) == {f"ClusterRoleBinding {held.namespace}-copy"}
         assert len(outside(other)) == 3
     finally:
         kubectl("delete", "clusterrolebinding", f"{held.namespace}-copy")
-        operator.finalize(other)
+        removed(operator, other)
         other.delete()
     assert outside(other) == {}
 
 
 def test_an_unreadable_inventory_is_not_needed(held, kubectl, operator):
     inventory = f"osso-set-operand-{held.name}"
-    patch = json.dumps({"data": {"objects": "not an inventory"}})
-    kubectl("patch", "configmap", inventory, f"--namespace={held.namespace}", f"--patch={patch}")
-    operator.finalize(held)
+    change = json.dumps({"data": {"objects": "not an inventory"}})
+    kubectl("patch", "configmap", inventory, f"--namespace={held.namespace}", f"--patch={change}")
+    removed(operator, held)
     assert outside(held) == {}
     assert not kubectl.json("get", "all,secret,role,rolebinding,networkpolicy", f"--namespace={held.namespace}")["items"]
     assert not held.get("configmap", inventory)
 
 
+def removed(operator, scheduler):
+    """Finalize until all is deleted; pods and the garbage collector take their time."""
+
+    def done():
+        found = operator.finalize(scheduler)
+        assert found.failure == ""
+        return found.look_again == ""
+
+    eventually(done)
+
+
+def hold(scheduler, *finalizers):
+    """Only who gave these finalizers to the Deployment can end its deletion."""
+    patch(scheduler, "deployment", metadata={"finalizers": list(finalizers)})
+
+
+def test_a_deletion_waits_for_nothing_and_reports_what_holds_it(held, operator, audit):
+    hold(held, "example.com/hold")
+    held.kubectl("delete", "secondaryscheduler", held.name, f"--namespace={held.namespace}", "--wait=false")
+    first = operator.finalize(held)
+    assert (first.failure, bool(first.look_again)) == ("", True)
+    status, reason, message = held.condition("Progressing")
+    assert (status, reason) == ("True", "Removing")
+    assert "example.com/hold" in message
+    assert held.resource["status"]["observedGeneration"] == held.resource["metadata"]["generation"]
+    with audit:
+        assert operator.finalize(held).look_again
+    assert [one for one in audit.writes() if one.verb == "delete" and one.namespace == held.namespace] == []
+    hold(held)
+    removed(operator, held)
+    assert not held.deployment
+    assert outside(held) == {}
+    told = held.events()
+    assert "DeploymentDeleted" in told
+
+
+def test_what_is_held_for_too_long_leaves_neither_lease_nor_inventory(held, operator):
+    hold(held, "example.com/hold")
+    resource = held.resource
+    resource["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    lease = {"name": held.workload, "namespace": held.namespace}
+    held.kubectl.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease})
+    done = operator.finalize(held, resource)
+    assert done.look_again == ""
+    assert "example.com/hold" in held.events()["CleanupGivenUp"]
+    assert outside(held) == {}
+    assert not held.get("lease")
+    assert not held.get("configmap", f"osso-set-operand-{held.name}")
+    hold(held)
+
+
+def test_a_removal_waits_for_nothing_either(held, operator):
+    hold(held, "example.com/hold")
+    held.write(managementState="Removed")
+    first = operator.reconcile(held)
+    assert (first.failure, bool(first.look_again)) == ("", True)
+    assert held.condition("Progressing")[:2] == ("True", "Removing")
+    # The Deployment still changes.
+    eventually(lambda: operator.writes(held) == 0)
+    hold(held)
+    eventually(lambda: operator.reconcile(held).look_again == "")
+    assert held.condition("Progressing")[:2] == ("False", "Removed")
+    assert not held.deployment
+    assert operator.writes(held) == 0
+
+
 def test_an_unusable_configuration_does_not_hold_the_deletion_up(held, operator):
     held.write(schedulerConfig="no/name")
-    assert operator.finalize(held).failure == ""
+    removed(operator, held)
     assert outside(held) == {}
 
 
@@ -206,13 +270,13 @@ def test_a_configuration_in_binary_data_is_deployed(held, operator, kubectl):
     name = held.resource["spec"]["schedulerConfig"]
     live = kubectl.get("configmap", name, held.namespace)
     encoded = base64.b64encode(live["data"]["config.yaml"].encode()).decode()
-    patch = json.dumps({"data": None, "binaryData": {"config.yaml": encoded}})
-    kubectl("patch", "configmap", name, f"--namespace={held.namespace}", "--type=merge", f"--patch={patch}")
+    change = json.dumps({"data": None, "binaryData": {"config.yaml": encoded}})
+    kubectl("patch", "configmap", name, f"--namespace={held.namespace}", "--type=merge", f"--patch={change}")
     operator.reconcile(held)
     assert held.condition("ConfigValid")[0] != "False", held.condition("ConfigValid")
     assert held.condition("Degraded")[0] == "False", held.condition("Degraded")
-    patch = json.dumps({"binaryData": {"config.yaml": base64.b64encode(b"kind: \xff").decode()}})
-    kubectl("patch", "configmap", name, f"--namespace={held.namespace}", "--type=merge", f"--patch={patch}")
+    change = json.dumps({"binaryData": {"config.yaml": base64.b64encode(b"kind: \xff").decode()}})
+    kubectl("patch", "configmap", name, f"--namespace={held.namespace}", "--type=merge", f"--patch={change}")
     operator.reconcile(held)
     status, reason, message = held.condition("Degraded")
     assert (status, reason) == ("True", "ConfigMapUnreadable"), message

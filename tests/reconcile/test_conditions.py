@@ -16,15 +16,6 @@ from support.scheduler import Scheduler, eventually
 NO_CONFIGURATION = "apiVersion: v1\nkind: Pod\n"
 
 
-def events(scheduler) -> dict[str, str]:
-    """The last message of each reason."""
-    field = f"--field-selector=involvedObject.name={scheduler.name}"
-    return {
-        event["reason"]: event["message"]
-        for event in scheduler.kubectl.json("get", "events", f"--namespace={scheduler.namespace}", field)["items"]
-    }
-
-
 def test_an_invalid_configuration_changes_nothing_that_runs(scheduler, operator):
     before = scheduler.deployment["metadata"]["generation"]
     scheduler.write_config(NO_CONFIGURATION)
@@ -190,19 +181,19 @@ def test_two_schedulers_of_one_name_are_told_so_until_they_are_not(scheduler, ne
 
 
 def test_changes_and_failures_are_events(scheduler, operator):
-    assert {"DeploymentCreated", "SecretCreated", "Available"} <= events(scheduler).keys()
+    assert {"DeploymentCreated", "SecretCreated", "Available"} <= scheduler.events().keys()
     scheduler.write_config("kind: Nothing")
     operator.reconcile(scheduler)
-    assert "ConfigInvalid" in events(scheduler)
+    assert "ConfigInvalid" in scheduler.events()
 
 
 def test_a_field_that_another_writer_changes_is_put_back_and_named(scheduler, operator):
     patch(scheduler, "deployment", spec={"progressDeadlineSeconds": 5})
-    assert "FieldsPutBack" not in events(scheduler)
+    assert "FieldsPutBack" not in scheduler.events()
     operator.serve(scheduler)
     assert scheduler.deployment["spec"]["progressDeadlineSeconds"] != 5
     told = f'Deployment {scheduler.namespace}/{scheduler.workload}: .spec.progressDeadlineSeconds is managed by "kubectl-patch" using apps/v1. '
-    assert events(scheduler)["FieldsPutBack"] == told + "The operator has put back what the resource requests."
+    assert scheduler.events()["FieldsPutBack"] == told + "The operator has put back what the resource requests."
 
 
 def test_pods_that_crash_later_are_told_and_their_rollout_stays(scheduler, operator, kubectl):

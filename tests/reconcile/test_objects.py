@@ -7,8 +7,11 @@
 from __future__ import annotations
 
 import base64
+import json
 
 from conformance.operator.steps import container, owner, owners, patch, pod_spec, version
+from support.access import service_account
+from support.operator_in_process import Operator
 from support.scheduler import IMAGE
 
 STRANGER = [{"kind": "ServiceAccount", "name": "stranger", "namespace": "default"}]
@@ -31,6 +34,11 @@ def objects(scheduler) -> dict[tuple[str, str], dict]:
 def enforced(item) -> dict:
     """What of an object the operator enforces."""
     return {key: item[key] for key in ("subjects", "rules", "spec") if key in item} | {"labels": item["metadata"].get("labels")}
+
+
+def copied(metadata) -> dict:
+    """What who replaces an object keeps of its metadata, so that it looks like the operator's."""
+    return {key: metadata[key] for key in ("name", "namespace", "labels", "annotations", "ownerReferences") if key in metadata}
 
 
 def test_one_reconcile_makes_everything_and_reports_the_generation(scheduler):
@@ -108,3 +116,57 @@ def test_what_others_made_before_is_adopted_only_if_the_resource_allows_it(new, 
     assert scheduler.deployment is None
     patch(scheduler, "secondaryscheduler", scheduler.name, metadata={"annotations": {"osso.scheduler/adopt": "true"}})
     operator.serve(scheduler)
+
+
+def test_edits_that_no_apply_can_be_merged_with_are_taken_back(scheduler, operator):
+    before = scheduler.deployment["spec"]["template"]
+    volumes = [{"name": volume["name"], "emptyDir": {}} for volume in pod_spec(scheduler)["volumes"]]
+    ports = [{**container(scheduler)["ports"][0], "containerPort": 1}]
+    containers = [{**container(scheduler), "ports": ports}]
+    labels = {"example.com/kept": "yes"}
+    patch(scheduler, "deployment", metadata={"labels": labels}, spec={"template": {"spec": {"volumes": volumes, "containers": containers}}})
+    assert operator.reconcile(scheduler).failure == ""
+    assert scheduler.deployment["spec"]["template"] == before
+    assert scheduler.deployment["metadata"]["labels"].items() >= labels.items()
+    assert "cannot be merged with fields that are managed by kubectl-patch" in scheduler.events()["FieldsPutBack"]
+    operator.serve(scheduler)
+    assert operator.writes(scheduler) == 0
+
+
+def test_a_replaced_configuration_is_not_trusted(scheduler, operator, kubectl):
+    name = pod_spec(scheduler)["volumes"][0]["secret"]["secretName"]
+    secret = scheduler.get("secret", name)
+    other = base64.b64encode(b"not the configuration").decode()
+    replaced = {**secret, "data": {"config.yaml": other}, "metadata": copied(secret["metadata"])}
+    kubectl("delete", "secret", name, f"--namespace={scheduler.namespace}")
+    kubectl("create", "--filename=-", stdin=json.dumps(replaced))
+    assert operator.reconcile(scheduler).failure == ""
+    assert scheduler.get("secret", name)["data"] == secret["data"]
+    assert scheduler.get("secret", name)["metadata"]["uid"] != secret["metadata"]["uid"]
+    operator.serve(scheduler)
+    assert operator.writes(scheduler) == 0
+
+
+def test_a_binding_with_another_role_is_created_again(scheduler, operator, kubectl):
+    binding = scheduler.get("rolebinding")
+    replaced = {**binding, "metadata": copied(binding["metadata"])}
+    replaced["roleRef"] = {**binding["roleRef"], "kind": "ClusterRole", "name": "view"}
+    kubectl("delete", "rolebinding", scheduler.workload, f"--namespace={scheduler.namespace}")
+    kubectl("create", "--filename=-", stdin=json.dumps(replaced))
+    assert operator.reconcile(scheduler).failure == ""
+    assert scheduler.get("rolebinding")["roleRef"] == binding["roleRef"]
+    assert operator.writes(scheduler) == 0
+
+
+def test_a_widened_role_does_not_keep_its_binding_from_being_repaired(scheduler, kubectl):
+    """The API server lets nobody bind a role that permits more than he may."""
+    groups = ["", "apps", "coordination.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "operator.openshift.io"]
+    verbs = ["get", "list", "watch", "create", "update", "patch", "delete"]
+    may = {"apiGroups": groups, "resources": ["*"], "verbs": verbs}
+    role, binding = scheduler.get("role"), scheduler.get("rolebinding")
+    patch(scheduler, "role", rules=[{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}])
+    patch(scheduler, "rolebinding", subjects=STRANGER)
+    with service_account(kubectl, scheduler.namespace, may, everywhere=True) as somebody:
+        assert Operator(kubectl, **somebody).reconcile(scheduler).failure == ""
+    assert scheduler.get("role")["rules"] == role["rules"]
+    assert scheduler.get("rolebinding")["subjects"] == binding["subjects"]

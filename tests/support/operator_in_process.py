@@ -74,13 +74,11 @@ class Operator:
             meanwhile()
             return operand_templates.manifests(variables, USER)
 
-        return reconcile.reconcile(
-            self._client, resource or scheduler.resource, render, WITHIN, [scheduler.namespace], self.warnings.append
-        )
+        return reconcile.reconcile(self._client, resource or scheduler.resource, render, [scheduler.namespace], self.warnings.append)
 
-    def finalize(self, scheduler: Scheduler) -> reconcile.Result:
+    def finalize(self, scheduler: Scheduler, resource: dict | None = None) -> reconcile.Result:
         """What follows the deletion of its resource, which need not have been deleted."""
-        return reconcile.finalize(self._client, scheduler.resource, WITHIN, [scheduler.namespace], self.warnings.append)
+        return reconcile.finalize(self._client, resource or scheduler.resource, WITHIN, [scheduler.namespace], self.warnings.append)
 
     def requests(self, scheduler: Scheduler) -> dict[str, int]:
         """How many requests one reconcile sends: ``read``, ``write`` and ``dry_run``."""

@@ -142,6 +142,12 @@ class Scheduler:
         conditions = ((self.resource or {}).get("status") or {}).get("conditions") or []
         return next(((c["status"], c["reason"], c["message"]) for c in conditions if c["type"] == kind), ("", "", ""))
 
+    def events(self) -> dict[str, str]:
+        """The last message of each reason."""
+        field = f"--field-selector=involvedObject.name={self.name}"
+        found = self.kubectl.json("get", "events", f"--namespace={self.namespace}", field)["items"]
+        return {event["reason"]: event["message"] for event in found}
+
     def served(self):
         """the operator says that the scheduler serves what its resource says"""
         resource = self.resource

@@ -74,6 +74,11 @@ def conflicts(error: ApiError) -> str:
     )
 
 
+def is_escalation(error: ApiError) -> bool:
+    """Was a role, or its assignment, refused because it grants more than the user has?"""
+    return error.status == 403 and "attempting to grant RBAC permissions not currently held" in error.message
+
+
 def _forbidden(error: ApiError, causes: list[Object]) -> str:
     if any(cause.get("reason") == "NamespaceTerminating" for cause in causes):
         return f"{error.message}. Wait until the namespace is deleted, create it again, then repeat."
@@ -82,7 +87,7 @@ def _forbidden(error: ApiError, causes: list[Object]) -> str:
         return '{0}. Grant it to "{1}" with a rule for verb {2}, resource {3}, API group "{4}".'.format(
             error.message, denied["user"], denied["verb"], denied["resource"], denied["group"] or ""
         )
-    if "attempting to grant RBAC permissions not currently held" in error.message:
+    if is_escalation(error):
         return error.message + ". A user who applies a role must have its permissions, or the verbs escalate and bind on it."
     return error.message
 

@@ -26,7 +26,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import (
     readiness,
     wait,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.api_errors import conflicts, refusal
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.api_errors import FORCE, conflicts, is_escalation, refusal
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import FIELD_MANAGER, Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.delete import Doomed, delete
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.dry_run import Forecast
@@ -45,7 +45,10 @@ _SPREADING_SECONDS = 5
 
 
 class Options(NamedTuple):
-    """What to do with a set; the meaning of each is documented in the module ``apply``."""
+    """What to do with a set; the meaning of each is documented in the module ``apply``.
+
+    recreate: is a member deleted and created again where the manifest changes what cannot be changed?
+    """
 
     manifests: Sequence[Object]
     check: bool = False
@@ -63,6 +66,7 @@ class Options(NamedTuple):
     orphan: Sequence[str] = ()
     prune: bool = False
     keep_nonempty: bool = False
+    recreate: bool = False
     owner: Mapping[str, Any] | None = None
     subresource: str | None = None
     wait: bool = False
@@ -107,6 +111,11 @@ class Run:
         self._cut_off: set[Identity] = set()
         # When this run changed a definition, by the kind that it defines
         self._defined: dict[tuple[str, str], float] = {}
+        # When this run changed permissions
+        self._granted = 0.0
+        # Members that no apply can be merged with: of these the content of others is removed, those are deleted and created again
+        self._separate: set[Identity] = set()
+        self._recreated: set[Identity] = set()
 
     def present(self) -> None:
         """Apply the set: see `Options`."""
@@ -410,7 +419,7 @@ class Run:
         forecast, problems = Forecast(self._own_kinds), []
         for identity in pending:
             wanted = self._wanted[identity]
-            ask = functools.partial(self._settle, identity, wanted, dry_run=True)
+            ask = functools.partial(self._dry_run, identity, wanted)
             try:
                 forecast.ask(identity, wanted, self._live[identity], self._resources[identity], ask, bool(self._taken(identity)))
             except ClusterError as error:
@@ -440,7 +449,9 @@ class Run:
 
     def _taken(self, identity: Identity) -> ownership.TakeOver | None:
         """The `ownership.TakeOver` of what the managers to be replaced own of an object, or of what others added; None where that is nothing."""
-        live = self._live[identity]
+        live, options = self._live[identity], self._options
+        if live and identity in self._separate:
+            return ownership.take_over_content(live, options.field_manager, self._wanted[identity]["apiVersion"])
         taken = self._replaced_managers(identity)
         return taken if taken or live is None else additions.claim(live, self._fresh(identity), self._options.field_manager)
 
@@ -464,16 +475,21 @@ class Run:
         if live and self._is_dying(live) and not options.check:
             wait.until_gone(self._client, [(identity, self._resource(identity), live["metadata"]["uid"])], self._deadline)
             live = self._live[identity] = None
+        if live and identity in self._recreated and not options.check:
+            self._delete([self._doomed(identity)])
+            self._report.undo(identity)
+            self._live[identity] = None
         if live and self._is_unchanged(identity, wanted):
             self._report.add(identity, apply_result.UNCHANGED, live, live)
             self._report_additions(identity, live, wanted)
             return
         taken, fresh = self._taken(identity), self._fresh(identity)
         if options.check:
-            predict = self._predict_creation if identity in self._assumed.identities else self._predict
-            live, after, obstacle = self._forecast.ask(
-                identity, wanted, live, self._resources[identity], lambda: predict(identity, wanted, live, taken), bool(taken)
-            )
+            if identity in self._assumed.identities:
+                predict = functools.partial(self._predict_creation, identity, wanted)
+            else:
+                predict = functools.partial(self._predict, identity, wanted, live, taken)
+            live, after, obstacle = self._forecast.ask(identity, wanted, live, self._resources[identity], predict, bool(taken))
             if obstacle is not None:
                 self._report.not_validated(identity, obstacle)
         else:
@@ -487,9 +503,15 @@ class Run:
         elif identity in self._adopting:
             done = apply_result.ADOPTED
         else:
-            done = apply_result.UPDATED if taken or self._differs(wanted, live, after) else apply_result.UNCHANGED
+            done = (
+                apply_result.UPDATED
+                if taken or identity in self._recreated or self._differs(wanted, live, after)
+                else apply_result.UNCHANGED
+            )
         if done != apply_result.UNCHANGED:
             self._defined.update(dict.fromkeys(live_objects.defined_kinds(wanted), time.monotonic()))
+            if wanted["kind"] in ("Role", "ClusterRole"):
+                self._granted = time.monotonic()
         self._report.add(identity, done, live, after, with_status="status" in wanted)
         if fresh:
             self._warn(f"{identity}: others added to its pod template: {additions.listing(fresh)}. {self._would} removed.")
@@ -602,6 +624,44 @@ class Run:
                 self._announce(f"{identity}: {found}. {self._would} put back to what the manifest says.")
         return self._send(identity, wanted, dry_run, force=True)
 
+    def _dry_run(self, identity: Identity, wanted: Object) -> Object:
+        """What applying would leave, by dry runs; also of a member that others edited so that no apply can be merged with it."""
+        try:
+            return self._settle(identity, wanted, dry_run=True)
+        except ApiError as error:
+            made = self._apart(identity, wanted, error)
+            if made is None:
+                raise
+            return made
+
+    def _apart(self, identity: Identity, wanted: Object, error: ApiError) -> Object | None:
+        """What a member becomes without the content that others gave it, or if it is created again; None where that does not help."""
+        live, options = self._live[identity], self._options
+        is_member = live is not None and self._set is not None and membership.set_of(live) == self._set
+        if live is None or error.status != 422 or not is_member or membership.former_manager(live) is not None or options.subresource:
+            return None
+        try:
+            made = self._predict_creation(identity, wanted)
+        except ApiError:
+            return None  # The manifest itself is invalid.
+        try:
+            left = self._rewrite(identity, ownership.replacement(live, ownership.with_content_of(live, made)), dry_run=True)
+        except ApiError as refused:
+            if refused.status != 422 or not options.recreate:
+                return None
+            self._recreated.add(identity)
+            self._announce(f"{identity}: it has to change what the API server lets nobody change. {self._would} deleted and created again.")
+            return made
+        others = ", ".join(manager for manager in membership.managers(live) if manager != options.field_manager)
+        if not options.force_conflicts:
+            remedy = f"it is valid without what the field managers {others} set; {FORCE} removes that"
+            error.details.setdefault("causes", []).append({"message": remedy})
+            return None
+        self._separate.add(identity)
+        self._put_back[identity] = f"the manifest cannot be merged with fields that are managed by {others}"
+        self._announce(f"{identity}: {self._put_back[identity]}. {self._would} put back to what the manifest says.")
+        return left
+
     def _may_force(self, identity: Identity) -> bool:
         return self._options.force_conflicts or identity in self._adopting
 
@@ -625,20 +685,20 @@ class Run:
     def _predict(self, identity: Identity, wanted: Object, live: Object | None, taken: ownership.TakeOver | None) -> Object:
         """What applying would leave, by dry runs. The server knows nothing of a take-over that was not stored: so its answer to the
         apply is stripped of what would go, and then asked for again, to have defaults filled in."""
-        answer = self._settle(identity, wanted, dry_run=True)
-        if not taken or live is None:
+        answer = self._dry_run(identity, wanted)
+        if not taken or live is None or identity in self._separate | self._recreated:
             return answer
         options = self._options
         left = ownership.outcome(answer, taken, options.field_manager, options.subresource)
         return self._rewrite(identity, ownership.replacement(live, left), options.subresource)
 
-    def _predict_creation(self, identity: Identity, wanted: Object, live: Object | None, taken: ownership.TakeOver | None) -> Object:
+    def _predict_creation(self, identity: Identity, wanted: Object) -> Object:
         """What creating it would leave, where an object of this name is still there: the server is asked under another name."""
         name = "osso-dry-run-" + hashlib.sha256(identity.name.encode()).hexdigest()[:10]
         answer = self._send(identity, dict(wanted, metadata=dict(wanted["metadata"], name=name)), dry_run=True)
         return dict(answer, metadata=dict(answer["metadata"], name=identity.name))
 
-    def _rewrite(self, identity: Identity, operations: list[Object], subresource: str | None = None) -> Object:
+    def _rewrite(self, identity: Identity, operations: list[Object], subresource: str | None = None, dry_run: bool = False) -> Object:
         options = self._options
         return self._client.json_patch(
             self._resource(identity),
@@ -646,12 +706,14 @@ class Run:
             identity.namespace,
             operations,
             field_manager=options.field_manager,
-            dry_run=options.check,
+            dry_run=dry_run or options.check,
             subresource=subresource,
         )
 
     def _is_spreading(self, identity: Identity, error: ApiError) -> bool:
-        """Does an API server that answers so perhaps not know yet, or not in its new shape, what this run has just defined?"""
+        """Does an API server that answers so perhaps not know yet, or not in its new shape, what this run has just defined or granted?"""
+        if is_escalation(error):
+            return time.monotonic() - self._granted < _SPREADING_SECONDS
         defined = self._defined.get((identity.group, identity.kind))
         return defined is not None and error.status in (400, 404, 422, 500) and time.monotonic() - defined < _SPREADING_SECONDS
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import live_objects
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.api_errors import refusal
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.api_errors import is_escalation, refusal
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.ownership import with_content_of
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
 
 
@@ -31,6 +32,7 @@ class Forecast:
         self._earlier = {(one["kind"], one["name"]) for one in created if one.get("action") == "created"}
         self._warn = warn
         self._created: list[Identity] = []
+        self._asked: list[Identity] = []
         self._missing: set[str] = set()
         self._redefined: set[tuple[str, str]] = set()
 
@@ -46,8 +48,9 @@ class Forecast:
         """``(before, after, obstacle)`` of applying ``wanted``, where ``dry_run()`` sends the request.
 
         ``taken``: a real run removes fields of others before it applies the object. ``obstacle``: why the server could not validate it; the object
-        then counts as created with the content of the manifest.
+        then has the content of the manifest, and counts as created unless it is a binding of which only the role is in the way.
         """
+        self._asked.append(identity)
         if live:
             self._redefined.update(live_objects.defined_kinds(wanted))
         obstacle = self._obstacle(identity, live, resource)
@@ -55,6 +58,9 @@ class Forecast:
             try:
                 after = dry_run()
             except ApiError as error:
+                unbound = self._unbound(wanted, error)
+                if live and unbound:
+                    return live, with_content_of(live, wanted), unbound
                 obstacle = self._lacking(identity, error)
                 if taken and error.status == 422:
                     obstacle = "it is invalid together with fields that are removed first, those of takeover_field_managers"
@@ -94,6 +100,14 @@ class Forecast:
             if other.name == error.details.get("name"):
                 return f"it refers to {other}, which is created by this set"
         return None
+
+    def _unbound(self, wanted: Object, error: ApiError) -> str | None:
+        """Is a binding judged by what its role still contains, before this set changes that?"""
+        if not is_escalation(error):
+            return None
+        role = wanted.get("roleRef") or {}
+        found = next((one for one in self._asked if (one.kind, one.name) == (role.get("kind"), role.get("name"))), None)
+        return f"it refers to {found}, which is changed by this set" if found else None
 
     def _unknown_kind(self, identity: Identity) -> str | None:
         if (identity.group, identity.kind) in self._own_kinds:

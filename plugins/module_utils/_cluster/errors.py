@@ -26,6 +26,10 @@ class InputError(ClusterError):
     """What the user gave cannot be used: the message names field, value and remedy."""
 
 
+class NotDeleted(ClusterError):
+    """The API server has accepted deletions, but something still holds the objects; the message names it."""
+
+
 class ApiError(ClusterError):
     """The API server refused a request, or did not answer it.
 

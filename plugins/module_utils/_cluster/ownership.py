@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import is_item
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
+# What the API server gives each Service
+_GIVEN = ("clusterIP", "clusterIPs")
 # What of the metadata has an owner that can give it up
 _METADATA = ("annotations", "finalizers", "labels", "ownerReferences")
 
@@ -47,6 +49,37 @@ def take_over(live: Object, managers: Collection[str], manager: str, api_version
     fields = union(entry.get("fieldsV1") or {} for entry in own + given)
     merged = dict((own + given)[0], manager=manager, operation="Apply", fieldsV1=fields)
     return TakeOver([entry for entry in entries if entry not in own + given] + [merged], fields)
+
+
+def take_over_content(live: Object, manager: str, api_version: str) -> TakeOver | None:
+    """The `TakeOver` of what all other managers own of an object's content; labels and annotations stay theirs."""
+    kept, own, given = [], [], []
+    for entry in live["metadata"].get("managedFields") or []:
+        fields = entry.get("fieldsV1") or {}
+        content = {key: subset for key, subset in fields.items() if key != "f:metadata"}
+        if _is_own(entry, manager, None):
+            own.append(entry)
+        elif entry.get("subresource") or entry.get("apiVersion") != api_version or not content:
+            kept.append(entry)
+        else:
+            given.append(dict(entry, fieldsV1=content))
+            if len(content) < len(fields):
+                kept.append(dict(entry, fieldsV1={"f:metadata": fields["f:metadata"]}))
+    if not given or any(entry.get("apiVersion") != api_version for entry in own):
+        return None
+    fields = union(entry["fieldsV1"] for entry in own + given)
+    return TakeOver([*kept, dict((own + given)[0], manager=manager, operation="Apply", fieldsV1=fields)], fields)
+
+
+def with_content_of(live: Object, made: Object) -> Object:
+    """``live`` with the content of ``made``, an object that was made without it; what others set of its metadata stays."""
+    metadata = dict(live["metadata"])
+    for key in ("labels", "annotations"):
+        metadata[key] = {**(metadata.get(key) or {}), **(made["metadata"].get(key) or {})}
+    given = {"spec": {key: live["spec"][key] for key in _GIVEN if key in live["spec"]}} if live["kind"] == "Service" else {}
+    content = {key: value for key, value in made.items() if key not in ("metadata", "status")}
+    content.update({key: {**content[key], **values} for key, values in given.items()})
+    return {**content, "metadata": metadata, **({"status": live["status"]} if "status" in live else {})}
 
 
 def rewrite(live: Object, taken: TakeOver) -> list[Object]:

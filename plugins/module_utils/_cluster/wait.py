@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import readiness
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, NotDeleted
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import failed_probes
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import Judge
@@ -212,7 +212,7 @@ def _newest_pods(client: Client, workload: Object | None) -> list[Object]:
 def until_gone(client: Client, targets: Iterable[tuple[Identity, Resource, str]], deadline: Deadline) -> None:
     """Wait until each of ``targets`` (pairs of identity, resource and uid) is deleted.
 
-    A later object with the same name does not count. Raises one `ClusterError` that names what blocks the remaining deletions.
+    A later object with the same name does not count. Raises one `NotDeleted` that names what blocks the remaining deletions.
     """
     held = []
     for identity, resource, uid in targets:
@@ -220,7 +220,7 @@ def until_gone(client: Client, targets: Iterable[tuple[Identity, Resource, str]]
         if obj is not None:
             held.append(f"{identity}: held by {readiness.held_by(obj)}")
     if held:
-        raise ClusterError("Not deleted after {0} s (wait_timeout). {1}".format(deadline.seconds, " | ".join(held)))
+        raise NotDeleted("Not deleted after {0} s (wait_timeout). {1}".format(deadline.seconds, " | ".join(held)))
 
 
 def _until_gone(client: Client, identity: Identity, resource: Resource, uid: str, deadline: Deadline) -> Object | None:

@@ -268,11 +268,15 @@ class Reader:
         return not decision.is_kept and facts.found_config.valid is None and not decisions.is_deployed(facts)
 
     def _secrets(self) -> list[Object]:
-        """Those with configurations of the scheduler. None for a name that is too long: nothing was ever made for it, and it fits into no label."""
+        """Those with configurations of the scheduler, but for those whose content someone has replaced.
+
+        None for a name that is too long: nothing was ever made for it, and it fits into no label.
+        """
         if not resource_names.is_usable(self._names["name"]):
             return []
         selector = ",".join(f"{key}={value}" for key, value in resource_names.labels(self._names).items())
-        return self._client.list(self._client.resource("v1", "Secret"), self._names["namespace"], label_selector=selector)
+        found = self._client.list(self._client.resource("v1", "Secret"), self._names["namespace"], label_selector=selector)
+        return list(filter(prometheus_access.is_intact, found))
 
     def _failure(self, deployment: Object | None) -> pod_failures.Failure | None:
         """Why pods of the newest rollout are not ready. Asked only where some are not."""

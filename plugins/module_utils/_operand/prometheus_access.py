@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypedDict
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import content_hash
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import (
     LOAD_WATCHER_URL,
     PLACEHOLDERS,
@@ -192,6 +193,29 @@ def annotations_in(secret: Object) -> dict[str, str]:
     """The `annotations_of` that a Secret has."""
     found = secret["metadata"].get("annotations") or {}
     return {name: found[name] for name in (FILLED, TOKEN_OF, ISSUED, EXPIRES, REQUESTED) if name in found}
+
+
+def is_intact(secret: Object) -> bool:
+    """Does a Secret that the operator made hold what its name says? Its name ends with the hash of its data."""
+    try:
+        held = decoded_data(secret)
+    except ValueError:  # neither base64 nor text
+        return False
+    expected = _content_of(held) if CONFIG_KEY in held else _digest(held)[:12]
+    return expected is not None and str(secret["metadata"]["name"]).endswith(f"-{expected}")
+
+
+def _content_of(held: Mapping[str, str]) -> str | None:
+    """The `content` that the data of a configuration's Secret has; None where the configuration is not its template, filled."""
+    text = held.get(TEMPLATE_KEY) or held[CONFIG_KEY]
+    pattern = re.escape(text)
+    for placeholder, field in zip(map(re.escape, PLACEHOLDERS), ("url", "token", "watcher_url")):
+        pattern = pattern.replace(placeholder, rf"(?P<{field}>\S*)", 1).replace(placeholder, f"(?P={field})")
+    found = re.fullmatch(pattern, held[CONFIG_KEY]) if TEMPLATE_KEY in held else re.match("", "")
+    if not found:
+        return None
+    values: dict[str, Any] = {"ca": held.get(CA_KEY, ""), **found.groupdict()}
+    return content(content_hash(text), text, Source()._replace(**values))
 
 
 def template(secret: Object) -> str:

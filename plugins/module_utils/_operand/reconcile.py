@@ -6,14 +6,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply import Options, Run
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, message_of
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, NotDeleted, message_of
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import decision as decisions
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import events, resource_names, upstream_cleanup
@@ -49,8 +50,9 @@ KINDS_ELSEWHERE = (
 )
 """Where members can be outside of it. Nothing deletes these with the resource or its namespace, and they grant permissions."""
 
-# Seconds that a clean-up always gets, and the clean-up of what is outside the namespace once it is given up
-_LEAST_WAIT, _LAST_WAIT = 30, 5
+# Seconds that a reconcile waits for what it deletes, and an apply for what others delete: pods get 30 s to end. Others are waiting for the
+# operator's workers meanwhile.
+_REMOVAL_WAIT, _DELETION_WAIT = 1, 35
 
 
 Render = Callable[[TemplateVariables], list[Object]]
@@ -70,14 +72,13 @@ def reconcile(
     client: Client,
     resource: Object,
     render: Render,
-    deadline: int,
     namespaces: Sequence[str],
     warn: Callable[[str], None],
 ) -> Result:
     """Apply the state that the resource requests, and report it.
 
-    render: the manifests that the templates make of `template_variables`. deadline: seconds that a removal may take. namespaces: those in which
-    other SecondarySchedulers are looked for, empty for all. Raises where a scheduler that is to be removed cannot be.
+    render: the manifests that the templates make of `template_variables`. namespaces: those in which other SecondarySchedulers are looked for,
+    empty for all. Raises where a scheduler that is to be removed cannot be.
     """
     try:
         inputs = Reader(client, resource, namespaces).read()
@@ -89,7 +90,12 @@ def reconcile(
     if isinstance(inputs.decision, decisions.Application):
         applied, failure = _apply(client, inputs, inputs.decision, render, warn)
     elif inputs.decision.action == decisions.REMOVE:
-        applied = Applied(tuple(clean_up(client, resource, deadline, warn)["objects"]))
+        report, removing = Report(client, check=False, with_diff=False), ""
+        try:
+            clean_up(client, resource, Options([], wait_timeout=_REMOVAL_WAIT), report, warn)
+        except NotDeleted as error:
+            removing = error.message
+        applied = Applied(tuple(report.result()["objects"]), removing=removing)
     told = Reporting(client, resource, warn).present(inputs, applied, failure)
     return Result(
         told.changed or any(entry["action"] not in ("unchanged", "absent") for entry in applied.objects), told.look_again, failure
@@ -121,13 +127,15 @@ def _apply(
             prune=decision.prune,
             adopt=resource_names.annotations_of(resource).get(ADOPT) == "true",
             force_conflicts=True,
+            recreate=True,
+            wait_timeout=_DELETION_WAIT,
             revert_additions=True,
             # What the upstream operator wrote into these objects no longer counts.
             takeover_field_managers=[upstream_cleanup.UPSTREAM_MANAGER],
         )
         Run(client, options, report, warn).present()
         if inputs.leftovers:
-            _remove(client, Options(list(inputs.leftovers)), warn)
+            Run(client, Options(list(inputs.leftovers)), Report(client, check=False, with_diff=False), warn).absent()
     except Exception as error:
         failure = message_of(error)
     result = report.result()
@@ -135,71 +143,74 @@ def _apply(
     return Applied(tuple(result["objects"]), tuple(result["additions"]), deployment, tuple(report.put_back)), failure
 
 
-def clean_up(
-    client: Client, resource: Object, seconds: int, warn: Callable[[str], None], check: bool = False, with_diff: bool = False
-) -> dict[str, Any]:
-    """Delete what was made for a resource, wherever it is; return the result of that, as the module apply does. Nothing else of the resource need
-    be usable than its name. ``seconds``: for the scheduler's pods to end."""
+def clean_up(client: Client, resource: Object, options: Options, report: Report, warn: Callable[[str], None]) -> None:
+    """Delete what was made for a resource, wherever it is. Nothing else of the resource need be usable than its name.
+
+    ``options``: check, and the seconds to wait for the scheduler's pods to end. Raises `NotDeleted` where they need longer.
+    """
     names = resource_names.names_of(resource)
     if not resource_names.is_usable(names["name"]):
-        return Report(client, check, with_diff).result()  # Nothing was ever made for it.
+        return  # Nothing was ever made for it.
     kinds = [{**kind, "namespace": names["namespace"]} for kind in KINDS]
-    result = _remove(client, _members(names, [*kinds, *KINDS_ELSEWHERE], seconds, check), warn, with_diff)
+    Run(client, _members(names, [*kinds, *KINDS_ELSEWHERE], options), report, warn).absent()
     # The scheduler itself creates it, and would recreate it: so after the scheduler.
-    lease = {"name": names["workload"], "namespace": names["namespace"]}
-    after = _remove(client, Options([{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease}], check), warn)
-    return dict(result, changed=result["changed"] or after["changed"])
+    Run(client, options._replace(manifests=[_lease(names)]), report, warn).absent()
 
 
-def _members(names: resource_names.Names, kinds: Sequence[Mapping[str, str]], seconds: int, check: bool = False) -> Options:
-    return Options(
-        [],
-        check=check,
-        set_name=names["set"],
-        set_namespace=names["namespace"],
-        set_kinds=kinds,
-        field_manager=resource_names.FIELD_MANAGER,
-        wait_timeout=seconds,
+def _members(names: resource_names.Names, kinds: Sequence[Mapping[str, str]], options: Options) -> Options:
+    return options._replace(
+        set_name=names["set"], set_namespace=names["namespace"], set_kinds=kinds, field_manager=resource_names.FIELD_MANAGER
     )
 
 
-def _remove(
-    client: Client, options: Options, warn: Callable[[str], None], with_diff: bool = False, recorded: bool = True
-) -> dict[str, Any]:
-    report = Report(client, options.check, with_diff)
-    Run(client, options, report, warn).absent(recorded)
-    return report.result()
+def _lease(names: resource_names.Names) -> Object:
+    metadata = {"name": names["workload"], "namespace": names["namespace"]}
+    return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
 
 
 def finalize(client: Client, resource: Object, deadline: int, namespaces: Sequence[str], warn: Callable[[str], None]) -> Result:
-    """Clean up after a resource that is being deleted. A failure is tried again in time, until ``deadline`` seconds after the deletion: then it is
-    given up, so that the resource does not stay for ever, and an event on it reports what is left."""
+    """Clean up after a resource that is being deleted, and report how far that is.
+
+    Pods need time to end, and a failure is tried again, until ``deadline`` seconds after the deletion: then it is given up, so that the
+    resource does not stay for ever, and an event on it reports what is left.
+    """
     now = timestamps.now()
     age = int(timestamps.seconds_between(resource["metadata"].get("deletionTimestamp") or now, now))
-    left = deadline - age
+    left, report, failure, removing = deadline - age, Report(client, check=False, with_diff=False), "", ""
+    reporting = Reporting(client, resource, warn)
     try:
-        clean_up(client, resource, max(left, _LEAST_WAIT), warn)
-        Reporting(client, resource, warn).absent(Reader(client, resource, namespaces).neighbours())
+        clean_up(client, resource, Options([], wait_timeout=_REMOVAL_WAIT), report, warn)
+        reporting.absent(Reader(client, resource, namespaces).neighbours())
         return Result(True)
+    except NotDeleted as error:
+        removing = error.message
     except Exception as error:
         failure = message_of(error)
-    warn(failure)
+        warn(failure)
     if left > 0:
+        with contextlib.suppress(ClusterError):  # a status for somebody who looks: the clean-up does not depend on it
+            reporting.leaving(report.result()["objects"], removing, failure)
         # Not a failure of the play: the operator would try again after ever longer pauses, up to a quarter of an hour.
-        return Result(look_again=f"{min(max(age // 2, 5), left)}s", failure=failure)
-    _give_up(client, resource, deadline, failure, warn)
-    return Result(True, failure=failure)
+        return Result(report.result()["changed"], f"{min(max(age // 2, 5 if failure else 1), left)}s", failure)
+    _give_up(client, resource, deadline, failure or removing, reporting, warn)
+    return Result(True, failure=failure or removing)
 
 
-def _give_up(client: Client, resource: Object, deadline: int, failure: str, warn: Callable[[str], None]) -> None:
-    """Delete what is outside the namespace, which nothing else deletes, and report what is left."""
-    causes = [failure]
-    try:
-        _remove(client, _members(resource_names.names_of(resource), KINDS_ELSEWHERE, _LAST_WAIT), warn, recorded=False)
-    except Exception as error:
-        causes.append(message_of(error))
+def _give_up(client: Client, resource: Object, deadline: int, failure: str, reporting: Reporting, warn: Callable[[str], None]) -> None:
+    """Delete what nothing else deletes, because it is outside the namespace or has no owner, and report what is left."""
+    names, causes, report = resource_names.names_of(resource), [failure], Report(client, check=False, with_diff=False)
+    options = Options([], wait_timeout=_REMOVAL_WAIT)
+    inventory = apply_set.manifest(names["set"], names["namespace"], ())
+    for run, recorded in (
+        (_members(names, KINDS_ELSEWHERE, options), False),
+        (options._replace(manifests=[_lease(names), inventory]), True),
+    ):
+        try:
+            Run(client, run, report, warn).absent(recorded)
+        except Exception as error:
+            causes.append(message_of(error))
     message = f"After {deadline} s the clean-up still fails, so the resource is deleted without it: {' '.join(dict.fromkeys(causes))}"
-    Reporting(client, resource, warn).write_events([events.Event(events.WARNING, CLEANUP_GIVEN_UP, message)])
+    reporting.write_events([events.Event(events.WARNING, CLEANUP_GIVEN_UP, message)])
 
 
 def clean_up_unattended(
@@ -207,7 +218,9 @@ def clean_up_unattended(
 ) -> dict[str, Any]:
     """Do what the operator does when the resource is deleted, and remove its finalizer, which would keep the resource for ever: for a resource
     whose operator does not run. Returns the result of the deletion, as the module apply does."""
-    result = clean_up(client, resource, seconds, warn, check, with_diff)
+    report = Report(client, check, with_diff)
+    clean_up(client, resource, Options([], check=check, wait_timeout=seconds), report, warn)
+    result = report.result()
     metadata = resource["metadata"]
     finalizers = metadata.get("finalizers") or []
     if resource_names.FINALIZER not in finalizers:

@@ -25,9 +25,14 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand import (
     upstream_cleanup,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import status as statuses
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import APPLY, HOLD
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import REMOVE
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import ConfigMap, Inputs, Neighbours
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import condition, with_time
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import (
+    SEE_DEGRADED,
+    Condition,
+    condition,
+    with_time,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.plugin_requirements import Missing, Needs
 
 # What the runner prints of a resource's reconciles; more only for who asks for it.
@@ -40,12 +45,13 @@ RIVAL_FIELD_MANAGER = f"{resource_names.FIELD_MANAGER}.rival"
 
 class Applied(NamedTuple):
     """What an apply changed. objects, additions: see the module apply. deployment: the scheduler's after the apply, None where it is unknown.
-    put_back: see `apply_result.Report`."""
+    put_back: see `apply_result.Report`. removing: what holds that which is being deleted, "" if nothing does."""
 
     objects: tuple[Mapping[str, Any], ...] = ()
     additions: tuple[Mapping[str, Any], ...] = ()
     deployment: Object | None = None
     put_back: tuple[str, ...] = ()
+    removing: str = ""
 
 
 class Reported(NamedTuple):
@@ -71,6 +77,8 @@ class Reporting:
         facts, decision, before = inputs.facts, inputs.decision, self._resource.get("status") or {}
         # A rollout that ends after the decision is reported by the next reconcile, which also records it in the Secret.
         deployment, failure, newer = facts.deployment, facts.failure, applied.deployment
+        if decision.action == REMOVE and not applied.removing:
+            deployment, failure = None, None  # deleted since
         if newer and not (deployment and _generation(newer) == _generation(deployment)):
             deployment, failure = newer, None  # Of pods that an apply has just replaced nothing is known yet.
         mine = _with_names(self._resource, inputs.scheduler_names)
@@ -83,6 +91,7 @@ class Reporting:
             newer=newer,
             failure=failure,
             error=error,
+            removing=applied.removing,
             names=inputs.scheduler_names,
             unique=uniqueness.conditions(everybody)[uniqueness.key(mine)],
             missing=_missing(inputs.needs),
@@ -108,11 +117,9 @@ class Reporting:
     def unread(self, error: str) -> Reported:
         """After a reconcile that could not even read what it depends on: all other conditions are what they were."""
         before = self._resource.get("status") or {}
-        degraded = with_time(condition("Degraded", "True", "ReadFailed", error), before, self._now)
-        others = [entry for entry in of_status(before) if entry["type"] in condition_metrics.TYPES and entry["type"] != "Degraded"]
         status = {
             **{key: before[key] for key in ("observedGeneration", "readyReplicas", "schedulerNames", "generations") if key in before},
-            "conditions": [*others, degraded],
+            "conditions": self._conditions(condition("Degraded", "True", "ReadFailed", error)),
         }
         changed = self._write_status(status)
         changed |= self.write_events(events.of_reconcile((), before, status))
@@ -121,6 +128,30 @@ class Reporting:
         if _is_known(self._resource, "ReadFailed"):
             again = f"{statuses.backoff(statuses.unchanged_for(status, self._now), resources=statuses.MANY)}s"
         return Reported(changed, again)
+
+    def leaving(self, objects: Iterable[Mapping[str, Any]], removing: str, failure: str) -> None:
+        """While what belonged to the resource is being deleted: what holds it (``removing``), or why the deletion fails."""
+        before = self._resource.get("status") or {}
+        degraded = condition("Degraded", "True", "CleanupFailed", failure) if failure else condition("Degraded", "False", "AsExpected")
+        status = {
+            "observedGeneration": self._resource["metadata"]["generation"],
+            "readyReplicas": 0,
+            "schedulerNames": before.get("schedulerNames") or [],
+            "generations": [],
+            "conditions": self._conditions(
+                condition("Available", "False", statuses.REMOVING, "The resource is being deleted."),
+                condition("Progressing", "True", statuses.REMOVING, removing or SEE_DEGRADED),
+                degraded,
+            ),
+        }
+        self._write_status(status)
+        self.write_events(events.of_reconcile(objects, before, status, "" if failure else REMOVE))
+
+    def _conditions(self, *known: Condition) -> list[Mapping[str, str]]:
+        """These conditions; all others are what they were."""
+        before, types = self._resource.get("status") or {}, {entry["type"] for entry in known}
+        others = [entry for entry in of_status(before) if entry["type"] in condition_metrics.TYPES and entry["type"] not in types]
+        return [*others, *(with_time(entry, before, self._now) for entry in known)]
 
     def absent(self, neighbours: Neighbours) -> Reported:
         """After all that belonged to the resource is deleted, and before the resource itself is."""
@@ -131,8 +162,6 @@ class Reporting:
         return Reported(changed)
 
     def _look_again(self, outcome: statuses.Outcome, status: Object, objects: Iterable[Mapping[str, Any]], is_new: bool) -> str:
-        if outcome.decision.action not in (APPLY, HOLD):
-            return ""
         anew = any(entry["kind"] == "ServiceAccount" and entry["action"] == "created" for entry in objects)
         if anew and not is_new:
             return "1s"  # its pods have to be replaced, see cluster.accounts

@@ -47,6 +47,8 @@ _MINUTE = 60
 # Seconds between two looks, whichever resources they are at: a reconcile takes about one second of CPU time.
 _SHARE = 5
 
+REMOVING = "Removing"
+
 MANY = _OWN_LOOK // _SHARE
 """So many resources that none is looked at more often than all are."""
 
@@ -54,12 +56,12 @@ MANY = _OWN_LOOK // _SHARE
 class Outcome(NamedTuple):
     """What a reconcile came to.
 
-    deployment: the one that the decision was made on, or what the apply replaced it with, or None; newer: as it was after the apply, None if
-    unknown. failure: of its newest pods. error: why the apply failed, "" otherwise. names: scheduler names that are served. unique: the condition
-    SchedulerNamesUnique. missing: what plugins lack, see operand/plugin_requirements.py; None where they need nothing. metrics: findings of the
-    module prometheus_info, None where no plugin asks Prometheus. renew: seconds until the renewal of a token. is_config_unwatched: does nothing
-    trigger a reconcile at the next edit of the ConfigMap, or of its creation? resources: how many SecondarySchedulers the operator looks after.
-    additions: to pod templates, see the module apply.
+    deployment: the one that the decision was made on, or what the apply replaced it with, or None; newer: as it was after the apply, None if unknown.
+    failure: of its newest pods. error: why the apply failed, "" otherwise. removing: what holds that which is being deleted, "" if nothing does.
+    names: scheduler names that are served. unique: the condition SchedulerNamesUnique. missing: what plugins lack, see
+    operand/plugin_requirements.py; None where they need nothing. metrics: findings of the module prometheus_info, None where no plugin asks
+    Prometheus. renew: seconds until the renewal of a token. is_config_unwatched: does nothing trigger a reconcile at the next edit of the ConfigMap,
+    or of its creation? resources: how many SecondarySchedulers the operator looks after. additions: to pod templates, see the module apply.
     """
 
     resource: Object
@@ -68,6 +70,7 @@ class Outcome(NamedTuple):
     newer: Object | None = None
     failure: Failure | None = None
     error: str = ""
+    removing: str = ""
     names: tuple[str, ...] = ()
     unique: Condition | None = None
     missing: list[Missing] | None = None
@@ -124,7 +127,7 @@ def report(outcome: Outcome) -> Object:
 
 def next_look(outcome: Outcome, status: Object) -> str:
     """When the operator has to look again by itself, such as ``5s``; "" where it learns of every change that matters."""
-    looks = list(_looks(outcome, status)) if outcome.decision.action in (APPLY, HOLD) else []
+    looks = list(_looks(outcome, status)) if outcome.decision.action in (APPLY, HOLD) or outcome.removing else []
     return f"{min(looks)}s" if looks else ""
 
 
@@ -134,7 +137,9 @@ def _looks(outcome: Outcome, status: Object) -> Iterator[int]:
     if outcome.newer and _end(outcome.newer) != _end(outcome.deployment):
         yield 1  # the rollout has come to an end since the decision, which is not always an event for the operator
     if in_status(status, "Progressing").get("status") == "True":
-        yield backoff(age, _ROLLOUT_LOOK, resources)  # pods that cannot start change no object that the operator watches
+        yield backoff(
+            age, 1 if outcome.removing else _ROLLOUT_LOOK, resources
+        )  # pods that cannot start change no object that the operator watches
     # No event reports that these exist now: the ConfigMap, what is named of Prometheus, what plugins need
     if (
         outcome.is_config_unwatched
@@ -210,6 +215,8 @@ def _progressing(outcome: Outcome) -> Condition:
     decision, deployment = outcome.decision, outcome.deployment
     if outcome.error:
         return condition("Progressing", "False", "ApplyFailed", outcome.error)
+    if outcome.removing:
+        return condition("Progressing", "True", REMOVING, outcome.removing)
     # A rollout that began before there was an obstacle goes on.
     if deployment is None or (decision.action != APPLY and not _is_rolling_out(outcome)):
         return condition("Progressing", "False", decision.reason, decision.message)
@@ -228,6 +235,10 @@ def _progressing(outcome: Outcome) -> Condition:
         return condition("Progressing", "False", "ProgressDeadlineExceeded", _deadline(deployment))
     found = progress(deployment)
     message = f"{found.updated if found.observed else 0} of {found.wanted} replicas updated, {found.available} available."
+    if deployment["spec"].get("paused"):
+        metadata = deployment["metadata"]
+        resume = f"kubectl rollout resume deployment/{metadata['name']} -n {metadata['namespace']}"
+        message += f" The rollout is paused (spec.paused of the Deployment): continue it with {resume}."
     return condition("Progressing", "True", "RollingBack" if decision.reason == "RolledBack" else "RollingOut", message)
 
 

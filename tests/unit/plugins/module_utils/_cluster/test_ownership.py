@@ -16,7 +16,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.ownership 
     replacement,
     rewrite,
     take_over,
+    take_over_content,
     union,
+    with_content_of,
 )
 
 OURS, THEIRS = "osso.scheduler", "other-operator"
@@ -44,6 +46,31 @@ def test_nothing_is_taken_of_an_object_that_they_own_nothing_of():
     assert take_over(live(*others), [THEIRS], OURS, "apps/v1") is None
     assert take_over(live(entry(THEIRS, spec("a"))), [], OURS, "apps/v1") is None
     assert take_over({"metadata": {}}, [THEIRS], OURS, "apps/v1") is None
+
+
+def test_the_content_of_others_is_taken_over_and_their_labels_stay():
+    label = {"f:metadata": {"f:labels": {"f:x": {}}}}
+    status, other = entry("controller", {"f:status": {}}, subresource="status"), entry("old", spec("o"), version="apps/v1beta1")
+    own, edit = entry(OURS, spec("a"), "Apply"), entry("kubectl", {**spec("b"), **label})
+    taken = take_over_content(live(own, edit, status, other), OURS, "apps/v1")
+    assert taken.fields == union([spec("a"), spec("b")])
+    assert taken.entries == [entry("kubectl", label), status, other, entry(OURS, taken.fields, "Apply")]
+    assert take_over_content(live(own, entry("kubectl", label), status, other), OURS, "apps/v1") is None
+
+
+def test_an_object_gets_the_content_of_another_and_keeps_its_own_metadata():
+    made = {**live(replicas=1), "metadata": {"name": "dry-run", "uid": "2", "labels": {"ours": "1"}}}
+    before = live(replicas=2, added=3, status={"ready": 1})
+    before["metadata"].update(name="x", uid="1", labels={"theirs": "1"})
+    after = with_content_of(before, made)
+    metadata = {**before["metadata"], "labels": {"theirs": "1", "ours": "1"}, "annotations": {}}
+    assert after == {**live(replicas=1), "metadata": metadata, "status": {"ready": 1}}
+
+
+def test_a_service_keeps_its_address():
+    before = {"kind": "Service", "metadata": {}, "spec": {"clusterIP": "10.0.0.1", "selector": {"a": "1"}}}
+    made = {"kind": "Service", "metadata": {}, "spec": {"clusterIP": "10.0.0.2", "ports": []}}
+    assert with_content_of(before, made)["spec"] == {"clusterIP": "10.0.0.1", "ports": []}
 
 
 def test_their_entries_become_our_apply_entry_and_others_stay():

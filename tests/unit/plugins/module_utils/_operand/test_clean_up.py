@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply import Options
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN, Resource
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.reconcile import clean_up, clean_up_unattended, finalize
@@ -56,14 +58,20 @@ class Cluster:
         return obj
 
 
+def cleaned_up(cluster, name="cluster") -> bool:
+    """Was something deleted?"""
+    report = Report(cluster, check=False, with_diff=False)
+    clean_up(cluster, resource(name), Options([]), report, list)
+    return report.result()["changed"]
+
+
 LEASE = {"kind": "Lease", "metadata": {"name": "secondary-scheduler", "namespace": "ns", "uid": "l"}}
 SELECTOR = "osso.scheduler/set=operand-cluster,osso.scheduler/set-namespace=ns"
 
 
 def test_everything_of_a_resource_is_looked_for_and_its_lease_deleted():
     cluster = Cluster([LEASE])
-    result = clean_up(cluster, resource(), 30, list)
-    assert result["changed"] is True
+    assert cleaned_up(cluster)
     listed = [seen for seen in cluster.seen if seen[0] == "list"]
     kinds = [
         "ServiceAccount",
@@ -82,12 +90,12 @@ def test_everything_of_a_resource_is_looked_for_and_its_lease_deleted():
         ("list", "RoleBinding", "kube-system", SELECTOR),
     ]
     assert [seen for seen in cluster.seen if seen[0] == "delete"] == [("delete", "Lease", "ns", "secondary-scheduler")]
-    assert clean_up(Cluster(), resource(), 30, list)["changed"] is False
+    assert not cleaned_up(Cluster())
 
 
 def test_nothing_was_made_for_a_resource_with_an_unusable_name():
     cluster = Cluster([LEASE])
-    assert clean_up(cluster, resource("A"), 30, list)["changed"] is False
+    assert not cleaned_up(cluster, "A")
     assert cluster.seen == []
 
 

@@ -11,6 +11,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import content_hash
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import prometheus_access, resource_names
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
@@ -93,6 +94,33 @@ def test_placeholders_are_filled():
     assert provider == {"type": "Prometheus", "address": URL, "token": "token-1"}
     assert (data["template.yaml"], data["token"], data["prometheus-ca.crt"]) == (TEXT, "token-1", CA["data"]["ca.crt"])
     assert prometheus_access.template(secret_of(source)) == TEXT
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("kind: X\n", None),
+        ("kind: X\n", prometheus_access.Source(ca="authority")),
+        (TEXT, prometheus_access.Source(URL, "token", "authority")),
+        ("${LOAD_WATCHER_URL}${PROM_URL} ${PROM_URL}", prometheus_access.Source(URL, "token", watcher_url="http://w")),
+    ],
+)
+def test_a_secret_is_intact_until_someone_changes_its_data(text, source):
+    secret = secret_of(source, text, content_hash(text))
+    assert prometheus_access.is_intact(secret)
+    for key, value in secret["data"].items():
+        if key == "token":
+            continue  # It is in the configuration, too.
+        other = base64.b64encode(base64.b64decode(value) + b"#").decode()
+        assert not prometheus_access.is_intact({**secret, "data": {**secret["data"], key: other}}), key
+    assert not prometheus_access.is_intact({**secret, "data": {"config.yaml": "é"}})
+
+
+def test_the_secret_of_a_load_watcher_is_intact_until_someone_changes_its_data():
+    source = read(Cluster(ACCOUNT), text="${LOAD_WATCHER_URL}", load_watcher="image:1")
+    secret = stored(prometheus_access.load_watcher("${LOAD_WATCHER_URL}", source, resource_names.names_of(resource()))["secret"])
+    assert prometheus_access.is_intact(secret)
+    assert not prometheus_access.is_intact({**secret, "data": {"token": base64.b64encode(b"other").decode()}})
 
 
 def test_only_placeholders_that_are_there_are_filled():

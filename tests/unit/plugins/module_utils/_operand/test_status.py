@@ -66,6 +66,22 @@ def test_old_replica_still_there_is_progress():
     assert conditions(report(outcome(deployment=live)))["Progressing"][0] == "True"
 
 
+def test_a_paused_rollout_is_named_with_the_command_that_continues_it():
+    live = deployment(NEW, updatedReplicas=0)
+    live["spec"]["paused"] = True
+    (message,) = (entry["message"] for entry in report(outcome(deployment=live))["conditions"] if entry["type"] == "Progressing")
+    assert "kubectl rollout resume deployment/secondary-scheduler -n ns" in message
+
+
+def test_a_removal_is_in_progress_until_nothing_holds_it():
+    about = facts(resource=resource(managementState="Removed"), deployment=serving(NEW))
+    seen = outcome(facts=about, removing="Deployment ns/x: held by pods")
+    assert conditions(report(seen))["Progressing"] == ("True", "Removing")
+    assert next_look(seen, report(seen)) == "1s"
+    over = outcome(facts=about)
+    assert (conditions(report(over))["Progressing"], next_look(over, report(over))) == (("False", "Removed"), "")
+
+
 def test_invalid_configuration_keeps_what_runs():
     before = {"generations": [{"hash": "good"}]}
     about = facts(resource=resource(status=before), config=replace(CONFIG, valid=False), deployment=serving())
