@@ -187,7 +187,7 @@ class Scheduler:
         # Of a configuration that is missing or invalid, the hash is not reported.
         if text is not None and self.condition("ConfigValid")[0] != "False":
             reported["hash"] = content_hash(text)
-        generations = self.resource["status"]["generations"]
+        generations = self.resource["status"].get("generations", ())
         return any(reported.items() <= generation.items() for generation in generations)
 
     def delete(self):

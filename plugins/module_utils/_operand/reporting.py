@@ -137,7 +137,6 @@ class Reporting:
             "observedGeneration": self._resource["metadata"]["generation"],
             "readyReplicas": 0,
             "schedulerNames": before.get("schedulerNames") or [],
-            "generations": [],
             "conditions": self._conditions(
                 condition("Available", "False", statuses.REMOVING, "The resource is being deleted."),
                 condition("Progressing", "True", statuses.REMOVING, removing or SEE_DEGRADED),

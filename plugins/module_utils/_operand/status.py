@@ -107,7 +107,6 @@ def report(outcome: Outcome) -> Object:
         "readyReplicas": live.get("readyReplicas", 0),
         "schedulerNames": list(outcome.names if _is_as_decided(outcome) else before.get("schedulerNames") or ()),
         "conditions": [with_time(entry, before, outcome.now) for entry in _without_repetition(conditions)],
-        "generations": [],
     }
     if deployment:
         metadata = deployment["metadata"]

@@ -101,7 +101,7 @@ def test_removed():
     assert conditions(status)["Available"] == ("False", "Removed")
     assert conditions(status)["Progressing"] == ("False", "Removed")
     assert conditions(status)["Degraded"] == ("False", "AsExpected")
-    assert (status["generations"], status["readyReplicas"]) == ([], 0)
+    assert ("generations" in status, status["readyReplicas"]) == (False, 0)
 
 
 @pytest.mark.parametrize(
@@ -431,7 +431,7 @@ def test_the_hash_is_that_of_the_applied_configuration():
     assert "hash" not in report(outcome(facts=about))["generations"][0]
     kept = facts(deployment=deployment(), config=None, resource=resource(status={"generations": [{"hash": "h"}]}))
     assert report(outcome(facts=kept))["generations"][0]["hash"] == "h"
-    assert report(outcome())["generations"] == []
+    assert "generations" not in report(outcome())
 
 
 @pytest.mark.parametrize(
