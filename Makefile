@@ -181,7 +181,7 @@ endif
 
 ##@ Not part of make test
 .PHONY: test-all test-releases test-long coverage mutants new-release bench oracle oracle-record
-test-all: env  ## Every tier of tests; parts that passed on this commit do not run again
+test-all: env  ## Every tier of tests; parts that passed with the same files do not run again
 	@$(ENV) tests/tools/test-all
 
 test-long: ready collections images oracle  ## The second tier; writes the results to docs/long-tests.md
