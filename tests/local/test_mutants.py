@@ -111,4 +111,4 @@ def test_tests_get_more_time_than_they_take_with_unbroken_code(tool):
     ],
 )
 def test_the_function_of_a_test(tool, context, test):
-    assert tool.test_of(context) == test
+    assert tool.function_of(context) == test
