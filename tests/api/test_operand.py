@@ -13,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from support.access import service_account
 from support.operand import FINALIZER, reconcile
-from support.operator_in_process import Operator
 from support.scheduler import Scheduler, eventually
 
 # What the clean-up may do beside reading: events at its end, and what is outside the namespace. It may delete nothing in it.
@@ -26,11 +25,6 @@ RULES = (
 
 
 pytestmark = pytest.mark.usefixtures("secondary_scheduler_kind")
-
-
-@pytest.fixture
-def operator(kubectl) -> Operator:
-    return Operator(kubectl)
 
 
 @pytest.fixture
