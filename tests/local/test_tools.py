@@ -77,6 +77,23 @@ def test_another_cluster_needs_a_registry(root):
 
 
 @pytest.mark.parametrize(
+    ("folder", "cluster"), [("a checkout", ""), ("checkout", "a cluster"), ("a checkout", "cluster"), ("checkout", "")]
+)
+def test_paths_with_spaces_are_refused_at_once(root, tmp_path, folder, cluster):
+    checkout = tmp_path / folder
+    checkout.mkdir()
+    shutil.copy(root / "Makefile", checkout)
+    environment = {name: value for name, value in os.environ.items() if name not in ("CLUSTER_DIR", "MAKEFLAGS", "MAKELEVEL")}
+    environment |= {"CLUSTER_DIR": str(tmp_path / cluster)} if cluster else {}
+    done = subprocess.run(["make", "forget-times"], cwd=checkout, env=environment, capture_output=True, text=True, check=False)
+    if " " in folder + cluster:
+        assert done.returncode == 2
+        assert f"make splits paths at spaces: move the checkout {checkout} to a path without spaces" in done.stderr
+    else:
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
     ("command", "environment", "given"),
     [
         (["ee", "REGISTRY=hub.example.com"], "", "hub.example.com"),
