@@ -31,6 +31,10 @@ export CLUSTER_DIR ?= $(CURDIR)/.cluster
 export CLUSTERS ?= $(if $(TESTS),1,$(if $(filter test test-integration test-olm,$(MAKECMDGOALS)),2,1))
 CLUSTER_DIRS = $(CLUSTER_DIR) $(addprefix $(CLUSTER_DIR)-,$(shell seq 2 $(CLUSTERS)))
 
+ifneq ($(word 2,$(CURDIR))$(word 2,$(CLUSTER_DIR)),)
+$(error make splits paths at spaces: move the checkout $(CURDIR) to a path without spaces, and if CLUSTER_DIR is set, name a folder without them)
+endif
+
 # A cluster of kind is used like any other cluster of KUBECONFIG.
 ifeq ($(CLUSTER),kind)
 KIND := $(CURDIR)/.cluster-kind
@@ -181,7 +185,7 @@ endif
 
 ##@ Not part of make test
 .PHONY: test-all test-releases test-long coverage mutants new-release bench oracle oracle-record
-test-all: env  ## Every tier of tests; parts that passed on this commit do not run again
+test-all: env  ## Every tier of tests; parts that passed with the same files do not run again
 	@$(ENV) tests/tools/test-all
 
 test-long: ready collections images oracle  ## The second tier; writes the results to docs/long-tests.md

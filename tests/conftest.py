@@ -287,12 +287,12 @@ def audit(own_cluster, kubectl) -> Audit:
 
 @pytest.fixture
 def apply(kubeconfig):
-    """apply(manifests, **options): the module apply on the cluster, run directly."""
+    """apply(manifests, **options): the module apply on the cluster, or on that of the option kubeconfig, run directly."""
     # Imported here: it needs the environment that pytest_configure makes.
     from support.direct_module import run_directly
 
     def run(manifests=None, **options):
-        return run_directly("apply", kubeconfig=str(kubeconfig), manifests=manifests, **options)
+        return run_directly("apply", **{"kubeconfig": str(kubeconfig), "manifests": manifests, **options})
 
     return run
 

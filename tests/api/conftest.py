@@ -17,6 +17,7 @@ import pytest
 import yaml
 from support.kinds import delete_kinds, established
 from support.operand import CRD
+from support.operator_in_process import Operator
 from support.site import RESOURCE
 
 OPERATOR_IMAGE = "registry.example.com/osso/scheduler-operator:1.0.0"
@@ -44,6 +45,12 @@ def _environment(kubeconfig):
         patch.delenv("REGISTRY", raising=False)
         patch.setattr(kubernetes.config.kube_config, "KUBE_CONFIG_DEFAULT_LOCATION", str(kubeconfig))
         yield
+
+
+@pytest.fixture
+def operator(kubectl) -> Operator:
+    """The operator's code in the process of the test."""
+    return Operator(kubectl)
 
 
 @pytest.fixture(scope="module")

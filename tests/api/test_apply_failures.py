@@ -21,16 +21,6 @@ from support.tcp_proxy import TcpProxy
 
 
 @pytest.fixture
-def apply(kubeconfig):
-    """Run the module on the cluster."""
-
-    def run(manifests=None, **options):
-        return run_directly("apply", **{"kubeconfig": str(kubeconfig), "manifests": manifests, **options})
-
-    return run
-
-
-@pytest.fixture
 def fails(apply):
     """Run the module, which has to fail, and return its message."""
 

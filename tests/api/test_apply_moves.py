@@ -7,18 +7,13 @@
 from __future__ import annotations
 
 import pytest
-from support.direct_module import run_directly
 from support.objects import config_map, deployment
 
 
-def apply(*manifests, **options):
-    return run_directly("apply", manifests=list(manifests), **options)
-
-
-def test_what_was_pruned_is_restored_by_its_manifests(namespace, kubectl, audit):
+def test_what_was_pruned_is_restored_by_its_manifests(apply, namespace, kubectl, audit):
     members = {"set_name": "moving", "set_namespace": namespace}
     workload = deployment(namespace)
-    apply(workload, config_map(namespace), **members)
+    apply([workload, config_map(namespace)], **members)
     kubectl("label", "deployment", "app", f"--namespace={namespace}", "theirs=1")
     moved = apply(config_map(namespace), prune=True, return_removed=True, **members)
     (removed,) = moved.result["removed"]
@@ -27,7 +22,7 @@ def test_what_was_pruned_is_restored_by_its_manifests(namespace, kubectl, audit)
     assert set(removed["metadata"]) == {"name", "namespace", "labels"}
     assert apply(removed, **members).actions()["Deployment app"] == "created"
     with audit:
-        assert not apply(workload, config_map(namespace), prune=True, **members).result["changed"]
+        assert not apply([workload, config_map(namespace)], prune=True, **members).result["changed"]
     assert audit.writes() == []
 
 
@@ -51,7 +46,7 @@ def with_variable(namespace, **container):
     return ours
 
 
-def test_check_mode_predicts_without_what_an_earlier_task_deletes(namespace, owned, audit):
+def test_check_mode_predicts_without_what_an_earlier_task_deletes(apply, namespace, owned, audit):
     """Merged with what is still there, it would have both value and valueFrom."""
     options = {"check": True, "diff": True, "force_conflicts": True}
     assert "may not be specified when `value` is not empty" in apply(with_variable(namespace), succeed=False, **options).message
@@ -68,9 +63,9 @@ def test_check_mode_predicts_without_what_an_earlier_task_deletes(namespace, own
     assert "may not be specified" in kept.message
 
 
-def test_a_namespace_that_is_deleted_first_takes_all_with_it(namespace, owned):
+def test_a_namespace_that_is_deleted_first_takes_all_with_it(apply, namespace, owned):
     gone = {"apiVersion": "v1", "kind": "Namespace", "name": namespace, "action": "deleted"}
     home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
-    predicted = apply(home, with_variable(namespace), assume_deleted=[gone], check=True)
+    predicted = apply([home, with_variable(namespace)], assume_deleted=[gone], check=True)
     assert predicted.actions() == {f"Namespace {namespace}": "created", "Deployment app": "created"}
     assert [one["reason"] for one in predicted.result["unvalidated"]] == ["its namespace is created by this set"]

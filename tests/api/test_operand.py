@@ -14,7 +14,6 @@ import pytest
 from conformance.operator.steps import patch
 from support.access import service_account
 from support.operand import FINALIZER, reconcile
-from support.operator_in_process import Operator
 from support.scheduler import Scheduler, eventually
 
 # What the clean-up may do beside reading: events at its end, and what is outside the namespace. It may delete nothing in it.
@@ -27,11 +26,6 @@ RULES = (
 
 
 pytestmark = pytest.mark.usefixtures("secondary_scheduler_kind")
-
-
-@pytest.fixture
-def operator(kubectl) -> Operator:
-    return Operator(kubectl)
 
 
 @pytest.fixture

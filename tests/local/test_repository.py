@@ -55,6 +55,27 @@ def test_programs_name_their_licence():
     assert [relative(path) for path in programs if SPDX not in path.read_text()[:1000]] == []
 
 
+def test_ruff_checks_every_python_program():
+    """It takes those without .py only from `extend-include` in pyproject.toml."""
+    programs = {relative(path) for path in files() if re.match(rb"#!.*\bpython[\d.]*$", path.read_bytes().partition(b"\n")[0])}
+    assert "tests/tools/release" in programs
+    shown = subprocess.run(["ruff", "check", "--show-files", "."], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert sorted(programs - {relative(Path(path)) for path in shown.splitlines()}) == []
+
+
+def test_pytest_finds_every_file_with_tests():
+    tests = [path for path in files() if relative(path).startswith("tests/") and re.search(r"^def test_", path.read_text(), re.MULTILINE)]
+    assert len(tests) > 100
+    assert [relative(path) for path in tests if not fnmatch(path.name, "test_*.py")] == []
+
+
+def test_spelling_has_the_same_exceptions_in_pre_commit():
+    """It names each file, where make lint names none."""
+    names = [relative(path) for path in files()]
+    found = subprocess.run(["codespell", *names], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (0, "")
+
+
 def test_action_group_holds_every_module_with_authentication_options():
     with_options = [path.stem for path in MODULES if "osso.scheduler.cluster" in documentation(path)["extends_documentation_fragment"]]
     assert with_options

@@ -77,6 +77,23 @@ def test_another_cluster_needs_a_registry(root):
 
 
 @pytest.mark.parametrize(
+    ("folder", "cluster"), [("a checkout", ""), ("checkout", "a cluster"), ("a checkout", "cluster"), ("checkout", "")]
+)
+def test_paths_with_spaces_are_refused_at_once(root, tmp_path, folder, cluster):
+    checkout = tmp_path / folder
+    checkout.mkdir()
+    shutil.copy(root / "Makefile", checkout)
+    environment = {name: value for name, value in os.environ.items() if name not in ("CLUSTER_DIR", "MAKEFLAGS", "MAKELEVEL")}
+    environment |= {"CLUSTER_DIR": str(tmp_path / cluster)} if cluster else {}
+    done = subprocess.run(["make", "forget-times"], cwd=checkout, env=environment, capture_output=True, text=True, check=False)
+    if " " in folder + cluster:
+        assert done.returncode == 2
+        assert f"make splits paths at spaces: move the checkout {checkout} to a path without spaces" in done.stderr
+    else:
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
     ("command", "environment", "given"),
     [
         (["ee", "REGISTRY=hub.example.com"], "", "hub.example.com"),
@@ -380,24 +397,137 @@ def test_what_belongs_to_olm_is_of_one_set(root):
         assert f"github.com/operator-framework/{name} {version}" in pins
 
 
-def test_all_tiers_go_on_where_they_were_and_are_recorded_by_commit(root, tmp_path, monkeypatch):
-    """A stand-in for make notes what it is asked for, and fails for `bad` until there is a file `mended`."""
-    make, made = tmp_path / "make", tmp_path / "made"
-    make.write_text(f'#!/bin/sh\necho "$1" >>{made}\n[ "$1" != bad ] || [ -e {tmp_path}/mended ]\n')
-    git = tmp_path / "git"
-    git.write_text("#!/bin/sh\necho 0123456789ab\n")
-    for program in (make, git):
-        program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setenv("TEST_ALL_RECORDS", str(tmp_path / "records"))
-    command = [root / "tests/tools/test-all", "good", "bad"]
-    first = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (first.returncode, made.read_text().split()) == (1, ["good", "bad"])
-    assert "did not pass" in first.stdout
-    (tmp_path / "mended").touch()
-    again = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (again.returncode, made.read_text().split()) == (0, ["good", "bad", "bad"])
-    assert again.stdout.count("0123456789ab") == 3
+class Checkout:
+    """A repository with test-all. Its make notes what it is called for; the target `bad` fails until there is a file `.cache/mended`."""
+
+    MAKEFILE = """
+%:
+	@echo $@ >>.cache/made; [ $@ != bad ] || [ -e .cache/mended ]
+long:
+	@echo $@ >>.cache/made; date >>docs/long-tests.md
+careless:
+	@echo >>notes
+"""
+
+    def __init__(self, folder, tool):
+        self.folder = folder
+        for name, text in {
+            "Makefile": self.MAKEFILE,
+            ".gitignore": "/.cache/",
+            "docs/long-tests.md": "",
+            "notes": "",
+            ".cache/x": "",
+        }.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        (folder / "tests/tools").mkdir(parents=True)
+        shutil.copy(tool, folder / "tests/tools")
+        self.git("init", "--quiet")
+        self.commit()
+
+    def git(self, *command):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *command], cwd=self.folder, check=True)
+
+    def commit(self):
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--no-gpg-sign", "--message=x")
+
+    def test_all(self, *arguments, **environment):
+        return run(self.folder / "tests/tools/test-all", *arguments, **environment)
+
+    def made(self):
+        """The targets that were made since the last call."""
+        path = self.folder / ".cache/made"
+        names = path.read_text().split() if path.exists() else []
+        path.unlink(missing_ok=True)
+        return names
+
+
+@pytest.fixture
+def tiers(root, tmp_path, monkeypatch):
+    for name in ("TESTS", "PYTEST_ADDOPTS", "STORM_KILLS", "SOAK_RECONCILES", "MAKEFLAGS"):
+        monkeypatch.delenv(name, raising=False)
+    return Checkout(tmp_path / "checkout", root / "tests/tools/test-all")
+
+
+def test_tiers_that_passed_are_not_made_again(tiers):
+    first = tiers.test_all("good", "bad")
+    assert (first.returncode, tiers.made()) == (1, ["good", "bad"])
+    assert re.search(r"^bad +did not pass$", first.stdout, re.MULTILINE)
+    assert first.stderr.splitlines()[-1] == "test-all: not passed with the present files: bad; next: make test-all"
+    (tiers.folder / ".cache/mended").touch()
+    again = tiers.test_all("good", "bad")
+    assert (again.returncode, tiers.made(), again.stderr) == (0, ["bad"], "")
+    assert len(re.findall(r"^(?:good|bad) +20\S+Z\t[0-9a-f]{12}$", again.stdout, re.MULTILINE)) == 2
+
+
+def test_tiers_count_for_the_files_and_not_for_the_commit(tiers):
+    """The page that a tier writes invalidates nothing, neither before nor after it is committed."""
+    assert tiers.test_all("good", "long", "last").returncode == 0
+    assert tiers.made() == ["good", "long", "last"]
+    for _ in range(2):
+        assert tiers.test_all("good", "long", "last").returncode == 0
+        tiers.commit()
+    assert tiers.made() == []
+    (tiers.folder / "notes").write_text("other")
+    tiers.commit()
+    assert tiers.test_all("good").returncode == 0
+    assert tiers.made() == ["good"]
+
+
+@pytest.mark.parametrize("path", ["notes", "new"])
+def test_tiers_of_a_changed_checkout_are_not_made(tiers, path):
+    (tiers.folder / path).write_text("other")
+    for arguments in (["good"], ["--check", "good"]):
+        done = tiers.test_all(*arguments)
+        assert (done.returncode, tiers.made()) == (1, [])
+        assert done.stderr == (
+            "test-all: a tier counts for committed files only: commit, stash or delete the files that git status shows, and try again\n"
+        )
+
+
+def test_a_tier_during_which_files_change_does_not_count(tiers):
+    done = tiers.test_all("careless", "good")
+    assert (done.returncode, tiers.made()) == (1, [])
+    assert done.stderr.startswith("test-all: files changed while make careless ran, so this run does not count")
+    tiers.git("checkout", "--quiet", "notes")
+    assert tiers.test_all("--check", "careless").returncode == 1
+
+
+@pytest.mark.parametrize("name", ["TESTS", "PYTEST_ADDOPTS", "STORM_KILLS", "SOAK_RECONCILES"])
+def test_some_tests_of_a_tier_do_not_count(tiers, name):
+    done = tiers.test_all("good", **{name: "-k some"})
+    assert (done.returncode, tiers.made()) == (1, [])
+    assert (
+        done.stderr == f"test-all: {name} is set, but a tier counts only if all its tests run: unset {name} and run make test-all again\n"
+    )
+
+
+def test_a_release_with_a_key_requires_all_tiers(tiers, release, monkeypatch):
+    monkeypatch.setattr(release, "ROOT", tiers.folder)
+    every = "lint,unit,ansible-test-units,test-api,test-reconcile,test-integration,test-olm,test-releases,test-long"
+    message = "with SIGNING_KEY, all tiers of tests are required: test-all: not passed with the present files: {}; next: make test-all"
+    assert release.untested() == [message.format(every)]
+    assert tiers.made() == []
+    first, _, others = every.partition(",")
+    assert tiers.test_all(*others.split(",")).returncode == 0
+    assert release.untested() == [message.format(first)]
+    assert tiers.test_all().returncode == 0
+    assert release.untested() == []
+
+
+@pytest.mark.parametrize(
+    ("key", "uncommitted", "said"),
+    [("some@example.com", [], ["not tested"]), ("some@example.com", [" M a"], []), ("", [], [])],
+)
+def test_a_release_checks_the_tiers_of_a_clean_checkout(release, monkeypatch, capsys, key, uncommitted, said):
+    stand_ins = {"untested": lambda: ["not tested"], "changes": lambda: uncommitted, "unable_to_sign": lambda _key: ["no key"]}
+    for name, function in stand_ins.items():
+        monkeypatch.setattr(release, name, function)
+    monkeypatch.setenv("SIGNING_KEY", key)
+    monkeypatch.setattr(sys, "argv", ["release", release.galaxy()["version"]])
+    assert release.main() == 1
+    assert [line for line in capsys.readouterr().err.splitlines() if "not tested" in line] == [f"release: {line}" for line in said]
 
 
 def test_the_demo_by_load_starts_and_keeps_to_the_throwaway_cluster(root, tmp_path):

@@ -9,18 +9,12 @@ from __future__ import annotations
 import pytest
 
 # pylint: disable=unused-import
-from api.conftest import _environment, kubeconfig, own_cluster, secondary_scheduler_kind  # noqa: F401
-from support.operator_in_process import Operator
+from api.conftest import _environment, kubeconfig, operator, own_cluster, secondary_scheduler_kind  # noqa: F401 - fixtures of this tier, too
 from support.scheduler import Scheduler
 
 
 @pytest.fixture
-def operator(kubectl) -> Operator:
-    return Operator(kubectl)
-
-
-@pytest.fixture
-def new(kubectl, namespace, secondary_scheduler_kind):  # noqa: F811
+def new(kubectl, namespace, secondary_scheduler_kind):  # noqa: F811 - the imported fixture
     """new(name) is a scheduler with its ConfigMap and resource; nothing was reconciled yet."""
 
     def make(name="batch", scheduler_name=None, config=None, **spec) -> Scheduler:
@@ -33,7 +27,7 @@ def new(kubectl, namespace, secondary_scheduler_kind):  # noqa: F811
 
 
 @pytest.fixture
-def scheduler(new, operator) -> Scheduler:
+def scheduler(new, operator) -> Scheduler:  # noqa: F811 - the imported fixture
     """A scheduler that is available."""
     scheduler = new()
     operator.serve(scheduler)

@@ -15,18 +15,17 @@ from conformance.operator import plant
 from support.go_modules import folder
 from support.kinds import delete_kinds, established
 from support.scheduler import Scheduler, eventually
-from support.site import NAMESPACE, installed
+from support.site import NAMESPACE
 
 OPENSHIFT_API, PROMETHEUS_OPERATOR = "github.com/openshift/api", "github.com/prometheus-operator/prometheus-operator"
 
 
 @pytest.fixture(scope="module")
-def operator(kubectl):
-    """The demo's installation: operator and the SecondaryScheduler `cluster`.
+def operator(operator, kubectl):
+    """The demo's installation, at rest.
 
     PLANT: cases whose bugs the operator gets then, to see their tests fail.
     """
-    installed()
     Scheduler(kubectl, "cluster").rest()
     if not (cases := os.environ.get("PLANT", "").split()):
         yield
