@@ -28,14 +28,15 @@ from .tables.releases import NEWEST
 from .target import (
     IN_TREE,
     PERIOD_ANNOTATION,
+    PERIOD_REMEDY,
     PLUGINS_ANNOTATION,
     SCHEDULER_PLUGINS,
     VERSION_ANNOTATION,
     UnknownTarget,
     is_later_openshift,
     parse_release,
+    period_problem,
 )
-from .value_syntax import Duration, quote
 from .version_independent import API_GROUP
 from .version_independent import KIND as CONFIGURATION
 
@@ -47,7 +48,6 @@ _ENCODED = (("ConfigMap", "binaryData"), ("Secret", "data"))
 _SCHEDULER = "SecondaryScheduler"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_NAME = 253
-_SHOWN = 60
 _SEPARATOR = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _FIELD = re.compile(r"""^["']?(apiVersion|kind)["']?[ \t]*:[ \t]*["']?([^\s"'#]+)""", re.MULTILINE)
 # Kinds that are worth reading: the others may be larger than what the reader takes, such as CRDs.
@@ -284,15 +284,9 @@ def _annotated(one: _Object, image: str) -> tuple[list[Finding], str, Any]:
     except UnknownTarget as error:
         problems.append(one.error("unknown-plugins", str(error), *annotations, PLUGINS_ANNOTATION))
         plugins = None
-    period = texts.get(PERIOD_ANNOTATION)
-    if period is not None:
-        try:
-            Duration.parse(period)
-        except ValueError:
-            hint = "remove it, or set a duration such as 10m: the operator does not reconcile the resource"
-            problems.append(
-                one.error("invalid-duration", f"{quote(period[:_SHOWN])} is no duration", *annotations, PERIOD_ANNOTATION, hint=hint)
-            )
+    period = period_problem(texts.get(PERIOD_ANNOTATION, "0"))
+    if period:
+        problems.append(one.error("invalid-duration", period, *annotations, PERIOD_ANNOTATION, hint=PERIOD_REMEDY))
     return problems, kubernetes, plugins
 
 

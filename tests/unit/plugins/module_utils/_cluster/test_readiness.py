@@ -216,7 +216,7 @@ def test_a_resource_that_the_operator_does_not_reconcile(period):
     state, why = readiness.condition(live, "Ready")
     assert state == FAILED
     assert (
-        f'reconcile-period is "{period}", so the operator of osso.scheduler does not reconcile it: remove it, or set a duration such as 10m'
+        f'reconcile-period: "{period}" is no duration up to 2562047h, so the operator does not reconcile the resource: remove it, or set a duration such as 10m'
         in why
     )
 
