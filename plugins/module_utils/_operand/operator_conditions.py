@@ -14,6 +14,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions
 SEE_DEGRADED = "See the condition Degraded."
 """The message of a condition that follows from Degraded, which alone has the reason in full."""
 
+# Kubernetes allows 32768 characters, and a status may have several such messages.
+_LONGEST = 8192
+
 
 class Condition(TypedDict):
     """A condition without its time; ``status`` is ``"True"``, ``"False"`` or ``"Unknown"``."""
@@ -31,7 +34,10 @@ class DatedCondition(Condition):
 
 
 def condition(name: str, status: str, reason: str, message: str = "") -> Condition:
-    """The condition of this name."""
+    """The condition of this name. A message that is too long for a status is shortened, at its end."""
+    if len(message) > _LONGEST:
+        hint = f" ... (shortened from {len(message)} characters: correct the above first, then this message shows the rest)"
+        message = message[: _LONGEST - len(hint)] + hint
     return {"type": name, "status": status, "reason": reason, "message": message}
 
 
