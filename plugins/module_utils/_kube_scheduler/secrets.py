@@ -42,20 +42,45 @@ TOKENS = (
     Shape("", r"\beyJ[\w-]{8}", r"[\w-]*(?:\.[\w-]*){0,2}"),
     # A token of OpenShift
     Shape("", r"\bsha256~", r"[\w-]*"),
-)
-"""Credentials that nothing else looks like."""
-
-SHAPES = (
-    *TOKENS,
-    Shape(r"\bbearer\s+", r"[^\s\"'\\,;*\0]", r"[^\s\"'\\,;\0]*"),
-    Shape(r"\bbasic\s+", r"[a-z0-9+/=]{8}", r"[a-z0-9+/=]*"),
-    *IN_ADDRESS,
+    # Tokens of GitHub, GitLab and Slack, and key ids of AWS
+    Shape("", r"\b(?:gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-)[\w-]{10}", r"[\w-]*"),
+    Shape("", r"(?-i:\b(?:AKIA|ASIA)[A-Z0-9]{16}\b)"),
     # A private key, of which the end may be missing: then its line and those after it that hold nothing but base64, be it after a time
     Shape(
         "",
         r"-----BEGIN(?! (?:CERTIFICATE|PUBLIC KEY))",
         r"(?:[^\0]{0,20000}?-----END [A-Z0-9 ]*-----|[^\n\0]*(?:\n(?:\S+[ \t]+)?[a-z0-9+/=]{16,}[ \t\r]*(?=\n|\Z))*)",
     ),
+)
+"""Credentials that nothing else looks like."""
+
+# What follows the name of a flag where a sentence is about the flag
+_PROSE = (
+    "a|an|and|are|argument|as|at|be|by|can|cannot|does|file|flag|for|from|has|if|in|instead|is|it|may|must|needs|not|of|on|only|option|or|parameter|"
+    "should|that|the|to|was|when|which|will|with|without"
+)
+
+IN_WORDS = (
+    # The value of a flag
+    Shape(
+        rf"(?<![\w-])--?(?![\w.-]{{0,80}}(?:{_REFERENCES})(?:=|\s))[\w.-]{{0,40}}(?:{WORDS})[\w.-]{{0,40}}(?:=|[ \t]+(?!(?:{_PROSE})\b))[\"']?",
+        r"[^\s\"'`;&|<>(){}\[\],$*\0-][^\s\"'`;&|\0]{3,}",
+    ),
+    # "The password is ...": in quotes, or with a digit or a sign, as no other word of a sentence
+    Shape(
+        rf"(?:{WORDS})[\w-]{{0,40}}[ \t]+is:?[ \t]+[\"'`]?",
+        r"(?:(?<=[\"'`])(?![$*])[^\s\"'`\0]{4,}|(?![/<$*])(?=[^\s\d@#%^&+=~]*[\d@#%^&+=~])(?=[^\sa-z]*[a-z])[^\s\"'`,;\0]{5,})",
+    ),
+    Shape(r"\bcurl\b[^\n\0|;&]{0,200}?[ \t](?:-u[ \t]*|--user[ \t=]+)[\"']?[^\s:\"'\0]{1,80}:", r"(?![$*])[^\s\"'\0]+"),
+)
+"""Credentials in commands and sentences."""
+
+SHAPES = (
+    *TOKENS,
+    Shape(r"\bbearer\s+", r"[^\s\"'\\,;*\0]", r"[^\s\"'\\,;\0]*"),
+    Shape(r"\bbasic\s+", r"[a-z0-9+/=]{8}", r"[a-z0-9+/=]*"),
+    *IN_ADDRESS,
+    *IN_WORDS,
 )
 """Texts that are credentials whatever they are called. None reaches beyond a NUL."""
 
@@ -67,13 +92,15 @@ def patterns(shapes: Iterable[Shape]) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(f"({shape.before})({shape.begins}{shape.rest})", re.IGNORECASE) for shape in shapes)
 
 
-OF_ADDRESSES, OF_TOKENS = patterns(IN_ADDRESS), patterns(TOKENS)
-ANYWHERE = OF_ADDRESSES + OF_TOKENS
+OF_ADDRESSES = patterns(IN_ADDRESS)
+ANYWHERE = OF_ADDRESSES + patterns(TOKENS + IN_WORDS)
 """Of the credentials that a text of a configuration shows by itself, whatever it is called."""
 
 
 def credentials_in(text: str, among: Iterable[re.Pattern[str]] = ANYWHERE) -> set[str]:
-    """The credentials in addresses with a scheme, such as ``USER:PASSWORD`` of the user and TOKEN of ``?token=TOKEN``, and tokens."""
+    """The credentials in addresses with a scheme, such as ``USER:PASSWORD`` of the user and TOKEN of ``?token=TOKEN``, tokens, private keys,
+    and credentials in commands and sentences.
+    """
     return {found[2] for pattern in among for found in pattern.finditer(text)}
 
 
