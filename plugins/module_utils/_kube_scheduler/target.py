@@ -32,6 +32,10 @@ class UnknownTarget(ValueError):
     """No table describes the requested kube-scheduler; the message names the valid values."""
 
 
+class NotInTables(UnknownTarget):
+    """... although the request is well-formed: a release that the tables lack may fit."""
+
+
 @dataclass(frozen=True)
 class CustomPlugin:
     """A plugin that only a custom image holds.
@@ -97,7 +101,7 @@ def parse_release(text: str) -> int:
         raise UnknownTarget(f"{text} is no release: write for example 1.31 or openshift-4.18")
     if not OLDEST <= minor <= NEWEST:
         later = minor > NEWEST or is_later_openshift(text)
-        raise UnknownTarget(
+        raise NotInTables(
             f"{text} is not known here: Kubernetes 1.{OLDEST} to 1.{NEWEST} are, as are {_PREFIX}{min(OPENSHIFT)} to {_PREFIX}{max(OPENSHIFT)}"
             + (f"; upgrade osso.scheduler, or use 1.{NEWEST}, the newest release that this one knows" if later else "")
         )

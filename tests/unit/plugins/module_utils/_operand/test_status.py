@@ -410,6 +410,17 @@ def test_additions_that_stay_are_a_condition():
     )
 
 
+def test_a_misspelt_annotation_is_reported_and_holds_nothing():
+    about = facts(resource=resource(annotations={"osso.scheduler/retyr": "1"}), deployment=serving(NEW))
+    assert told(facts=about) == {
+        "AnnotationsKnown": (
+            "False",
+            "AnnotationUnknown",
+            "The operator ignores annotations that it does not know: osso.scheduler/retyr (did you mean osso.scheduler/retry?). Correct or remove them.",
+        )
+    }
+
+
 def test_the_hash_is_that_of_the_applied_configuration():
     about = facts(deployment=deployment(), config=None)
     assert "hash" not in report(outcome(facts=about))["generations"][0]

@@ -101,6 +101,25 @@ def test_what_the_operator_would_reject_is_found_before_the_first_write():
     check([{**GOOD, "overrides": "a", "annotations": ["b"]}], ["secondary_schedulers[0]: overrides is a text; it must be a mapping with "])
 
 
+@pytest.mark.parametrize(
+    ("annotation", "said"),
+    [
+        ({"osso.scheduler/plugins": "garbage"}, "osso.scheduler/plugins cannot be used: plugins: 'garbage' is no set of plugins"),
+        ({"osso.scheduler/kubernetes-version": "new"}, "osso.scheduler/kubernetes-version cannot be used: new is no release"),
+        ({"osso.scheduler/monitoring-required": "yes"}, "osso.scheduler/monitoring-required is yes; it must be true or false."),
+    ],
+)
+def test_a_malformed_annotation_is_found_before_the_first_write(annotation, said):
+    check([{**GOOD, "annotations": annotation}], [f"secondary_schedulers[0]: annotations: {said}"])
+
+
+def test_a_misspelt_annotation_is_a_warning():
+    item = {**GOOD, "annotations": {"osso.scheduler/pluginz": "in-tree", "example.com/a": "b"}}
+    said = "osso.scheduler/pluginz (did you mean osso.scheduler/plugins?), which the operator does not know and ignores."
+    found = secondary_scheduler.complete([item])
+    assert (found["errors"], found["warnings"]) == ([], [f"secondary_schedulers[0]: annotations has {said}"])
+
+
 def test_what_the_upstream_operator_cannot_honour():
     item = {**GOOD, "name": "b", "namespace": "c", "overrides": {"replicas": 2}, "annotations": {"osso.scheduler/adopt": "true", "x": "y"}}
     said = ["name is b, but", "namespace is c, but", "overrides has replicas, but", "annotations has osso.scheduler/adopt, which"]
