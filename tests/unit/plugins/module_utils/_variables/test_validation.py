@@ -271,6 +271,10 @@ def test_a_list_or_dict_that_is_a_text_is_an_error(role, name):
         ("operator", {"operator_replicas": "99999999999999999999"}, "operator_replicas is 99999999999999999999: set a number of at most 2147483647."),
         ("operator", {"operator_wait_timeout": float("inf")}, "operator_wait_timeout is inf: set a whole number."),
         ("operator", {"operator_namespace": None}, "operator_namespace is null: leave it out for its default openshift-"),
+        ("secondary_scheduler", {"secondary_schedulers": None}, "secondary_schedulers is null: leave it out for its default [], or give it a list."),
+        ("monitoring", {"monitoring_rules_labels": None}, "monitoring_rules_labels is null: leave it out for its default {}, or give it a dict."),
+        ("secondary_scheduler", {"secondary_scheduler_wait_timeout": None}, "secondary_scheduler_wait_timeout is null: leave it out for its default 300"),
+        ("secondary_scheduler", {"secondary_scheduler_wait": None}, "secondary_scheduler_wait is null: leave it out for its default true, or give it a bool."),
         ("operator", {"operator_watch_namespaces": ["a", None]}, "operator_watch_namespaces[1] is a null instead of a text."),
         ("operator", {"operator_wait": "soon"}, "operator_wait is soon: set true or false."),
         ("operator", {"operator_variant": "Upstream"}, "operator_variant is Upstream: did you mean upstream? Known are osso, upstream."),
@@ -380,7 +384,7 @@ def test_a_negative_number_is_an_error(role, name):
     least = -1 if name.endswith("_revision_limit") else 0
     for value in (least - 1, str(least - 1)):
         assert typed_values.errors(about, {name: value}) == [f"{name} is {least - 1}: set a number of at least {least}."]
-    assert [typed_values.errors(about, {name: value}) for value in (least, str(least), 300, None)] == [[]] * 4
+    assert [typed_values.errors(about, {name: value}) for value in (least, str(least), 300)] == [[]] * 3
     assert typed_values.errors(about, {name: "many"}) == [f"{name} is many: set a whole number."]
 
 
