@@ -15,6 +15,7 @@ from pathlib import Path
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import without_tokens
 from ansible_collections.osso.scheduler.plugins.module_utils._variables import (
     custom_scheduler,
     default_scheduler,
@@ -69,7 +70,7 @@ class ActionModule(ActionBase):
             result.update({name: value for name, value in found.items() if name not in HIDDEN})
             errors = found["errors"] + list(self._errors_of_files(found.get("items", ())))
         if errors:
-            raise AnsibleActionFail("\n".join(errors))
+            raise AnsibleActionFail(without_tokens("\n".join(errors)))
         return dict(result, changed=False)
 
     def _errors_of_files(self, items):

@@ -73,6 +73,15 @@ def test_it_rejects_what_ansible_would_with_all_errors_at_once():
         assert error in failure.result["msg"]
 
 
+def test_a_value_with_the_form_of_a_token_is_not_quoted():
+    task = {
+        "ansible.builtin.include_role": {"name": "osso.scheduler.secondary_scheduler", "tasks_from": "check", "rolespec_validate": False}
+    }
+    variables = {"secondary_schedulers": [{"state": "ghp_planted1234567890"}]}
+    (failure,) = play([task], variables=variables, succeed=False).failures
+    assert "secondary_schedulers[0].state is ********: known are present, absent." in failure.result["msg"]
+
+
 @pytest.mark.parametrize("role", ["secondary_scheduler", "custom_scheduler"])
 @pytest.mark.parametrize("name", ["nowhere.yaml", "/"])
 def test_a_file_that_cannot_be_read_is_named_with_its_place_and_the_remedy(role, name):

@@ -16,6 +16,7 @@ from typing import Any
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document_nodes import always
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import (
     ANYWHERE,
+    MASK,
     OF_ADDRESSES,
     SHAPES,
     WORDS,
@@ -24,7 +25,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.sec
     is_secret,
 )
 
-MASK = "********"
 NOT_SHOWN = "(not shown: it may contain a credential that cannot be masked)\n"
 # A whole text with a password but no scheme. NAME:TAG@sha256:... is an image.
 _BARE_ADDRESS = re.compile(r"([^\s/@:]+:)((?!//)\S+)(?=@(?!sha\d+:)[^\s@]+\Z)")

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+MASK = "********"
 WORDS = r"token|passw(?:or)?d|passphrase|secret|credential|authorization|api[-_]?key|private[-_]?key|(?:key|cert)[-_]?data"
 """A regular expression, for upper and lower case alike. Certificates are no secrets, but stand beside the keys that are."""
 
@@ -92,8 +93,8 @@ def patterns(shapes: Iterable[Shape]) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(f"({shape.before})({shape.begins}{shape.rest})", re.IGNORECASE) for shape in shapes)
 
 
-OF_ADDRESSES = patterns(IN_ADDRESS)
-ANYWHERE = OF_ADDRESSES + patterns(TOKENS + IN_WORDS)
+OF_ADDRESSES, OF_TOKENS = patterns(IN_ADDRESS), patterns(TOKENS)
+ANYWHERE = OF_ADDRESSES + OF_TOKENS + patterns(IN_WORDS)
 """Of the credentials that a text of a configuration shows by itself, whatever it is called."""
 
 
@@ -109,6 +110,11 @@ def mask_credentials(text: str, mask: str, among: Iterable[re.Pattern[str]] = AN
     for pattern in among:
         text = pattern.sub(rf"\1{mask}", text)
     return text
+
+
+def without_tokens(text: str) -> str:
+    """A message that may quote a name from a document: a name with the form of a token may be one, in the wrong field."""
+    return mask_credentials(text, MASK, OF_TOKENS)
 
 
 def is_secret(name: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import without_tokens
 
 SEE_DEGRADED = "See the condition Degraded."
 """The message of a condition that follows from Degraded, which alone has the reason in full."""
@@ -34,7 +35,8 @@ class DatedCondition(Condition):
 
 
 def condition(name: str, status: str, reason: str, message: str = "") -> Condition:
-    """The condition of this name. A message that is too long for a status is shortened, at its end."""
+    """The condition of this name. Tokens in the message are masked, and one that is too long for a status is shortened, at its end."""
+    message = without_tokens(message)
     if len(message) > _LONGEST:
         hint = f" ... (shortened from {len(message)} characters: correct the above first, then this message shows the rest)"
         message = message[: _LONGEST - len(hint)] + hint

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, masked, one_line, redacted, secret_texts
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import masked, one_line, redacted, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._gathering.masking import Masking
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_diff import HIDDEN, diff
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import Result
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import is_secret, mask_credentials
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import MASK, is_secret, mask_credentials
 
 CREDENTIALS = [
     *("token", "bearerToken", "TOKEN", "password", "passwd", "passphrase", "clientSecret", "credentials", "keyData", "key-data"),
@@ -139,3 +140,22 @@ def test_free_text_is_searched_in_no_long_time():
     """A time that grows with the square of the length would not end."""
     for part in ("--token-", "token is ", "curl -u ", "-", "ghp_", "-----BEGIN ", "password" * 9):
         mask_credentials(part * (400_000 // len(part)), MASK)
+
+
+@pytest.mark.parametrize("name", ["eyJhbGciOiJSUzI1NiJ9.planted.planted", "sha256~planted", "ghp_planted1234567890"])
+@pytest.mark.parametrize(
+    "profile",
+    [
+        "- {schedulerName: X}\n- {schedulerName: X}",
+        "- {schedulerName: a, X: b}",
+        "- {schedulerName: a, plugins: {score: {enabled: [{name: X}]}}}",
+        "- {schedulerName: a, plugins: {X: {enabled: []}}}",
+        "- {schedulerName: a, pluginConfig: [{name: X, args: {}}, {name: X, args: {}}]}",
+        "- {schedulerName: a}\nleaderElection: {resourceLock: X}",
+    ],
+)
+def test_an_error_does_not_quote_a_name_that_looks_like_a_token(profile, name):
+    text = f"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n{profile}\n".replace("X", name)
+    findings = check(text, "1.31").findings
+    assert findings
+    assert "planted" not in "".join(finding.format() + str(finding.as_dict()) for finding in findings)

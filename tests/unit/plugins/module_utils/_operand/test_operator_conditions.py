@@ -15,6 +15,11 @@ def test_a_message_fits_into_a_status_and_tells_what_is_missing():
     assert message.endswith("... (shortened from 40000 characters: correct the above first, then this message shows the rest)")
 
 
+def test_a_name_with_the_form_of_a_token_is_masked():
+    told = condition("SchedulerNamesUnique", "False", "SchedulerNameTaken", "eyJhbGciOiJ.planted.planted is also a schedulerName of b")
+    assert told["message"] == "******** is also a schedulerName of b"
+
+
 def test_a_message_of_the_greatest_length_is_not_shortened_again():
     longest = condition("Degraded", "True", "ConfigInvalid", "a" * 8193)["message"]
     assert condition("ConfigValid", "False", "ConfigInvalid", longest)["message"] == longest
