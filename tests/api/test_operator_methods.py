@@ -111,6 +111,9 @@ class TestManifests:
             "2562047h",
             "0s",
             "1s",
+            "+.5h",
+            "1000000µs",
+            "1000000\u03bcs",
             "999ms1000us",
             "garbage",
             "10",
@@ -128,7 +131,7 @@ class TestManifests:
             "\uff11m",
         ]
         usable = [value for value in values if not reconcile_period.problem(annotated(value))]
-        assert (usable[0], usable[-1], len(usable)) == ("10m", "999ms1000us", 11)
+        assert (usable[0], usable[-1], len(usable)) == ("10m", "999ms1000us", 12)
         # A policy is effective a moment after its creation.
         eventually(lambda: "a duration such as 10m" in dry_run(kubectl, annotated("garbage")).stderr)
         assert [value for value in values if dry_run(kubectl, annotated(value)).returncode == 0] == usable
