@@ -9,11 +9,13 @@ The argument specification is part of it. Ansible validates that itself, too, un
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from ansible.errors import AnsibleActionFail
+from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import without_tokens
 from ansible_collections.osso.scheduler.plugins.module_utils._variables import (
     custom_scheduler,
     default_scheduler,
@@ -66,7 +68,26 @@ class ActionModule(ActionBase):
             validate = VALIDATORS.get(folder.name)
             found = validate(given, changed, self._task.args.get("facts") or {}) if validate else {"errors": []}
             result.update({name: value for name, value in found.items() if name not in HIDDEN})
-            errors = found["errors"]
+            errors = found["errors"] + list(self._errors_of_files(found.get("items", ())))
         if errors:
-            raise AnsibleActionFail("\n".join(errors))
+            raise AnsibleActionFail(without_tokens("\n".join(errors)))
         return dict(result, changed=False)
+
+    def _errors_of_files(self, items):
+        """The files of configurations that cannot be read, where the roles look for them: errors with place, value and remedy."""
+        for item in items:
+            name = item.get("config_file")
+            if name and item["state"] == "present" and not self._is_readable(name):
+                yield (
+                    f"{item['where']}: config_file is {name}, which is no readable file on the control node. Correct the path; a relative one starts at "
+                    f"the working directory of the play, {os.getcwd()}."
+                )
+
+    def _is_readable(self, name):
+        path = os.path.realpath(os.path.expanduser(name))
+        if not os.path.exists(path):
+            try:
+                path = self._find_needle("files", name)
+            except AnsibleError:
+                return False
+        return os.path.isfile(path) and os.access(path, os.R_OK)

@@ -305,6 +305,12 @@ options:
           reason:
             description: Reason that it must have; any when not given.
             type: str
+          final_reasons:
+            description:
+              - Reasons of this condition with which the object does not become ready without an edit. They end the wait at once, or after a minute if
+                the condition has had such a reason since before the wait.
+            type: list
+            elements: str
       fields:
         description:
           - Paths of fields in the object, such as C(status.generations[0].hash) or C(metadata.labels['app.kubernetes.io/name']), each with the
@@ -562,6 +568,7 @@ def main():
         type=dict(type="str", required=True),
         status=dict(type="str", choices=["True", "False", "Unknown"], default="True"),
         reason=dict(type="str"),
+        final_reasons=dict(type="list", elements="str"),
     )
     assumed = dict(
         apiVersion=dict(type="str", required=True, aliases=["api_version"]),

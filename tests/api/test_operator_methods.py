@@ -109,6 +109,12 @@ class TestManifests:
             "+.5s",
             "2µs",
             "2562047h",
+            "0s",
+            "1s",
+            "+.5h",
+            "1000000µs",
+            "1000000\u03bcs",
+            "999ms1000us",
             "garbage",
             "10",
             "",
@@ -117,13 +123,19 @@ class TestManifests:
             "1d",
             ".s",
             "2562048h",
+            "2562047h60m",
+            "1ms",
+            "0.5s",
+            "0h999ms999us",
+            "1ns",
             "\uff11m",
         ]
         usable = [value for value in values if not reconcile_period.problem(annotated(value))]
-        assert (usable[0], usable[-1], len(usable)) == ("10m", "2562047h", 8)
+        assert (usable[0], usable[-1], len(usable)) == ("10m", "999ms1000us", 12)
         # A policy is effective a moment after its creation.
         eventually(lambda: "a duration such as 10m" in dry_run(kubectl, annotated("garbage")).stderr)
         assert [value for value in values if dry_run(kubectl, annotated(value)).returncode == 0] == usable
+        assert "from 1s to 2562047h" in dry_run(kubectl, annotated("2562048h")).stderr
         assert dry_run(kubectl, annotated("garbage", namespace="default")).returncode == 0, "the operator does not watch this namespace"
         assert dry_run(kubectl, {**annotated(""), "metadata": {"name": "none", "namespace": NAMESPACE}}).returncode == 0
 

@@ -73,6 +73,24 @@ def test_it_rejects_what_ansible_would_with_all_errors_at_once():
         assert error in failure.result["msg"]
 
 
+def test_a_value_with_the_form_of_a_token_is_not_quoted():
+    task = {
+        "ansible.builtin.include_role": {"name": "osso.scheduler.secondary_scheduler", "tasks_from": "check", "rolespec_validate": False}
+    }
+    variables = {"secondary_schedulers": [{"state": "ghp_planted1234567890"}]}
+    (failure,) = play([task], variables=variables, succeed=False).failures
+    assert "secondary_schedulers[0].state is ********: known are present, absent." in failure.result["msg"]
+
+
+@pytest.mark.parametrize("role", ["secondary_scheduler", "custom_scheduler"])
+@pytest.mark.parametrize("name", ["nowhere.yaml", "/"])
+def test_a_file_that_cannot_be_read_is_named_with_its_place_and_the_remedy(role, name):
+    task = {"ansible.builtin.include_role": {"name": f"osso.scheduler.{role}", "tasks_from": "check", "rolespec_validate": False}}
+    variables = {f"{role}s": [{"name": "a", "image": IMAGE, "config_file": name}]}
+    (failure,) = play([task], variables=variables, succeed=False).failures
+    assert f"{role}s[0]: config_file is {name}, which is no readable file on the control node. Correct the path; " in failure.result["msg"]
+
+
 @pytest.mark.parametrize("variable", ["operator_state", "monitoring_state", "scheduler_pool_state"])
 def test_a_removal_with_a_variable_for_an_installation_ends(variable):
     env = {"K8S_AUTH_HOST": "https://127.0.0.1:9", "K8S_AUTH_API_KEY": "x"}

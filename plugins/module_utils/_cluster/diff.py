@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import copy
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, masked, masked_objects
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import masked, masked_objects
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import MASK
 
 _NOISE = ("creationTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
 # Written by others on each change; the first also repeats the data of Secrets

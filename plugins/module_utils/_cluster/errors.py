@@ -9,6 +9,8 @@ from __future__ import annotations
 import traceback
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import without_tokens
+
 
 class ClusterError(Exception):
     """A failure with one readable message.
@@ -76,11 +78,9 @@ def stack_of(error: BaseException) -> str:
 
 
 def message_of(error: Exception) -> str:
-    """The message for a failure. Anything but a `ClusterError` or a missing PyYAML is a bug; only its type and places are shown."""
-    if isinstance(error, ApiError):
-        return error.in_words()
+    """The message for a failure, without tokens. Anything but a `ClusterError` or a missing PyYAML is a bug; only its type and places are shown."""
     if isinstance(error, ClusterError):
-        return error.message
+        return without_tokens(error.in_words() if isinstance(error, ApiError) else error.message)
     if isinstance(error, ImportError) and error.name == "yaml":
         return f"{error}: install PyYAML, or set ansible_python_interpreter to a Python that has it."
     return f"A bug of osso.scheduler; report it with these lines. Values are left out, because they may be credentials.\n{stack_of(error)}"

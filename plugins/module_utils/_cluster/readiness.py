@@ -10,7 +10,7 @@ A status speaks for the spec only once ``status.observedGeneration``, where ther
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -34,8 +34,10 @@ Judge = Callable[[Object], Verdict]
 """Says of a live object whether it is ready."""
 
 
-def condition(live: Object, type: str, status: str = "True", reason: str | None = None) -> Verdict:
-    """Has the condition ``type`` the wanted ``status`` (and ``reason``)?"""
+def condition(
+    live: Object, type: str, status: str = "True", reason: str | None = None, final_reasons: Collection[str] | None = None
+) -> Verdict:
+    """Has the condition ``type`` the wanted ``status`` (and ``reason``)? With one of ``final_reasons`` it has failed."""
     found = conditions.find(live, type)
     ignored = reconcile_period.problem(live)
     if ignored and (found.get("status") != status or not _is_current(live, found)):
@@ -45,6 +47,8 @@ def condition(live: Object, type: str, status: str = "True", reason: str | None 
         return Verdict(PENDING, "condition {0} is not reported{1}".format(type, " (only " + seen + ")" if seen else ""))
     if not _is_current(live, found):
         return Verdict(PENDING, "its controller has not looked at the present generation yet: " + _message_of(found))
+    if found.get("reason") in (final_reasons or ()):
+        return Verdict(FAILED, _message_of(found))
     if found.get("status") != status or (reason and found.get("reason") != reason):
         return Verdict(PENDING, _message_of(found))
     return Verdict(READY)

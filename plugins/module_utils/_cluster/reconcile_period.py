@@ -6,23 +6,12 @@
 
 from __future__ import annotations
 
-import json
-
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PERIOD_ANNOTATION as ANNOTATION
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import Duration
-
-_SHOWN = 60
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PERIOD_REMEDY, period_problem
 
 
 def problem(resource: Object) -> str:
     """What is wrong with the annotation of a resource, with the remedy; "" where nothing is."""
-    value = (resource["metadata"].get("annotations") or {}).get(ANNOTATION)
-    if value is None:
-        return ""
-    try:
-        Duration.parse(value)
-    except ValueError:
-        shown = json.dumps(value[:_SHOWN], ensure_ascii=False)
-        return f"its annotation {ANNOTATION} is {shown}, so the operator of osso.scheduler does not reconcile it: remove it, or set a duration such as 10m"
-    return ""
+    found = period_problem((resource["metadata"].get("annotations") or {}).get(ANNOTATION, "0"))
+    return f"its annotation {ANNOTATION}: {found}: {PERIOD_REMEDY}" if found else ""

@@ -16,16 +16,15 @@ from typing import Any
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document_nodes import always
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import (
     ANYWHERE,
+    MASK,
     OF_ADDRESSES,
     SHAPES,
     WORDS,
     credentials_in,
     is_credential,
     is_secret,
-    mask_credentials,
 )
 
-MASK = "********"
 NOT_SHOWN = "(not shown: it may contain a credential that cannot be masked)\n"
 # A whole text with a password but no scheme. NAME:TAG@sha256:... is an image.
 _BARE_ADDRESS = re.compile(r"([^\s/@:]+:)((?!//)\S+)(?=@(?!sha\d+:)[^\s@]+\Z)")
@@ -155,8 +154,12 @@ def cut_comments(text: str) -> str:
     """A YAML text with each of its comments only up to the first word after which a credential may stand, and without tokens in them."""
     lines = text.split("\n")
     found = [_COMMENT.search(line) for line in lines]
-    comments = cut_lines(mask_credentials(comment.group(), MASK) if comment else "" for comment in found)
-    return "\n".join(line[: comment.start()] + shown if comment else line for line, comment, shown in zip(lines, found, comments))
+    comments = "\n".join(comment.group() if comment else "" for comment in found)
+    for pattern in ANYWHERE:
+        # A private key is in several lines, each with the sign of a comment.
+        comments = pattern.sub(lambda found: found[1] + MASK + f"\n# {MASK}" * found[2].count("\n"), comments)
+    cut_off = cut_lines(comments.split("\n"))
+    return "\n".join(line[: comment.start()] + shown if comment else line for line, comment, shown in zip(lines, found, cut_off))
 
 
 def one_line(text: str | None) -> str:

@@ -26,6 +26,8 @@ _MAX_PODS_LOOKED_AT = 50
 _PODS_SECONDS = 5
 # So long a kubelet may try in vain, such as until a registry answers or a Secret exists.
 GRACE_SECONDS = 20
+# A failure that was there before the wait may be an old one, so long.
+RECOVERY_SECONDS = 60
 # What the pods of one template have in common
 _TEMPLATE_LABELS = ("pod-template-hash", "controller-revision-hash")
 
@@ -42,9 +44,10 @@ class Deadline:
 
 
 class Patience:
-    """Detects that something was broken for ``GRACE_SECONDS`` without interruption."""
+    """Detects that something was broken for so many seconds without interruption, by default ``GRACE_SECONDS``."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float | None = None) -> None:
+        self._seconds = GRACE_SECONDS if seconds is None else seconds
         self._since: float | None = None
 
     def ends(self, broken: bool) -> bool:
@@ -52,7 +55,7 @@ class Patience:
             self._since = None
             return False
         self._since = self._since or time.monotonic()
-        return time.monotonic() - self._since >= GRACE_SECONDS
+        return time.monotonic() - self._since >= self._seconds
 
 
 class Target(NamedTuple):
@@ -82,7 +85,8 @@ def until_ready(
 
 def _until_ready(client: Client, target: Target, deadline: Deadline, obj: Object | None) -> tuple[readiness.Verdict, Object | None]:
     """``(verdict, object)``; the verdict is READY unless the time is over, the object failed, or its pods cannot start or stay."""
-    verdict, patience, looked = _evaluate(target, obj), Patience(), time.monotonic()
+    verdict, looked = _evaluate(target, obj), time.monotonic()
+    patience, recovery = Patience(), Patience(RECOVERY_SECONDS)
     if verdict.state == readiness.READY and obj and obj["kind"] == "Deployment":
         # Without a request, as most are unchanged
         why = readiness.newly_available(obj, client.server_time())
@@ -93,6 +97,8 @@ def _until_ready(client: Client, target: Target, deadline: Deadline, obj: Object
         if verdict.state == readiness.READY and obj:
             verdict = _steadiness(client, obj)
         if verdict.state == readiness.READY or (verdict.state == readiness.FAILED and before.state == readiness.PENDING):
+            break
+        if recovery.ends(verdict.state == readiness.FAILED):
             break
         if time.monotonic() - looked >= _PODS_SECONDS and target.identity.kind in readiness.ROLLOUTS:
             looked = time.monotonic()

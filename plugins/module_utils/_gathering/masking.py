@@ -18,7 +18,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import (
-    MASK,
     NOT_SHOWN,
     cut_comments,
     cut_lines,
@@ -29,6 +28,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction 
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import NotYaml, read, tree
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_mapping
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import (
+    MASK,
     SHAPES,
     is_credential,
     is_reference,

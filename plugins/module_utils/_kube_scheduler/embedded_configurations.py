@@ -18,24 +18,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from .document import OF_OBJECTS, Node, NotYaml, parse, read_yaml
+from .document import OF_OBJECTS, Node, NotYaml, parse
 from .document_nodes import IGNORED, MAX_DEPTH, Place
-from .images import identify
+from .images import annotation_errors, described
 from .plain_data import as_text
-from .plugins import parse_plugins
 from .result import ERROR, WARNING, Finding
-from .tables.releases import NEWEST
 from .target import (
-    IN_TREE,
     PERIOD_ANNOTATION,
+    PERIOD_REMEDY,
     PLUGINS_ANNOTATION,
-    SCHEDULER_PLUGINS,
     VERSION_ANNOTATION,
-    UnknownTarget,
     is_later_openshift,
-    parse_release,
+    period_problem,
 )
-from .value_syntax import Duration, quote
 from .version_independent import API_GROUP
 from .version_independent import KIND as CONFIGURATION
 
@@ -47,7 +42,6 @@ _ENCODED = (("ConfigMap", "binaryData"), ("Secret", "data"))
 _SCHEDULER = "SecondaryScheduler"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_NAME = 253
-_SHOWN = 60
 _SEPARATOR = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _FIELD = re.compile(r"""^["']?(apiVersion|kind)["']?[ \t]*:[ \t]*["']?([^\s"'#]+)""", re.MULTILINE)
 # Kinds that are worth reading: the others may be larger than what the reader takes, such as CRDs.
@@ -270,41 +264,16 @@ def _annotated(one: _Object, image: str) -> tuple[list[Finding], str, Any]:
         elif value is not None:
             kind = "boolean" if isinstance(value, bool) else "number" if isinstance(value, (int, float)) else "list or mapping"
             problems.append(one.error("wrong-type", f"is a {kind}, not a string", *annotations, name, hint="put it into quotes"))
-    kubernetes, plugins = texts.get(VERSION_ANNOTATION, ""), _described(texts.get(PLUGINS_ANNOTATION))
-    # As the operator does
+    for name, error in list(annotation_errors(texts, image)):
+        code = "unknown-release" if name == VERSION_ANNOTATION else "unknown-plugins"
+        problems.append(one.error(code, str(error), *annotations, name))
+        del texts[name]
+    kubernetes = texts.get(VERSION_ANNOTATION, "")
     kubernetes = "" if is_later_openshift(kubernetes) else kubernetes
-    minor = NEWEST
-    try:
-        minor = parse_release(kubernetes or identify(image).kubernetes or f"1.{NEWEST}")
-    except UnknownTarget as error:
-        problems.append(one.error("unknown-release", str(error), *annotations, VERSION_ANNOTATION))
-        kubernetes = ""
-    try:
-        parse_plugins(plugins or IN_TREE, minor)
-    except UnknownTarget as error:
-        problems.append(one.error("unknown-plugins", str(error), *annotations, PLUGINS_ANNOTATION))
-        plugins = None
-    period = texts.get(PERIOD_ANNOTATION)
-    if period is not None:
-        try:
-            Duration.parse(period)
-        except ValueError:
-            hint = "remove it, or set a duration such as 10m: the operator does not reconcile the resource"
-            problems.append(
-                one.error("invalid-duration", f"{quote(period[:_SHOWN])} is no duration", *annotations, PERIOD_ANNOTATION, hint=hint)
-            )
-    return problems, kubernetes, plugins
-
-
-def _described(text: str | None) -> Any:
-    """The plugins in an annotation: the name of a set, or a mapping as its text; None without one."""
-    if not text or text in (IN_TREE, SCHEDULER_PLUGINS):
-        return text or None
-    try:
-        described = read_yaml(text)
-    except NotYaml:
-        return text
-    return described if isinstance(described, dict) and described else text
+    period = period_problem(texts.get(PERIOD_ANNOTATION, "0"))
+    if period:
+        problems.append(one.error("invalid-duration", period, *annotations, PERIOD_ANNOTATION, hint=PERIOD_REMEDY))
+    return problems, kubernetes, described(texts.get(PLUGINS_ANNOTATION))
 
 
 def _scheduler_problems(one: _Object, found: list[_Object]) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Release and plugins from the name of a scheduler's image, and problems with using the image.
+"""Release and plugins from the name of a scheduler's image and from annotations, and problems with using the image.
 
 Nothing is guessed: an image without a row in the table is unknown, and only the image itself can validate a configuration then.
 """
@@ -10,12 +10,23 @@ Nothing is guessed: an image without a row in the table is unknown, and only the
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
-from .plugins import make_target
+from .document import NotYaml, read_yaml
+from .plugins import make_target, parse_plugins
 from .result import ADVICE, WARNING, Finding
 from .tables.images import FROZEN, IMAGES, RELEASE_IMAGES
-from .target import UnknownTarget, parse_release
+from .tables.releases import NEWEST
+from .target import (
+    IN_TREE,
+    PLUGINS_ANNOTATION,
+    SCHEDULER_PLUGINS,
+    VERSION_ANNOTATION,
+    UnknownTarget,
+    is_later_openshift,
+    parse_release,
+)
 
 
 class Image(NamedTuple):
@@ -46,6 +57,32 @@ def identify(reference: str) -> Image:
     except UnknownTarget as error:
         return _unknown(f"the image {reference}: {error}")
     return Image(kubernetes, row.plugins)
+
+
+def described(plugins: str | None) -> Any:
+    """The plugins in an annotation: the name of a set, or a mapping as its text; None without one."""
+    if not plugins or plugins in (IN_TREE, SCHEDULER_PLUGINS):
+        return plugins or None
+    try:
+        found = read_yaml(plugins)
+    except NotYaml:
+        return plugins
+    return found if isinstance(found, dict) and found else plugins
+
+
+def annotation_errors(annotations: Mapping[str, str], reference: str) -> Iterator[tuple[str, UnknownTarget]]:
+    """Annotations of a SecondaryScheduler that describe its image, ``reference``, with what is wrong with their values."""
+    kubernetes, minor = annotations.get(VERSION_ANNOTATION, ""), NEWEST
+    # As the operator does
+    kubernetes = "" if is_later_openshift(kubernetes) else kubernetes
+    try:
+        minor = parse_release(kubernetes or identify(reference).kubernetes or f"1.{NEWEST}")
+    except UnknownTarget as error:
+        yield VERSION_ANNOTATION, error
+    try:
+        parse_plugins(described(annotations.get(PLUGINS_ANNOTATION)) or IN_TREE, minor)
+    except UnknownTarget as error:
+        yield PLUGINS_ANNOTATION, error
 
 
 STABLE_CLAIMS = 34

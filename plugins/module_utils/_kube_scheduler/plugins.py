@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from .field_types import parse_type
 from .similar_names import instead
 from .tables import plugins as table
-from .target import IN_TREE, SCHEDULER_PLUGINS, CustomPlugin, Target, UnknownTarget, parse_release
+from .target import IN_TREE, SCHEDULER_PLUGINS, CustomPlugin, NotInTables, Target, UnknownTarget, parse_release
 
 CUSTOM = "custom"
 
@@ -110,7 +110,7 @@ def parse_plugins(plugins: str | Mapping[str, Any], minor: int) -> tuple[str, tu
     for index, entry in enumerate(extra):
         plugin = _custom(entry, minor, f"plugins.extra[{index}]")
         if plugin.name in known:
-            raise UnknownTarget(
+            raise NotInTables(
                 f"plugins.extra[{index}].name: a plugin named {plugin.name} exists already; an image can't register it twice: remove it here"
             )
         known[plugin.name] = PluginInfo(plugin.points, CUSTOM)
@@ -127,7 +127,7 @@ def _base(base: Any, minor: int) -> str:
         from .tables.scheduler_plugins import RELEASES
 
         if minor not in RELEASES:
-            raise UnknownTarget(
+            raise NotInTables(
                 f"plugins: kubernetes-sigs has no release of scheduler-plugins for Kubernetes 1.{minor}, the newest is"
                 f" {RELEASES[max(RELEASES)]}: describe what your image holds under plugins.extra, or choose another release"
             )
@@ -149,7 +149,7 @@ def _custom(entry: Any, minor: int, path: str) -> CustomPlugin:
         raise UnknownTarget(f"{path}.points: must name at least one extension point such as score")
     for position, point in enumerate(chosen):
         if point not in points(minor):
-            raise UnknownTarget(
+            raise NotInTables(
                 f"{path}.points[{position}]: {point!r} is no extension point of Kubernetes 1.{minor}: {instead(point, points(minor))}"
             )
     return CustomPlugin(name, tuple(point for point in points(minor) if point in chosen), _args(entry.get("args"), path))

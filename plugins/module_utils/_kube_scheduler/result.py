@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from .secrets import without_tokens
+
 ERROR = "error"
 WARNING = "warning"
 
@@ -26,7 +28,7 @@ class Finding:
 
     severity: ``error`` (kube-scheduler rejects the document) or ``warning`` (it accepts it).
     code: stable identifier in kebab-case, for tests and filters.
-    message: what is wrong; hint: what to do about it. Neither ever holds a value from a plugin's arguments.
+    message: what is wrong; hint: what to do about it. Neither ever holds a value from a plugin's arguments, or a token.
     path: field, such as ``profiles[0].schedulerName``; empty for the document as a whole.
     line, column: counted from 1; None where no place in the text is meant.
     stage: where kube-scheduler refuses it (see report.py); empty for a text that is no document at all.
@@ -40,6 +42,10 @@ class Finding:
     column: int | None = None
     hint: str = ""
     stage: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("message", "path", "hint"):
+            object.__setattr__(self, name, without_tokens(getattr(self, name)))
 
     def format(self, source: str = "", position: bool = True) -> str:
         """One line: ``source:line:column: path: message (hint)``; parts that are unknown are left out.

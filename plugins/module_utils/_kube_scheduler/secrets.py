@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+MASK = "********"
 WORDS = r"token|passw(?:or)?d|passphrase|secret|credential|authorization|api[-_]?key|private[-_]?key|(?:key|cert)[-_]?data"
 """A regular expression, for upper and lower case alike. Certificates are no secrets, but stand beside the keys that are."""
 
@@ -42,20 +43,45 @@ TOKENS = (
     Shape("", r"\beyJ[\w-]{8}", r"[\w-]*(?:\.[\w-]*){0,2}"),
     # A token of OpenShift
     Shape("", r"\bsha256~", r"[\w-]*"),
-)
-"""Credentials that nothing else looks like."""
-
-SHAPES = (
-    *TOKENS,
-    Shape(r"\bbearer\s+", r"[^\s\"'\\,;*\0]", r"[^\s\"'\\,;\0]*"),
-    Shape(r"\bbasic\s+", r"[a-z0-9+/=]{8}", r"[a-z0-9+/=]*"),
-    *IN_ADDRESS,
+    # Tokens of GitHub, GitLab and Slack, and key ids of AWS
+    Shape("", r"\b(?:gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-)[\w-]{10}", r"[\w-]*"),
+    Shape("", r"(?-i:\b(?:AKIA|ASIA)[A-Z0-9]{16}\b)"),
     # A private key, of which the end may be missing: then its line and those after it that hold nothing but base64, be it after a time
     Shape(
         "",
         r"-----BEGIN(?! (?:CERTIFICATE|PUBLIC KEY))",
         r"(?:[^\0]{0,20000}?-----END [A-Z0-9 ]*-----|[^\n\0]*(?:\n(?:\S+[ \t]+)?[a-z0-9+/=]{16,}[ \t\r]*(?=\n|\Z))*)",
     ),
+)
+"""Credentials that nothing else looks like."""
+
+# What follows the name of a flag where a sentence is about the flag
+_PROSE = (
+    "a|an|and|are|argument|as|at|be|by|can|cannot|does|file|flag|for|from|has|if|in|instead|is|it|may|must|needs|not|of|on|only|option|or|parameter|"
+    "should|that|the|to|was|when|which|will|with|without"
+)
+
+IN_WORDS = (
+    # The value of a flag
+    Shape(
+        rf"(?<![\w-])--?(?![\w.-]{{0,80}}(?:{_REFERENCES})(?:=|\s))[\w.-]{{0,40}}(?:{WORDS})[\w.-]{{0,40}}(?:=|[ \t]+(?!(?:{_PROSE})\b))[\"']?",
+        r"[^\s\"'`;&|<>(){}\[\],$*\0-][^\s\"'`;&|\0]{3,}",
+    ),
+    # "The password is ...": in quotes, or with a digit or a sign, as no other word of a sentence
+    Shape(
+        rf"(?:{WORDS})[\w-]{{0,40}}[ \t]+is:?[ \t]+[\"'`]?",
+        r"(?:(?<=[\"'`])(?![$*])[^\s\"'`\0]{4,}|(?![/<$*])(?=[^\s\d@#%^&+=~]*[\d@#%^&+=~])(?=[^\sa-z]*[a-z])[^\s\"'`,;\0]{5,})",
+    ),
+    Shape(r"\bcurl\b[^\n\0|;&]{0,200}?[ \t](?:-u[ \t]*|--user[ \t=]+)[\"']?[^\s:\"'\0]{1,80}:", r"(?![$*])[^\s\"'\0]+"),
+)
+"""Credentials in commands and sentences."""
+
+SHAPES = (
+    *TOKENS,
+    Shape(r"\bbearer\s+", r"[^\s\"'\\,;*\0]", r"[^\s\"'\\,;\0]*"),
+    Shape(r"\bbasic\s+", r"[a-z0-9+/=]{8}", r"[a-z0-9+/=]*"),
+    *IN_ADDRESS,
+    *IN_WORDS,
 )
 """Texts that are credentials whatever they are called. None reaches beyond a NUL."""
 
@@ -68,12 +94,14 @@ def patterns(shapes: Iterable[Shape]) -> tuple[re.Pattern[str], ...]:
 
 
 OF_ADDRESSES, OF_TOKENS = patterns(IN_ADDRESS), patterns(TOKENS)
-ANYWHERE = OF_ADDRESSES + OF_TOKENS
+ANYWHERE = OF_ADDRESSES + OF_TOKENS + patterns(IN_WORDS)
 """Of the credentials that a text of a configuration shows by itself, whatever it is called."""
 
 
 def credentials_in(text: str, among: Iterable[re.Pattern[str]] = ANYWHERE) -> set[str]:
-    """The credentials in addresses with a scheme, such as ``USER:PASSWORD`` of the user and TOKEN of ``?token=TOKEN``, and tokens."""
+    """The credentials in addresses with a scheme, such as ``USER:PASSWORD`` of the user and TOKEN of ``?token=TOKEN``, tokens, private keys,
+    and credentials in commands and sentences.
+    """
     return {found[2] for pattern in among for found in pattern.finditer(text)}
 
 
@@ -82,6 +110,11 @@ def mask_credentials(text: str, mask: str, among: Iterable[re.Pattern[str]] = AN
     for pattern in among:
         text = pattern.sub(rf"\1{mask}", text)
     return text
+
+
+def without_tokens(text: str) -> str:
+    """A message that may quote a name from a document: a name with the form of a token may be one, in the wrong field."""
+    return mask_credentials(text, MASK, OF_TOKENS)
 
 
 def is_secret(name: str) -> bool:

@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .tables.releases import API_VERSIONS, NEWEST, OLDEST, OPENSHIFT, OpenShift
+from .value_syntax import Duration, quote
 
 VERSION_ANNOTATION, PLUGINS_ANNOTATION = "osso.scheduler/kubernetes-version", "osso.scheduler/plugins"
 """Of a SecondaryScheduler: what its image contains, where the name does not identify it."""
 PERIOD_ANNOTATION = "ansible.sdk.operatorframework.io/reconcile-period"
 """Of any resource: ansible-operator itself reads it, and does not reconcile a resource with a wrong value."""
+PERIOD_REMEDY = "remove it, or set a duration such as 10m"
 
 IN_TREE = "in-tree"
 SCHEDULER_PLUGINS = "scheduler-plugins"
@@ -23,10 +25,15 @@ SCHEDULER_PLUGINS = "scheduler-plugins"
 _KUBERNETES = re.compile(r"v?1\.([0-9]{1,4})(?:\.[0-9]+)?(?:[-+].*)?\Z")
 _OPENSHIFT = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?:\.[0-9]+)?(?:[-+].*)?\Z")
 _PREFIX = "openshift-"
+_SHOWN = 60
 
 
 class UnknownTarget(ValueError):
     """No table describes the requested kube-scheduler; the message names the valid values."""
+
+
+class NotInTables(UnknownTarget):
+    """... although the request is well-formed: a release that the tables lack may fit."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,19 @@ class Target:
         return tuple(version for version in API_VERSIONS if self.serves(version))
 
 
+def period_problem(text: str) -> str:
+    """What is wrong with a value of `PERIOD_ANNOTATION`, and what follows from it; "" where nothing is. 0 and less switch the period off.
+
+    The policy in roles/operator/templates/operator_admission.yaml.j2 has the same rule.
+    """
+    shown = quote(text[:_SHOWN])
+    try:
+        period = Duration.parse(text)
+    except ValueError:
+        return f"{shown} is no duration up to 2562047h, so the operator does not reconcile the resource"
+    return f"{shown} is less than 1s, so the operator reconciles the resource without a pause" if 0 < period < 10**9 else ""
+
+
 def parse_release(text: str) -> int:
     """The minor (31) of ``1.31``, ``v1.31.4`` or ``openshift-4.18``. Raises UnknownTarget."""
     match = _KUBERNETES.match(text)
@@ -81,7 +101,7 @@ def parse_release(text: str) -> int:
         raise UnknownTarget(f"{text} is no release: write for example 1.31 or openshift-4.18")
     if not OLDEST <= minor <= NEWEST:
         later = minor > NEWEST or is_later_openshift(text)
-        raise UnknownTarget(
+        raise NotInTables(
             f"{text} is not known here: Kubernetes 1.{OLDEST} to 1.{NEWEST} are, as are {_PREFIX}{min(OPENSHIFT)} to {_PREFIX}{max(OPENSHIFT)}"
             + (f"; upgrade osso.scheduler, or use 1.{NEWEST}, the newest release that this one knows" if later else "")
         )

@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 from urllib.request import getproxies
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import bounded_http
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import MASK, scrub
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import scrub
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.unicode import replaced
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import secrets
 
@@ -94,7 +94,7 @@ def trusting() -> ssl.SSLContext:
 
 def without_credentials(url: str) -> str:
     """The URL without the user and the password that may stand in it, and without the values of parameters such as ``?token=TOKEN``."""
-    return secrets.mask_credentials(_USER.sub(rf"\1{MASK}@", url), MASK, secrets.OF_ADDRESSES)
+    return secrets.mask_credentials(_USER.sub(rf"\1{secrets.MASK}@", url), secrets.MASK, secrets.OF_ADDRESSES)
 
 
 def credentials_in(url: str) -> set[str]:

@@ -43,6 +43,7 @@ TYPES = (
     "PluginsReady",
     "MetricsAvailable",
     "PodTemplateAsDeclared",
+    "AnnotationsKnown",
 )
 VALUES = {"True": 1, "False": 0}
 UNKNOWN = -1

@@ -252,7 +252,7 @@ def _unusable(facts: Facts, spec: Object) -> Reason | None:
     problem = _config_map_name_problem(spec["schedulerConfig"])
     if problem:
         return "ConfigMapNameInvalid", problem
-    problem = resource_names.rollback_problem(resource_names.annotations_of(facts.resource).get(resource_names.ROLLBACK) or "")
+    problem = resource_names.value_problem(resource_names.annotations_of(facts.resource), spec["schedulerImage"])
     if problem:
         return "AnnotationInvalid", f"The annotation {problem}"
     if facts.override_problems:

@@ -26,6 +26,7 @@ CONDITIONS = {
     "PluginsReady": ("True", "PluginsReady"),
     "MetricsAvailable": ("True", "MetricsAvailable"),
     "PodTemplateAsDeclared": ("True", "PodTemplateAsDeclared"),
+    "AnnotationsKnown": ("True", "AnnotationsKnown"),
     "Available": ("True", "Available"),
 }
 _WORDS = {"created": "Created", "updated": "Updated", "deleted": "Deleted"}

@@ -10,9 +10,13 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import without_tokens
 
 SEE_DEGRADED = "See the condition Degraded."
 """The message of a condition that follows from Degraded, which alone has the reason in full."""
+
+# Kubernetes allows 32768 characters, and a status may have several such messages.
+_LONGEST = 8192
 
 
 class Condition(TypedDict):
@@ -31,7 +35,11 @@ class DatedCondition(Condition):
 
 
 def condition(name: str, status: str, reason: str, message: str = "") -> Condition:
-    """The condition of this name."""
+    """The condition of this name. Tokens in the message are masked, and one that is too long for a status is shortened, at its end."""
+    message = without_tokens(message)
+    if len(message) > _LONGEST:
+        hint = f" ... (shortened from {len(message)} characters: correct the above first, then this message shows the rest)"
+        message = message[: _LONGEST - len(hint)] + hint
     return {"type": name, "status": status, "reason": reason, "message": message}
 
 

@@ -27,7 +27,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs imp
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.reporting import Applied, Reporting
 
-ADOPT = "osso.scheduler/adopt"
 CLEANUP_GIVEN_UP = "CleanupGivenUp"
 
 RBAC = "rbac.authorization.k8s.io/v1"
@@ -125,7 +124,7 @@ def _apply(
             set_namespace=names["namespace"],
             set_kinds=KINDS_ELSEWHERE,
             prune=decision.prune,
-            adopt=resource_names.annotations_of(resource).get(ADOPT) == "true",
+            adopt=resource_names.annotations_of(resource).get(resource_names.ADOPT) == "true",
             force_conflicts=True,
             recreate=True,
             wait_timeout=_DELETION_WAIT,

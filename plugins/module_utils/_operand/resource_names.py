@@ -10,9 +10,18 @@ The annotations that identify the contents of its image are in kube_scheduler/ta
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TypedDict
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.membership import ADOPTED_FROM
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import annotation_errors
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.similar_names import similar
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import (
+    PLUGINS_ANNOTATION,
+    VERSION_ANNOTATION,
+    NotInTables,
+)
 
 FIELD_MANAGER = "osso.scheduler.operator"
 FINALIZER = "osso.scheduler/clean-up"
@@ -23,6 +32,7 @@ AUTOMATIC, NEVER = "Automatic", "Never"
 RETRY = "osso.scheduler/retry"
 """Any text: a new one has a rollout that was rolled back tried once more."""
 ALLOW_DEFAULT_SCHEDULER = "osso.scheduler/allow-default-scheduler"
+ADOPT = "osso.scheduler/adopt"
 CONTROLLER_IMAGE = "osso.scheduler/controller-image"
 
 PROMETHEUS_URL = "osso.scheduler/prometheus-url"
@@ -35,6 +45,15 @@ PROMETHEUS_CA = "osso.scheduler/prometheus-ca"
 LOAD_WATCHER = "osso.scheduler/load-watcher"
 """Image of the load-watcher service."""
 MONITORING_REQUIRED = "osso.scheduler/monitoring-required"
+
+PREFIX = "osso.scheduler/"
+KNOWN = (
+    *(VERSION_ANNOTATION, PLUGINS_ANNOTATION, ROLLBACK, RETRY, ALLOW_DEFAULT_SCHEDULER, ADOPT, ADOPTED_FROM, CONTROLLER_IMAGE),
+    *(PROMETHEUS_URL, PROMETHEUS_TOKEN, PROMETHEUS_TOKEN_DURATION, PROMETHEUS_TOKEN_RENEW_BEFORE, PROMETHEUS_CA),
+    *(LOAD_WATCHER, MONITORING_REQUIRED),
+)
+"""All annotations of a SecondaryScheduler with this prefix."""
+_VALUES = {ROLLBACK: (AUTOMATIC, NEVER), **dict.fromkeys((ALLOW_DEFAULT_SCHEDULER, ADOPT, MONITORING_REQUIRED), ("true", "false"))}
 
 ROLLOUT = "osso.scheduler/rollout"
 """On the Deployment: the identity of the rollout that it holds."""
@@ -77,9 +96,25 @@ class Owner(TypedDict):
     uid: str
 
 
-def rollback_problem(value: str) -> str:
-    """What is wrong with the value of the annotation `ROLLBACK`, empty if nothing is."""
-    return "" if value in ("", AUTOMATIC, NEVER) else f"{ROLLBACK} is {value}; it must be {AUTOMATIC} or {NEVER}."
+def value_problem(annotations: Mapping[str, str], image: str) -> str:
+    """What is wrong with the value of an annotation, empty if nothing is; ``image``: of the scheduler."""
+    for key, allowed in _VALUES.items():
+        if annotations.get(key, "") not in ("", *allowed):
+            return f"{key} is {annotations[key]}; it must be {' or '.join(allowed)}."
+    for key, error in annotation_errors(annotations, image):
+        # The image itself can answer for a release that the tables lack.
+        if not isinstance(error, NotInTables):
+            return f"{key} cannot be used: {error}."
+    return ""
+
+
+def unknown_annotations(annotations: Mapping[str, str]) -> list[str]:
+    """The annotations that look like those of this operator, and that it does not know, each with the known one that is probably meant."""
+    found = []
+    for key in sorted(key for key in annotations if key.startswith(PREFIX) and key not in KNOWN):
+        meant = similar(key[len(PREFIX) :], [known[len(PREFIX) :] for known in KNOWN])
+        found.append(f"{key} (did you mean {PREFIX}{meant}?)" if meant else key)
+    return found
 
 
 def is_usable(name: str) -> bool:

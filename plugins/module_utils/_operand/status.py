@@ -16,6 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployment
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import Failure
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import (
     APPLY,
@@ -102,6 +103,10 @@ def report(outcome: Outcome) -> Object:
         conditions.append(_metrics_available(outcome.metrics))
     if outcome.additions:
         conditions.append(_as_declared(outcome.additions))
+    unknown = resource_names.unknown_annotations(resource_names.annotations_of(resource))
+    if unknown:
+        message = f"The operator ignores annotations that it does not know: {', '.join(unknown)}. Correct or remove them."
+        conditions.append(condition("AnnotationsKnown", "False", "AnnotationUnknown", message))
     status: Object = {
         "observedGeneration": resource["metadata"]["generation"],
         "readyReplicas": live.get("readyReplicas", 0),

@@ -18,13 +18,12 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import content_hash, normalize
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import NotYaml, read_yaml, tree
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import check_image, identify
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import tree
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import check_image, described, identify
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plugins import make_target
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ADVICE, ERROR, RUN, WARNING, Finding, Result
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import (
     IN_TREE,
-    SCHEDULER_PLUGINS,
     UnknownTarget,
     is_later_openshift,
     parse_release,
@@ -148,7 +147,7 @@ def resolve_target(
     if kubernetes and is_later_openshift(kubernetes):
         kubernetes = None
     known = identify(image) if image else None
-    plugins, plugins_from = _given_plugins(plugins), "option"
+    plugins, plugins_from = described(plugins) if isinstance(plugins, str) else plugins or None, "option"
     if plugins is None:
         plugins, plugins_from = (known.plugins, "image") if known else (IN_TREE, "default")
     release: str | None
@@ -180,17 +179,6 @@ def _is_known(release: str) -> bool:
     except UnknownTarget:
         return False
     return True
-
-
-def _given_plugins(plugins: Any) -> Any:
-    """The option; a mapping can also be given as its text."""
-    if not isinstance(plugins, str) or plugins in (IN_TREE, SCHEDULER_PLUGINS):
-        return plugins or None
-    try:
-        described = read_yaml(plugins)
-    except NotYaml:
-        described = None
-    return described if described and isinstance(described, Mapping) else plugins or None
 
 
 def validate(

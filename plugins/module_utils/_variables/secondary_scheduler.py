@@ -20,10 +20,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.val
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import overrides
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import (
     ALLOW_DEFAULT_SCHEDULER,
-    ROLLBACK,
+    PREFIX,
     is_usable,
     names_of,
-    rollback_problem,
+    unknown_annotations,
+    value_problem,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import flags
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, default_scheduler, duplicates, shared_names
@@ -84,7 +85,13 @@ def complete(
         )
         found += default_scheduler(present, names, _is_allowed_as_default, remedy)
     found += _unfilled(upstream) if upstream else []
-    return {"items": items, "errors": found, "warnings": [] if items else [f"{VARIABLE} is empty: no scheduler is configured."]}
+    told = [
+        f"{item['where']}: annotations has {unknown}, which the operator does not know and ignores."
+        for item in present
+        for unknown in unknown_annotations(_texts_of(item["annotations"]))
+        if variant == "osso"
+    ]
+    return {"items": items, "errors": found, "warnings": told if items else [f"{VARIABLE} is empty: no scheduler is configured."]}
 
 
 def _derived(name: str, namespace: str) -> dict[str, Any]:
@@ -159,10 +166,13 @@ def _is_allowed_as_default(item: Mapping[str, Any]) -> bool:
 def _rejected(item: Mapping[str, Any]) -> list[str]:
     """What the operator would report as an invalid field or annotation of the resource."""
     found = overrides.read(item["overrides"], "overrides")[1]
-    # Of another type only where the action validate_variables has not run
-    annotations = item["annotations"] if isinstance(item["annotations"], Mapping) else {}
-    problem = rollback_problem(annotations.get(ROLLBACK) or "")
+    problem = value_problem(_texts_of(item["annotations"]), str(item["image"]))
     return [*found, f"annotations: {problem}"] if problem else found
+
+
+def _texts_of(annotations: Any) -> dict[str, str]:
+    """The annotations that are texts. Of another type only where the action validate_variables has not run, or where that is an error already."""
+    return {key: value for key, value in annotations.items() if isinstance(value, str)} if isinstance(annotations, Mapping) else {}
 
 
 def _beyond_upstream(item: Mapping[str, Any]) -> list[str]:
@@ -177,7 +187,7 @@ def _beyond_upstream(item: Mapping[str, Any]) -> list[str]:
     if item["overrides"]:
         told = ", ".join(item["overrides"])
         found.append(f"overrides has {told}, but upstream's operator ignores unsupportedConfigOverrides. Leave it out, {OSSO_INSTEAD}")
-    own = [key for key in item["annotations"] if key.startswith("osso.scheduler/")]
+    own = [key for key in item["annotations"] if key.startswith(PREFIX)]
     if own:
         found.append(f"annotations has {', '.join(own)}, which upstream's operator does not know. Leave it out, {OSSO_INSTEAD}")
     return found

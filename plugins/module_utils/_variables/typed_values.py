@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ LEAST = {"default_scheduler_failed_revision_limit": -1, "default_scheduler_succe
 # Of the fields of Kubernetes that these variables become
 LARGEST = 2**31 - 1
 EXAMPLES = {"list": "[...]", "dict": "{...}"}
+NOUNS = {"str": "text", "int": "number"}
 TRUE = ("1", "true", "t", "yes", "y", "on")
 FALSE = ("0", "false", "f", "no", "n", "off")
 
@@ -38,8 +40,8 @@ def typed(value: Any, wanted: str) -> Any:
 def errors(options: Mapping[str, Any], values: Mapping[str, Any], where: str = "") -> list[str]:
     """What is wrong with the type of ``values``; ``options`` of an argument specification; ``where`` is the place of nested values.
 
-    Something else instead of a list or dict, one of these instead of a text, no number or one that is negative or too large, no bool, none of the
-    choices, a nested value that is no option.
+    Null instead of a default, something else instead of a list or dict, one of these instead of a text, no number or one that is negative or too
+    large, no bool, none of the choices, a nested value that is no option.
 
     Ansible accepts most of this: it splits a text, makes one of a list, and leaves the variable as it is, so that a role would read the characters of a
     text. A module rejects such a number after others have written, and the API server makes another one of a number beyond 32 bits. Of a wrong choice
@@ -58,7 +60,10 @@ def errors(options: Mapping[str, Any], values: Mapping[str, Any], where: str = "
 
 
 def _errors_of(place: str, value: Any, about: Mapping[str, Any], is_nested: bool) -> list[str]:
-    wanted, choices = about.get("type", "str"), about.get("choices")
+    wanted, choices, default = about.get("type", "str"), about.get("choices"), about.get("default")
+    if value is None and not is_nested and default not in (None, ""):
+        shown = default if isinstance(default, str) else json.dumps(default)
+        return [f"{place} is null: leave it out for its default {shown}, or give it a {NOUNS.get(wanted, wanted)}."]
     if choices and isinstance(value, (str, int, float)) and wanted != "list" and str(value) not in map(str, choices):
         return [f"{place} is {value}: {known_are(value, choices)}"]
     if wanted == "int":
@@ -67,8 +72,6 @@ def _errors_of(place: str, value: Any, about: Mapping[str, Any], is_nested: bool
         is_bool = value is None or str(value).strip().lower() in (*TRUE, *FALSE)
         return [] if is_bool else [f"{place} is {value}: set true or false."]
     if wanted == "str":
-        if value is None and about.get("default") and not is_nested:
-            return [f"{place} is null: leave it out for its default {about['default']}, or give it a text."]
         return [f"{place} is a {kind(value)} instead of a text."] if isinstance(value, (list, dict)) else []
     if wanted not in EXAMPLES or value is None:
         return []

@@ -208,6 +208,17 @@ def test_what_holds_an_object():
     assert "it was created again" in readiness.held_by(again)
 
 
+@pytest.mark.parametrize(
+    ("reason", "generation", "state"), [("ConfigInvalid", 1, FAILED), ("ConfigInvalid", 2, PENDING), ("CrashLoopBackOff", 1, PENDING)]
+)
+def test_a_final_reason_is_a_failure_once_it_is_about_this_generation(reason, generation, state):
+    live = obj("Thing", conditions=[{**one("Degraded", "True"), "reason": reason, "message": "line 4: no such field"}])
+    live["metadata"]["generation"], live["status"]["observedGeneration"] = generation, 1
+    verdict = readiness.condition(live, "Degraded", "False", final_reasons=["ConfigInvalid"])
+    assert verdict.state == state
+    assert "line 4: no such field" in verdict.why
+
+
 @pytest.mark.parametrize("period", ["garbage", "10", "", "1d"])
 def test_a_resource_that_the_operator_does_not_reconcile(period):
     """ansible-operator stops at this annotation before any code of ours runs."""
@@ -216,7 +227,7 @@ def test_a_resource_that_the_operator_does_not_reconcile(period):
     state, why = readiness.condition(live, "Ready")
     assert state == FAILED
     assert (
-        f'reconcile-period is "{period}", so the operator of osso.scheduler does not reconcile it: remove it, or set a duration such as 10m'
+        f'reconcile-period: "{period}" is no duration up to 2562047h, so the operator does not reconcile the resource: remove it, or set a duration such as 10m'
         in why
     )
 

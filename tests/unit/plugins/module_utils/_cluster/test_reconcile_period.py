@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 import jinja2
+import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import reconcile_period
 
@@ -35,3 +36,24 @@ def test_it_is_about_the_annotation_and_the_watched_namespaces():
     _policy, binding = rendered(watched=["a", "b"])
     (expression,) = binding["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"]
     assert expression == {"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["a", "b"]}
+
+
+@pytest.mark.parametrize("period", ["10m", "1s", "999ms1000us", "2562047h", "0", "0s", "-5m"])
+def test_a_usable_period_is_no_problem(period):
+    assert reconcile_period.problem(annotated(period)) == ""
+    assert reconcile_period.problem({"metadata": {}}) == ""
+
+
+@pytest.mark.parametrize("period", ["1ms", "0.5s", "1ns", "999ms999us"])
+def test_a_period_below_a_second_would_keep_the_operator_busy(period):
+    problem = reconcile_period.problem(annotated(period))
+    assert f'"{period}" is less than 1s, so the operator reconciles the resource without a pause: remove it' in problem
+
+
+@pytest.mark.parametrize("period", ["2562048h", "2562047h60m", "9" * 400 + "h"])
+def test_a_period_beyond_the_range_of_durations_is_named_with_the_limit(period):
+    assert "is no duration up to 2562047h" in reconcile_period.problem(annotated(period))
+
+
+def annotated(period):
+    return {"metadata": {"annotations": {reconcile_period.ANNOTATION: period}}}

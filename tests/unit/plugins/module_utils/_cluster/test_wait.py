@@ -304,6 +304,12 @@ def test_a_failure_counts_only_if_it_is_new(versions, known, ends):
     assert failure.value.message == "Will not become ready. ConfigMap n/a: it says never"
 
 
+def test_an_old_failure_that_stays_ends_the_wait_after_a_minute(monkeypatch):
+    monkeypatch.setattr(wait, "RECOVERY_SECONDS", 0)
+    with pytest.raises(ClusterError, match="Will not become ready"):
+        until_ready(Server(watches=[[("ADDED", live(ready="never"))]]), known={CONFIG_MAP: live(ready="never")})
+
+
 def test_the_end_of_the_time_names_each_object_that_is_not_ready():
     other = wait.Target(CONFIG_MAP._replace(name="b"), object(), judged)
     third = wait.Target(CONFIG_MAP._replace(name="c"), object(), judged)

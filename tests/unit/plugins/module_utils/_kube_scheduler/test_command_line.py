@@ -355,6 +355,7 @@ def test_a_list_of_objects_may_be_larger_than_a_configuration(command):
             "{ansible.sdk.operatorframework.io/reconcile-period: garbage}",
             'metadata.annotations.ansible.sdk.operatorframework.io/reconcile-period: "garbage" is no duration',
         ),
+        ("{ansible.sdk.operatorframework.io/reconcile-period: 1ms}", 'reconcile-period: "1ms" is less than 1s, so the operator reconciles'),
     ],
 )
 def test_annotations_of_secondary_schedulers_are_checked(command, annotations, said):

@@ -81,6 +81,34 @@ def test_rollback_annotation_is_checked():
     assert "Automatic or Never" in decision.message
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("kubernetes-version", "garbage", "garbage is no release: write for example 1.31 or openshift-4.18."),
+        ("kubernetes-version", "1", "1 is no release"),
+        ("plugins", "garbage", "plugins: 'garbage' is no set of plugins: write in-tree"),
+        ("plugins", "{extra: [{name: A}]}", "plugins.extra[0].points: must be"),
+        ("plugins", "{base: in-tree, more: 1}", "plugins: there is no field 'more'"),
+    ],
+)
+def test_a_malformed_annotation_about_the_image_is_reported(key, value, said):
+    decision = decide(facts(resource=resource(annotations={f"osso.scheduler/{key}": value})))
+    assert (decision.action, decision.reason) == ("hold", "AnnotationInvalid")
+    assert f"The annotation osso.scheduler/{key} cannot be used: {said}" in decision.message
+
+
+@pytest.mark.parametrize(
+    ("version", "plugins"),
+    [
+        *(("1.99", ""), ("openshift-9.9", "in-tree"), ("1.31", "{extra: [{name: A, points: [laterPoint]}]}"), ("1.31", "")),
+        *(("", "scheduler-plugins"), ("", "{extra: [{name: NodeAffinity, points: [score]}]}")),
+    ],
+)
+def test_an_image_newer_than_the_tables_is_not_held(version, plugins):
+    annotations = {"osso.scheduler/kubernetes-version": version, "osso.scheduler/plugins": plugins}
+    assert decide(facts(resource=resource(annotations=annotations))).action == "apply"
+
+
 def test_override_problems_hold():
     decision = decide(facts(override_problems=("spec.unsupportedConfigOverrides.args is 1.",)))
     assert (decision.action, decision.reason) == ("hold", "OverridesInvalid")

@@ -37,6 +37,28 @@ def test_one_finalizer():
     assert f"'{resource_names.FINALIZER}'" in (ROOT / "roles/operator/tasks/absent.yml").read_text()
 
 
+def test_misspelt_annotations_are_found_with_the_one_that_is_meant():
+    annotations = {
+        **dict.fromkeys(resource_names.KNOWN, "x"),
+        "example.com/plugin": "x",
+        resource_names.VERBOSITY: "1",
+        "osso.scheduler/kubernetes-verson": "1.31",
+        "osso.scheduler/zzz": "",
+    }
+    assert resource_names.unknown_annotations(annotations) == [
+        "osso.scheduler/kubernetes-verson (did you mean osso.scheduler/kubernetes-version?)",
+        "osso.scheduler/zzz",
+    ]
+
+
+def test_all_documented_annotations_of_a_resource_are_known():
+    text = (ROOT / "docs/operator.md").read_text()
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `osso.scheduler/")]
+    documented = {name for row in rows for name in re.findall(r"`(osso\.scheduler/[a-z-]+)`", row)}
+    assert resource_names.RETRY in documented
+    assert documented < set(resource_names.KNOWN)
+
+
 def test_annotations_that_the_role_writes_are_read():
     template = (ROOT / "roles/secondary_scheduler/templates/schedulers.yaml.j2").read_text()
     written = set(re.findall(r"osso\.scheduler/[a-z-]+", template))

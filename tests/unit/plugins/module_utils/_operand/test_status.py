@@ -7,16 +7,23 @@
 from __future__ import annotations
 
 import heapq
+import json
 from bisect import insort
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
+import jinja2
 import pytest
+import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import readiness
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide, requested_rollout
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.status import Outcome, backoff, next_look, report, unchanged_for
 from support.operand import CONFIG, NOW, THEN, deployment, facts, memory, resource, serving
 
 NEW = requested_rollout(facts())
+TEMPLATES = Path(__file__).parents[5] / "roles/secondary_scheduler/templates"
 
 
 def outcome(**given):
@@ -424,6 +431,60 @@ def test_additions_that_stay_are_a_condition():
     assert entries["Progressing"] == (
         "All replicas run the pod template of the Deployment, which others change: see the condition PodTemplateAsDeclared."
     )
+
+
+def waited_for(status):
+    """The state of each condition that the role secondary_scheduler waits for."""
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined)
+    environment.filters["to_json"] = json.dumps
+    items, checked = [{"name": "a", "namespace": "ns", "management_state": "Managed"}], {"results": [{"hash": "abc"}]}
+    template = environment.get_template("wait_for.yaml.j2")
+    entries = yaml.safe_load(template.render(secondary_scheduler_items=items, secondary_scheduler_checked=checked))
+    live = {"metadata": {"generation": 3}, "status": status}
+    return {entry["condition"]["type"]: readiness.condition(live, **entry["condition"]).state for entry in entries}
+
+
+@pytest.mark.parametrize(
+    ("given", "reason", "state"),
+    [
+        ({"config": replace(CONFIG, valid=False)}, "ConfigInvalid", readiness.FAILED),
+        ({"config": replace(CONFIG, scheduler_names=("default-scheduler",))}, "DefaultSchedulerRefused", readiness.FAILED),
+        ({"config": None, "config_unreadable": True}, "ConfigMapUnreadable", readiness.FAILED),
+        ({"resource": resource(schedulerImage="")}, "FieldMissing", readiness.FAILED),
+        ({"resource": resource(schedulerConfig="A")}, "ConfigMapNameInvalid", readiness.FAILED),
+        ({"resource": resource(name="a.b")}, "NameUnusable", readiness.FAILED),
+        ({"resource": resource(annotations={"osso.scheduler/plugins": "x"})}, "AnnotationInvalid", readiness.FAILED),
+        ({"override_problems": ("a.",)}, "OverridesInvalid", readiness.FAILED),
+        ({"config": None}, "ConfigMapMissing", readiness.PENDING),
+        ({"eligible": []}, "NoNodeMatches", readiness.PENDING),
+    ],
+)
+def test_the_role_waits_only_for_what_can_end_without_an_edit(given, reason, state):
+    status = report(outcome(facts=facts(**given)))
+    assert conditions(status)["Degraded"] == ("True", reason)
+    states = waited_for(status)
+    assert states["Degraded"] == state
+    # It is waited for first.
+    assert (states["Progressing"] == readiness.FAILED) == (state == readiness.FAILED)
+
+
+def test_the_role_does_not_wait_after_a_rollback():
+    old = {**NEW, "image": "old:1"}
+    failed = {"id": rollouts.identity(NEW), "reason": "CrashLoopBackOff", "message": "exit code 1", "retry": ""}
+    about = facts(memory=memory(old, failed), deployment=serving(old))
+    states = waited_for(report(outcome(facts=about)))
+    assert (states["Progressing"], states["Degraded"]) == (readiness.FAILED, readiness.FAILED)
+
+
+def test_a_misspelt_annotation_is_reported_and_holds_nothing():
+    about = facts(resource=resource(annotations={"osso.scheduler/retyr": "1"}), deployment=serving(NEW))
+    assert told(facts=about) == {
+        "AnnotationsKnown": (
+            "False",
+            "AnnotationUnknown",
+            "The operator ignores annotations that it does not know: osso.scheduler/retyr (did you mean osso.scheduler/retry?). Correct or remove them.",
+        )
+    }
 
 
 def test_the_hash_is_that_of_the_applied_configuration():

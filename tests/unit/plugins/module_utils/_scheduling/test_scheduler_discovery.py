@@ -160,7 +160,7 @@ def test_a_reconcile_period_that_is_no_duration_is_named(runs):
     _discovery, found = seen(Cluster(SecondaryScheduler=[resource], Deployment=[ours] if runs else []))
     (entry,) = [one for one in found if one["kind"] == "SecondaryScheduler"]
     assert entry["serving"] is runs
-    assert 'reconcile-period is "garbage", so the operator' in entry["message"]
+    assert 'reconcile-period: "garbage" is no duration' in entry["message"]
     assert "a duration such as 10m" in entry["message"]
 
 

@@ -101,6 +101,25 @@ def test_what_the_operator_would_reject_is_found_before_the_first_write():
     check([{**GOOD, "overrides": "a", "annotations": ["b"]}], ["secondary_schedulers[0]: overrides is a text; it must be a mapping with "])
 
 
+@pytest.mark.parametrize(
+    ("annotation", "said"),
+    [
+        ({"osso.scheduler/plugins": "garbage"}, "osso.scheduler/plugins cannot be used: plugins: 'garbage' is no set of plugins"),
+        ({"osso.scheduler/kubernetes-version": "new"}, "osso.scheduler/kubernetes-version cannot be used: new is no release"),
+        ({"osso.scheduler/monitoring-required": "yes"}, "osso.scheduler/monitoring-required is yes; it must be true or false."),
+    ],
+)
+def test_a_malformed_annotation_is_found_before_the_first_write(annotation, said):
+    check([{**GOOD, "annotations": annotation}], [f"secondary_schedulers[0]: annotations: {said}"])
+
+
+def test_a_misspelt_annotation_is_a_warning():
+    item = {**GOOD, "annotations": {"osso.scheduler/pluginz": "in-tree", "example.com/a": "b"}}
+    said = "osso.scheduler/pluginz (did you mean osso.scheduler/plugins?), which the operator does not know and ignores."
+    found = secondary_scheduler.complete([item])
+    assert (found["errors"], found["warnings"]) == ([], [f"secondary_schedulers[0]: annotations has {said}"])
+
+
 def test_what_the_upstream_operator_cannot_honour():
     item = {**GOOD, "name": "b", "namespace": "c", "overrides": {"replicas": 2}, "annotations": {"osso.scheduler/adopt": "true", "x": "y"}}
     said = ["name is b, but", "namespace is c, but", "overrides has replicas, but", "annotations has osso.scheduler/adopt, which"]
@@ -252,6 +271,10 @@ def test_a_list_or_dict_that_is_a_text_is_an_error(role, name):
         ("operator", {"operator_replicas": "99999999999999999999"}, "operator_replicas is 99999999999999999999: set a number of at most 2147483647."),
         ("operator", {"operator_wait_timeout": float("inf")}, "operator_wait_timeout is inf: set a whole number."),
         ("operator", {"operator_namespace": None}, "operator_namespace is null: leave it out for its default openshift-"),
+        ("secondary_scheduler", {"secondary_schedulers": None}, "secondary_schedulers is null: leave it out for its default [], or give it a list."),
+        ("monitoring", {"monitoring_rules_labels": None}, "monitoring_rules_labels is null: leave it out for its default {}, or give it a dict."),
+        ("secondary_scheduler", {"secondary_scheduler_wait_timeout": None}, "secondary_scheduler_wait_timeout is null: leave it out for its default 300"),
+        ("secondary_scheduler", {"secondary_scheduler_wait": None}, "secondary_scheduler_wait is null: leave it out for its default true, or give it a bool."),
         ("operator", {"operator_watch_namespaces": ["a", None]}, "operator_watch_namespaces[1] is a null instead of a text."),
         ("operator", {"operator_wait": "soon"}, "operator_wait is soon: set true or false."),
         ("operator", {"operator_variant": "Upstream"}, "operator_variant is Upstream: did you mean upstream? Known are osso, upstream."),
@@ -361,7 +384,7 @@ def test_a_negative_number_is_an_error(role, name):
     least = -1 if name.endswith("_revision_limit") else 0
     for value in (least - 1, str(least - 1)):
         assert typed_values.errors(about, {name: value}) == [f"{name} is {least - 1}: set a number of at least {least}."]
-    assert [typed_values.errors(about, {name: value}) for value in (least, str(least), 300, None)] == [[]] * 4
+    assert [typed_values.errors(about, {name: value}) for value in (least, str(least), 300)] == [[]] * 3
     assert typed_values.errors(about, {name: "many"}) == [f"{name} is many: set a whole number."]
 
 
