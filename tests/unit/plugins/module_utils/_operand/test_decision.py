@@ -48,7 +48,7 @@ OVERDUE = [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlin
         ({}, replace(UNKNOWN, valid=False, starts=False, image_answer=Answer(False, "no")), "hold", "ConfigInvalid"),
     ],
 )
-def test_action(spec, config, action, reason):
+def test_spec_and_verdict_decide_the_action_and_its_reason(spec, config, action, reason):
     decision = decide(facts(resource=resource(**spec), config=config))
     assert (decision.action, decision.reason) == (action, reason)
 
@@ -81,7 +81,7 @@ def test_rollback_annotation_is_checked():
     assert "Automatic or Never" in decision.message
 
 
-def test_override_problems_hold():
+def test_invalid_overrides_hold_the_rollout():
     decision = decide(facts(override_problems=("spec.unsupportedConfigOverrides.args is 1.",)))
     assert (decision.action, decision.reason) == ("hold", "OverridesInvalid")
 
@@ -97,7 +97,7 @@ def test_override_problems_hold():
         ({"mode": "HighlyAvailable", "highlyAvailableTopology": {"maxReplicas": 2}}, list("abc"), 2),
     ],
 )
-def test_U04_replicas(topology, eligible, replicas):
+def test_U04_replicas_follow_the_topology_and_the_eligible_nodes(topology, eligible, replicas):
     assert decide(facts(resource=resource(topology=topology), eligible=eligible)).replicas == replicas
 
 
@@ -359,7 +359,7 @@ def test_the_whole_decision_to_apply():
         ),
     ],
 )
-def test_messages_of_obstacles(given, reason, message):
+def test_each_obstacle_has_its_reason_and_message(given, reason, message):
     decision = decide(facts(**given))
     assert (decision.reason, decision.message) == (reason, message)
     assert decision.is_kept is False
