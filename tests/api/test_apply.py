@@ -123,7 +123,7 @@ class TestLifeCycle:
         apply(config_map(namespace, a="2"))
         assert kubectl.json("get", "configmap", "settings", f"--namespace={namespace}")["metadata"]["labels"] == {"theirs": "1"}
 
-    def test_drift_is_mended(self, apply, kubectl, namespace):
+    def test_drift_is_reverted_with_force_conflicts(self, apply, kubectl, namespace):
         apply(config_map(namespace, a="1", b="2"))
         for patch in ({"data": {"a": "drift"}}, {"data": {"b": None}}):
             kubectl("patch", "configmap", "settings", f"--namespace={namespace}", "--type=merge", "--patch", json.dumps(patch))
@@ -163,7 +163,7 @@ class TestLifeCycle:
         assert run.result["diff"] == []
         assert apply(odd, check=True).actions() == {"Deployment app": "unchanged"}
 
-    def test_deletion(self, apply, kubectl, namespace):
+    def test_state_absent_deletes_what_exists_and_then_changes_nothing(self, apply, kubectl, namespace):
         manifests = [config_map(namespace, "one"), config_map(namespace, "two")]
         apply(manifests[0])
         predicted = apply(manifests, state="absent", check=True)
@@ -183,7 +183,7 @@ class TestLifeCycle:
         assert apply(state="absent", all_of=everything_of).actions() == {"Thing one": "deleted", "Thing two": "deleted"}
         assert apply(state="absent", all_of=everything_of).actions() == {}
 
-    def test_status(self, apply, kubectl, namespace, group):
+    def test_status_is_applied_through_its_subresource_independently_of_the_spec(self, apply, kubectl, namespace, group):
         apply([things(group), thing(group, namespace)])
 
         def status(reason, **options):
@@ -207,7 +207,7 @@ class TestLifeCycle:
         assert "Thing" in missing.message
         assert "not found" in missing.message
 
-    def test_owner(self, apply, kubectl, namespace):
+    def test_owner_references_are_set_only_in_the_owners_namespace(self, apply, kubectl, namespace):
         apply(config_map(namespace, "owner"))
         uid = kubectl.json("get", "configmap", "owner", f"--namespace={namespace}")["metadata"]["uid"]
         owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "namespace": namespace, "uid": uid}
@@ -271,7 +271,7 @@ class TestCheckMode:
         ]
         assert len(run.warnings) == 2
 
-    def test_the_server_validates(self, apply, kubectl, namespace, group):
+    def test_check_mode_reports_validation_errors_of_the_server(self, apply, kubectl, namespace, group):
         apply(things(group))
         established(kubectl, f"things.{group}")
         run = apply(thing(group, namespace, spec={"size": -1}), check=True, succeed=False)
@@ -614,7 +614,7 @@ class TestSets:
 
 
 class TestOnTheController:
-    def test_templates_and_files(self, play, kubeconfig, kubectl, namespace, tmp_path):
+    def test_templates_are_rendered_and_files_are_applied_unchanged(self, play, kubeconfig, kubectl, namespace, tmp_path):
         (tmp_path / "templates").mkdir()
         (tmp_path / "files").mkdir()
         (tmp_path / "templates/part.yaml.j2").write_text("part: '{{ number + 1 }}'\n")
@@ -668,7 +668,7 @@ data:
             ({"manifests": [], "templates": []}, ["contain no object"]),
         ],
     )
-    def test_mistakes_are_named(self, play, tmp_path, options, words):
+    def test_mistakes_in_templates_and_files_are_reported_without_a_traceback(self, play, tmp_path, options, words):
         (tmp_path / "broken.j2").write_text("a: b\n c: d\n")
         (tmp_path / "undefined.j2").write_text("{{ nobody_set_this }}\n")
         tasks = [{"name": "Apply", "osso.scheduler.apply": options}]

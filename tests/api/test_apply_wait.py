@@ -95,7 +95,7 @@ class TestConditions:
         apply(config_map(namespace), wait_for=wait_for, wait_timeout=30)
         creation.join()
 
-    def test_several_at_once(self, apply, kubectl, namespace, group):
+    def test_only_the_unmet_one_of_several_wait_targets_is_named(self, apply, kubectl, namespace, group):
         apply([things(group), thing(group, namespace)])
         wait_for = [
             ready(group, namespace),

@@ -42,7 +42,7 @@ def test_without_openshift_it_says_so(kubectl, run_module):
     assert "this is no OpenShift with a kube-scheduler operator" in result["msg"]
 
 
-def test_what_there_is(openshift_cluster, run_module):
+def test_info_reports_the_version_profile_rollout_and_conditions(openshift_cluster, run_module):
     """F131, F137, F138"""
     result = run_module("default_scheduler_info")
     assert (result["openshift_version"], result["profile"], result["policy"]) == ("4.18.3", "LowNodeUtilization", "")

@@ -91,7 +91,7 @@ def test_an_api_server_without_gangs_is_named(kubeconfig, kubectl):
     assert codes(**gate) == [], "nothing was compared"
 
 
-def test_config_map(kubeconfig, kubectl, namespace, own_image):
+def test_a_configuration_is_read_from_a_key_of_a_config_map(kubeconfig, kubectl, namespace, own_image):
     about = {"name": "config", "namespace": namespace, "labels": {"a": "b"}}
     kubectl.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": about, "data": {"config.yaml": V1, "broken": V1 + "x: 1\n"}})
     options = {"image": own_image, "kubeconfig": str(kubeconfig)}
@@ -106,7 +106,7 @@ def test_config_map(kubeconfig, kubectl, namespace, own_image):
     assert "does not exist" in run_directly(MODULE, config_map={**where, "name": "none"}, succeed=False, **options).message
 
 
-def test_missing_namespace(kubeconfig):
+def test_a_missing_namespace_for_the_job_is_reported(kubeconfig):
     options = {"image": IMAGE, "ask_image": True, "ask_namespace": "does-not-exist", "kubeconfig": str(kubeconfig)}
     message = run_directly(MODULE, content=V1, succeed=False, **options).message
     assert message.startswith("ask_namespace: the namespace does-not-exist does not exist")

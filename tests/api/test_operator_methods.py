@@ -68,7 +68,7 @@ def fresh(kubectl):
         ({"operator_method": "olm", "operator_approve": "1.0.0"}, ["operator_approve is 1.0.0, but operator_approval is Automatic"]),
     ],
 )  # fmt: skip
-def test_refusals(fresh, play, audit, variables, messages):
+def test_options_that_the_method_cannot_honour_are_rejected_before_any_write(fresh, play, audit, variables, messages):
     with audit:
         (failure,) = play(ROLE, variables=variables, succeed=False).failures
     assert failure.task.endswith(VALIDATION)
@@ -160,7 +160,7 @@ class TestManifests:
 class TestUpstream:
     """Its image is in no package registry; that its own play part is right is proved by what the API server says to the objects."""
 
-    def test_its_objects(self, fresh, play, kubectl, audit):
+    def test_check_mode_predicts_the_upstream_objects_and_a_rerun_writes_nothing(self, fresh, play, kubectl, audit):
         variables = {**UPSTREAM, "operator_wait": False}
         predicted = play(ROLE, variables=variables, check=True)
         run = play(ROLE, variables=variables)

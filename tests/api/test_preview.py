@@ -168,7 +168,7 @@ def test_the_first_node_that_fits(ask):
     assert rows(pending)["p"]["reason"] == "it had no node; 2 nodes have the same score"
 
 
-def test_a_gang(own_cluster):
+def test_a_gang_with_room_for_all_its_pods_is_placed_and_explained(own_cluster):
     """A pod of a gang waits until the others have nodes; its scores are those that the others left to it."""
     group = {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": {"name": "gang", "namespace": "shop"}}
     group["spec"] = {"minMember": 6}
@@ -235,7 +235,7 @@ def test_pods_that_fit_nowhere_and_limits(ask):
     assert beyond == "2 pods would have no node, the limit is 1: shop/p1, shop/p2."
 
 
-def test_a_taint(ask):
+def test_only_a_pod_with_the_toleration_fits_on_tainted_nodes(ask):
     tainted = [node(name, taints=[{"key": "only", "value": "gpu", "effect": "NoSchedule"}]) for name in "ab"]
     tolerant = pod("tolerant", tolerations=[{"key": "only", "operator": "Exists"}], nodeSelector={"kubernetes.io/hostname": "a"})
     result = ask([*tainted, pod("plain"), tolerant], mode="pending")
@@ -244,7 +244,7 @@ def test_a_taint(ask):
     assert result["summary"]["newly_schedulable"] == 1
 
 
-def test_a_preemption(ask):
+def test_an_important_pod_preempts_and_the_victim_is_reported(ask):
     important = pod("important", cpu="3500m", priority=1000)
     result = ask([node("a"), pod("victim", on="a", cpu="3500m"), important], mode="pending")
     assert rows(result)["important"]["status"] == "preempts"
@@ -301,7 +301,7 @@ def test_headroom_until_the_nodes_are_full(ask):
     assert ask(THREE, mode="headroom", template=template, limit=2)["headroom"]["stopped_by"] == "the limit of 2 pods"
 
 
-def test_full_nodes(ask):
+def test_full_nodes_reject_a_pod_for_cpu_and_for_the_number_of_pods(ask):
     """By their number of pods, and by what was requested."""
     nodes = [node("a", pods="1"), node("b")]
     result = ask([*nodes, pod("one", on="a"), pod("two", on="b", cpu="3950m"), pod("p")], mode="pending")
@@ -560,7 +560,7 @@ def test_an_object_that_the_scheduler_cannot_decode_is_an_error_at_once(ask, mon
         ask([*THREE, odd, pod("q")])
 
 
-def test_module(binary, tmp_path):
+def test_the_module_fails_beyond_a_limit_and_outputs_no_secret(binary, tmp_path):
     """The module, and the file that it reads; no planted secret is in any of its output."""
     file = tmp_path / "list.json"
     file.write_bytes(listed(*THREE, pod("p", on="a")))
@@ -618,7 +618,7 @@ def attempts(result) -> dict:
     return {attempt["change"]: attempt["node"] for attempt in result["attempts"]}
 
 
-def test_explain_a_winner(why):
+def test_an_explanation_lists_scores_by_plugin_and_filters_by_node(why):
     """Scores by plugin, their sum, the order; a node that does not fit has its filter."""
     tainted = node("c", taints=[{"key": "only", "value": "gpu", "effect": "NoSchedule"}])
     found = why([node("a"), node("b", cpu="8"), tainted, pod("other", on="a", cpu="2"), pod("p", on="a", cpu="1")])
@@ -667,7 +667,7 @@ def test_explain_why_no_node_fits_and_what_would(why):
     assert "It would fit: 10 % smaller requests; without the taint" in found["msg"]
 
 
-def test_explain_affinities(why):
+def test_an_explanation_shows_that_the_pod_fits_without_its_affinity_rules(why):
     here = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "shop"}}}
     apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [here]}}
     found = why([node("a"), pod("other", on="a"), pod("p", affinity=apart)])
@@ -679,7 +679,7 @@ def test_explain_affinities(why):
     assert attempts(found)["without required topology spread constraints"] == "a"
 
 
-def test_explain_a_preemption(why):
+def test_an_explanation_names_the_pods_that_would_be_preempted(why):
     found = why([node("a"), pod("victim", on="a", cpu="3500m"), pod("p", cpu="3500m", priority=1000)])
     assert (found["node"], found["preempted"], found["attempts"]) == ("a", ["shop/victim"], [])
     assert (found["nodes"][0]["fits"], found["nodes"][0]["filters"]) == (False, ["NodeResourcesFit"])
@@ -690,7 +690,7 @@ def test_explain_pods_that_do_not_exist(why):
         why(THREE)
 
 
-def test_command_line(binary, tmp_path):
+def test_the_command_line_exits_with_1_beyond_a_limit_and_with_2_on_an_error(binary, tmp_path):
     file = tmp_path / "list.json"
     file.write_bytes(listed(*THREE, pod("p", on="a")))
     config = tmp_path / "config.yaml"
@@ -747,7 +747,7 @@ def test_headroom_on_the_command_line(binary, tmp_path):
     assert run().stderr == f"error: --template: {template} cannot be read: No such file or directory.\n"
 
 
-def test_playbook(binary, play, tmp_path):
+def test_the_playbook_writes_the_page_and_fails_beyond_a_limit(binary, play, tmp_path):
     """The table; answers of a survey; beyond the limits it fails after the table."""
     file = tmp_path / "list.json"
     file.write_bytes(listed(*THREE, pod("p", on="a")))
@@ -868,7 +868,9 @@ def placed(kubectl, namespace, live_node):
     kubectl("delete", "pod", "p", f"--namespace={namespace}", "--force", "--grace-period=0")
 
 
-def test_gate(binary, play, kubectl, secondary_scheduler_kind, namespace, placed, audit):
+def test_configure_previews_only_changes_and_writes_nothing_beyond_a_limit(
+    binary, play, kubectl, secondary_scheduler_kind, namespace, placed, audit
+):
     """configure previews only what changes, before it writes: within the limits, beyond them, without a program. No operator is needed for that."""
 
     def configure(config, preview="required", succeed=True, check=False, **given):

@@ -198,7 +198,7 @@ def test_all_profiles_on_100_nodes(cluster, own_cluster, record_property):
 
 @pytest.mark.long
 @pytest.mark.parametrize("program", oracle_programs(), ids=lambda one: one.path.name)
-def test_releases(cluster, program, tmp_path, record_property):
+def test_previews_of_other_releases_agree_with_the_real_placements(cluster, program, tmp_path, record_property):
     """Schedulers of other releases, with the API server of this one."""
     served = Layout(Path(os.environ["CLUSTER_DIR"])).release.minor
     if minor(program.minor) > minor(served):

@@ -70,7 +70,7 @@ def finding(result) -> dict:
     return one
 
 
-def test_all_is_well(look, reader, stack, audit):
+def test_a_usable_prometheus_is_found_with_few_requests_and_no_write(look, reader, stack, audit):
     with audit:
         result = look(service_account=reader)
     assert result["findings"] == []
@@ -135,7 +135,7 @@ def test_token_is_returned_to_nobody_who_prints_it(play, reader, stack):
     assert run.task("Ask with a token").result["usable"] is True
 
 
-def test_long_lived_secret(look, kubectl, reader, stack):
+def test_the_token_of_a_service_account_secret_is_used(look, kubectl, reader, stack):
     about = {
         "name": "reader-token",
         "namespace": reader["namespace"],
@@ -150,7 +150,7 @@ def test_long_lived_secret(look, kubectl, reader, stack):
     assert (absent["code"], "does not exist" in absent["message"]) == ("no-token-secret", True)
 
 
-def test_legacy_secret(look, kubectl, stack):
+def test_a_legacy_token_secret_is_used_once_it_exists(look, kubectl, stack):
     assert finding(look(legacy_token_secret=True, ask=False))["code"] == "no-token-secret"
     grant(kubectl, NAMESPACE, READ, name="prometheus-k8s")
     name = "prometheus-k8s-token-abcde"
@@ -166,16 +166,16 @@ def test_legacy_secret(look, kubectl, stack):
 # What is refused
 
 
-def test_no_token(look, stack):
+def test_without_a_token_prometheus_is_reachable_but_not_authorized(look, stack):
     result = look()
     assert (finding(result)["code"], result["reachable"], result["authorized"], result["metrics"]) == ("token-missing", True, False, [])
 
 
-def test_wrong_token(look, stack):
+def test_a_wrong_token_is_reported_as_refused(look, stack):
     assert finding(look(token="wrong"))["code"] == "token-refused"
 
 
-def test_expired_token(look, stack):
+def test_an_expired_token_is_reported_with_its_expiry(look, stack):
     claims = json.dumps({"exp": 1700000000, "sub": "system:serviceaccount:a:b"}).encode()
     token = ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (b'{"alg":"RS256"}', claims, b"signature"))
     result = look(token=token)
@@ -189,7 +189,7 @@ def test_expired_token(look, stack):
     [((), "may not read metrics (Forbidden"), (("get",), "by GET only, and schedulers send POST: the verb create is missing")],
     ids=["nothing", "get"],
 )
-def test_missing_permission(look, kubectl, namespace, stack, verbs, said):
+def test_a_missing_permission_is_reported_with_the_command_that_grants_it(look, kubectl, namespace, stack, verbs, said):
     account = grant(kubectl, namespace, [{**READ[0], "verbs": list(verbs)}] if verbs else [])
     result = look(service_account=account)
     forbidden = finding(result)
@@ -221,7 +221,7 @@ def test_wrong_authority_is_noticed_and_nothing_sent(look, reader, stack, tmp_pa
     assert (given["usable"], given["ca_from"], given["ca"]) == (True, "prometheus_ca", stack.authority.pem)
 
 
-def test_self_signed_certificate(look, reader, stack, tmp_path):
+def test_an_untrusted_certificate_is_an_error_unless_verification_is_skipped(look, reader, stack, tmp_path):
     with stack.guarded_otherwise(Authority(tmp_path)):
         result = look(service_account=reader)
         assert (finding(result)["code"], result["tls_verified"]) == ("certificate-not-verified", False)
@@ -253,7 +253,7 @@ def test_second_name_counts_where_the_first_is_missing(look, reader, stack):
     assert (result["source"]["name"], result["usable"]) == ("thanos-querier", True)
 
 
-def test_nothing_there(look, stack):
+def test_a_missing_route_is_reported_as_not_found(look, stack):
     with stack.without_route():
         result = look(service_account=None)
     assert finding(result)["code"] == "not-found"
@@ -271,7 +271,7 @@ def test_service_and_its_name_that_does_not_resolve_here(look, kubectl, stack):
         kubectl("delete", "service", "prometheus-k8s", f"--namespace={NAMESPACE}")
 
 
-def test_prometheus_object(look, kubectl, namespace, stack):
+def test_the_url_is_derived_from_a_prometheus_object(look, kubectl, namespace, stack):
     with served(kubectl, "prometheuses.monitoring.coreos.com"):
         kubectl.apply(
             {
@@ -338,7 +338,7 @@ def exporting(stack, *instances):
         stack.wait_for(CPU, *stack.nodes)
 
 
-def test_no_metric(look, stack):
+def test_a_metric_that_no_rule_records_is_reported_as_missing(look, stack):
     stack.rules([])
     stack.forget()
     try:
@@ -352,7 +352,7 @@ def test_no_metric(look, stack):
 
 
 @pytest.mark.long
-def test_f147_alerts(look, kubectl, namespace, reader, stack):
+def test_f147_states_of_named_alerts_are_reported(look, kubectl, namespace, reader, stack):
     """Those of OpenShift's default scheduler, by name: one fires, one waits for its time, one is quiet, one is not known."""
     text = {"annotations": {"description": "KubeScheduler has disappeared."}, "labels": {"severity": "critical"}}
     rules = [

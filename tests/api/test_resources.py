@@ -18,7 +18,7 @@ def config_map(namespace, **data):
     }
 
 
-def test_objects_are_read(run_module, kubectl, namespace):
+def test_resource_info_finds_objects_by_name_and_by_selector(run_module, kubectl, namespace):
     kubectl.apply(config_map(namespace, one="1"))
     for query, names in (
         ({"kind": "ConfigMap", "namespace": namespace, "name": "a"}, ["a"]),

@@ -302,7 +302,7 @@ def test_a_share_by_the_last_digit_of_the_controller(pools, kubectl, namespace):
     assert scheduler_of(kubectl, namespace) == "default-scheduler"
 
 
-def test_only_selected_pods(pools, kubectl, namespace):
+def test_pods_without_the_pools_labels_keep_the_default_scheduler(pools, kubectl, namespace):
     pools(pool(namespace, pods={"match_labels": {"kind": "batch"}}))
     await_routing(kubectl, namespace, labels={"kind": "batch"})
     assert scheduler_of(kubectl, namespace, labels={"kind": "web"}) == "default-scheduler"
@@ -383,7 +383,7 @@ def test_a_scheduler_that_leaves_its_nodes(pools, kubectl, namespace, nodes):
     assert not pools(pool(namespace, nodes={"names": nodes}), check=True)["failed"]
 
 
-def test_the_playbook(play, pools, namespace):
+def test_the_playbook_is_idempotent_and_rejects_an_invalid_pool(play, pools, namespace):
     variables = {"scheduler_pools": [pool(namespace, share=4)]}
     assert play("osso.scheduler.pools", variables=variables, check=True).changed
     assert play("osso.scheduler.pools", variables=variables).changed

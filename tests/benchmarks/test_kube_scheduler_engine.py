@@ -92,7 +92,7 @@ def test_a_document_of_100_lines(figures, document):
     figures("the same with three misspelt fields", best(lambda: check(wrong, "1.34", "scheduler-plugins"), RUNS), "ms")
 
 
-def test_the_import(figures):
+def test_import_time_in_a_fresh_process_is_measured(figures):
     """In fresh processes, by their own clocks."""
     for what, then in (("import of the engine", ""), ("import and first check of 100 lines", f"check({DOCUMENT!r}, '1.34')")):
         figures(f"{what}, in a fresh process", min(_python(f"from {ENGINE} import check\n{then}") for _run in range(10)), "ms")

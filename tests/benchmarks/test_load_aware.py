@@ -99,7 +99,7 @@ def stack(own_cluster, kubectl, tmp_path_factory):
             away(kubectl)
 
 
-def test_placements(stack, api, namespace, figures):
+def test_the_load_of_nodes_is_measured_with_each_scheduler(stack, api, namespace, figures):
     core = api.CoreV1Api()
     chance = random.Random(2026)
     recent = "|".join(node for pool in POOLS if pool.recent for node in pool.loads)

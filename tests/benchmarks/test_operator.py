@@ -174,7 +174,7 @@ def test_edit_of_the_config_map_to_deployment_updated(benched_scheduler, pod, fi
     figures(f"ConfigMap edit to Deployment updated, 95th percentile of {CONFIG_EDITS}", percentile(times, 0.95), "s")
 
 
-def test_idle(pod, figures, audit, kubectl):
+def test_memory_requests_and_cpu_time_of_an_idle_operator_are_measured(pod, figures, audit, kubectl):
     """The demo's one resource, nothing to do."""
     pod.restart()
     pod.rest(quiet=20)

@@ -137,7 +137,7 @@ def measure(figures, pod, fleet, what, flag, started):
     figures(f"{what}: the operator's memory, highest of two looks a second", peak, "MB")
 
 
-def test_memory(fleet, pod, figures):
+def test_memory_at_rest_is_measured_with_one_and_with_ten_resources(fleet, pod, figures):
     for present, count in ((0, 1), (1, 10)):
         fleet.write_configs(ALL[present:count])
         fleet.write(ALL[present:count])
@@ -146,7 +146,7 @@ def test_memory(fleet, pod, figures):
         figures(f"operator's memory at rest, all namespaces watched, resources: {count}", pod.memory(), "MB")
 
 
-def test_fleet(fleet, pod, figures, audit):
+def test_reconciles_and_restarts_with_fifty_resources_are_measured(fleet, pod, figures, audit):
     fleet.write_configs(ALL)
     pod.restart()
     pod.rest(quiet=15)

@@ -107,7 +107,7 @@ def children(process: int) -> list[int]:
     return found
 
 
-def test_previews_and_explanations(timed):
+def test_the_duration_of_previews_and_explanations_is_measured(timed):
     """Required on two idle cores: 15 s, 12 s, 12 s."""
     timed("replace, 50 nodes, 500 pods, with the scores of moved pods (required: 15 s)", preview, Options({}, "replace"), cluster(50, 500))
     for which, cpu in (("that fits", "100m"), ("that does not fit", "64")):
@@ -117,7 +117,7 @@ def test_previews_and_explanations(timed):
 
 
 @pytest.mark.parametrize(("nodes", "pods"), [(3, 0), (50, 500), (500, 5000)])
-def test_the_first_answer(figures, binary, nodes, pods):
+def test_the_time_to_the_first_answer_is_measured(figures, binary, nodes, pods):
     """Required on two idle cores: 3 s from the start of sandbox and scheduler to the first answer."""
     new = pod("new")
     side = {"binary": binary, "config": CONFIG}

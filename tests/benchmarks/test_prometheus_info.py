@@ -15,7 +15,9 @@ from support.monitoring import READ, Stack, grant
 TITLE = "Check Prometheus"
 
 
-def test_discovery_and_preflight(own_cluster, kubeconfig, kubectl, namespace, audit, figures, tmp_path):
+def test_finding_and_checking_prometheus_takes_few_requests_and_little_time(
+    own_cluster, kubeconfig, kubectl, namespace, audit, figures, tmp_path
+):
     times = []
     with Stack.of(own_cluster, kubectl, tmp_path) as stack:
         account = grant(kubectl, namespace, READ)

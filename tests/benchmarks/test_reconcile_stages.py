@@ -60,7 +60,7 @@ def warm(api_server, monkeypatch):
     return parent
 
 
-def test_stages(scheduler, warm, figures, monkeypatch):
+def test_cpu_time_of_an_unchanged_reconcile_is_measured_by_stage(scheduler, warm, figures, monkeypatch):
     spent = Counter()
     for home, name, stage in STAGES:
         monkeypatch.setattr(home, name, measured(getattr(home, name), spent, stage))

@@ -215,7 +215,7 @@ def serving(kubectl) -> bool:
 
 
 @pytest.mark.parametrize("make", WAYS, ids=lambda make: make.title)
-def test_behaviour(make, cases, kubectl, audit, board, tmp_path):
+def test_each_way_to_deploy_is_observed_through_the_same_changes(make, cases, kubectl, audit, board, tmp_path):
     way, answers = make(tmp_path), {}
     board.look()
     base, ground = cases.base, cases.ground
@@ -295,7 +295,7 @@ def test_an_invalid_configuration_without_an_operator(kubectl, audit, board):
         board.about["reason"] = eventually(lambda: waiting(kubectl, namespace))
 
 
-def test_costs(cases, kubectl, audit, board, tmp_path):
+def test_duration_and_requests_of_each_way_to_deploy_are_measured(cases, kubectl, audit, board, tmp_path):
     reference, at_return = {}, defaultdict(list)
     for attempt in range(INSTALLS):
         for way in [make(tmp_path) for make in WAYS]:

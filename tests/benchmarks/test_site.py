@@ -16,7 +16,7 @@ from support.site import DEMO
 TITLE = "The play"
 
 
-def test_unchanged_site(pod, audit, figures):
+def test_a_rerun_of_the_site_playbook_changes_nothing_and_is_measured(pod, audit, figures):
     times, cpu = [], []
     for _attempt in range(5):
         with audit:

@@ -295,7 +295,7 @@ def test_kubeconfig_is_private_and_verifies(cluster):
     assert content["users"][0]["user"].keys() == {"client-certificate-data", "client-key-data"}
 
 
-def test_keys_are_private(cluster):
+def test_only_the_owner_can_read_the_private_keys(cluster):
     assert stat.S_IMODE(cluster.layout.pki.stat().st_mode) == 0o700
     for key in [*cluster.layout.pki.glob("*.key"), *cluster.layout.pki.glob("*.kubeconfig")]:
         assert stat.S_IMODE(key.stat().st_mode) == 0o600, key
@@ -542,7 +542,7 @@ def test_stale_link_of_a_cluster_without_processes_is_reclaimed(own_cluster):
         subprocess.run(["ip", "link", "delete", record.link], check=False)
 
 
-def test_clean_leaves_nothing(second):
+def test_clean_removes_every_trace_of_the_cluster(second):
     """The last test of the second cluster."""
     assert all(traces(second).values()), "these means would not see the traces"
     assert "LEFT" not in second("clean").stdout

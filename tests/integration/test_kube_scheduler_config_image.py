@@ -61,14 +61,14 @@ def unknown_image(kubectl):
     return IMAGE.rpartition(":")[0] + "@" + found.rpartition("@")[2]
 
 
-def test_image_accepts(ask):
+def test_the_image_accepts_a_valid_configuration(ask):
     result = ask(V1).result
     assert (result["valid"], result["image_answer"]) == (True, {"valid": True, "error": ""})
     assert result["completed"]["parallelism"] == 16
     assert result["completed"] == run_directly(MODULE, content=V1, image=IMAGE).result["completed"], "the tables say what the image says"
 
 
-def test_image_refuses(ask):
+def test_the_image_rejects_an_unknown_plugin(ask):
     run = ask(PROFILE.format("NodeResourceFit"), succeed=False)
     assert run.result["valid"] is False
     assert 'ScorePlugin "NodeResourceFit" does not exist' in run.result["image_answer"]["error"]
@@ -95,7 +95,7 @@ def test_flags_reach_the_image(ask):
 
 
 @pytest.mark.parametrize("content", [WITH_TOKEN, WITH_TOKEN + "nonsense: 1\n"], ids=["accepted", "refused"])
-def test_credential_stays_secret(ask, content):
+def test_a_token_in_the_configuration_is_not_in_the_result(ask, content):
     run = ask(content, succeed=None)
     assert run.result["image_answer"]["valid"] is ("nonsense" not in content)
     del run.result["invocation"], run.result["text"], run.result["completed"]
@@ -119,7 +119,7 @@ def test_no_answer_is_said_with_its_reason(ask, options, said):
     assert said in run.message
 
 
-def test_least_privilege(ask, kubectl, namespace):
+def test_the_minimal_permissions_suffice_and_a_missing_one_is_reported(ask, kubectl, namespace):
     with service_account(kubectl, namespace, *ASKING) as somebody:
         assert ask(V1, **somebody).result["valid"] is True
     with service_account(kubectl, namespace, *ASKING[:2]) as somebody:

@@ -153,7 +153,7 @@ def test_check_mode_on_nothing_writes_nothing(role, stack, audit):
     assert "Apply the account that may read metrics" in " ".join(run.changed)
 
 
-def test_nothing_is_left(role, stack, kubectl, namespace):
+def test_state_absent_deletes_all_objects_of_the_role(role, stack, kubectl, namespace):
     def left():
         kinds = "serviceaccounts,clusterrolebindings,roles,rolebindings,prometheusrules"
         label = "--selector=app.kubernetes.io/name=osso-scheduler-monitoring"

@@ -37,7 +37,7 @@ def test_pod_with_a_name_that_nobody_serves_stays_pending(scheduler, run_module,
 
 
 @pytest.mark.long
-def test_image_change_rolls(scheduler, own_cluster):
+def test_another_image_reference_causes_one_rollout(scheduler, own_cluster):
     before = scheduler.rollouts()
     # The same image under another name: what is new is the reference.
     other = IMAGE.replace("registry.k8s.io/", "quay.io/", 1)

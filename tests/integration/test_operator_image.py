@@ -113,7 +113,7 @@ def test_runs_as_any_user_on_a_read_only_root(inside):
     assert "Read-only file system" in inside("touch", "/opt/ansible/x", check=False).stderr
 
 
-def test_programs_start(inside):
+def test_the_programs_of_the_image_start_with_the_expected_versions(inside):
     assert "ansible-operator version" in inside("ansible-operator", "version").stdout
     assert "core 2.18" in inside("ansible-playbook", "--version").stdout
     assert inside("ansible-runner", "--version").stdout.startswith("2.4.")
@@ -133,7 +133,7 @@ def test_what_is_installed_is_what_is_pinned(inside, root):
     assert installed == pinned
 
 
-def test_collections(inside, root):
+def test_the_image_contains_the_collections_and_every_watched_playbook(inside, root):
     folder = "/usr/share/ansible/collections/ansible_collections"
     ours = json.loads(inside("cat", f"{folder}/osso/scheduler/MANIFEST.json").stdout)["collection_info"]
     assert ours["version"] == yaml.safe_load((root / "galaxy.yml").read_text())["version"]
@@ -250,7 +250,7 @@ def test_a_killed_parent_is_started_again(inside):
     eventually(lambda: inside.python(ZOMBIES) == [])
 
 
-def test_requeue_after(inside):
+def test_requeue_after_accepts_only_a_period_with_a_unit(inside):
     results = inside.play(
         [
             {"name": "right", "requeue_after": {"period": "1m30s"}},
@@ -300,7 +300,7 @@ def event_plugin(root):
     return plugin
 
 
-def test_event_plugin(event_plugin, tmp_path):
+def test_the_event_plugin_sends_all_events_over_one_connection(event_plugin, tmp_path):
     """Every event arrives, over one connection; what is not taken raises, as ansible-runner expects it."""
 
     class Config:

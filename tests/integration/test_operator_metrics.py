@@ -161,7 +161,7 @@ def test_token_is_used_and_seen_by_nobody(load_aware, stack, kubectl):
 
 
 @pytest.mark.long
-def test_certificate_is_verified(load_aware, stack, kubectl, tmp_path):
+def test_an_untrusted_certificate_is_reported_until_the_right_ca_is_given(load_aware, stack, kubectl, tmp_path):
     scheduler = load_aware()
     other = {
         "apiVersion": "v1",

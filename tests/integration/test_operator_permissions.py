@@ -162,13 +162,13 @@ def uses(request) -> set:
     return {(request.namespace, request.group, resource, verb) for verb in verbs}
 
 
-def test_no_wildcard(replicated_operator, kubectl):
+def test_no_rule_of_the_operator_contains_a_wildcard(replicated_operator, kubectl):
     rules = granted(kubectl)
     assert rules
     assert not [rule for rule in rules if "*" in "".join(rule)]
 
 
-def test_nothing_is_refused(life):
+def test_no_request_of_the_operator_is_unauthorized_or_forbidden(life):
     assert len(life) > 100
     assert [request for request in life if request.code in (401, 403)] == []
 

@@ -129,7 +129,7 @@ def files_of_runs(kubectl) -> list[str]:
 
 
 @pytest.mark.long
-def test_artifacts_are_bounded(new, kubectl):
+def test_artifacts_of_at_most_five_runs_are_kept(new, kubectl):
     scheduler = new()
     scheduler.write_config()
     scheduler.write()

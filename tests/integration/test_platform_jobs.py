@@ -165,7 +165,7 @@ def test_check_of_an_installation_predicts_and_writes_nothing(removed, environme
 
 
 @pytest.mark.long
-def test_installation(installed, credential):
+def test_the_installation_job_installs_the_operator_and_outputs_no_token(installed, credential):
     assert installed.rc == 0, installed.stdout
     assert "is not verified" not in installed.stdout
     assert installed.holding(credential.token) == []

@@ -100,7 +100,7 @@ def rejected_by(kubectl, node):
     return sum(float(value) for value in re.findall(r'^kubelet_admission_rejections_total\{reason="OutOfcpu"\} (\S+)$', text, re.MULTILINE))
 
 
-def test_a_collision(kubectl, module_result, namespace, node):
+def test_a_pod_that_the_kubelet_rejects_is_reported_as_a_collision(kubectl, module_result, namespace, node):
     """A pod is bound to a node that another scheduler has filled, as by a scheduler that does not know it yet."""
     before = rejected_by(kubectl, node)
     cores = kubectl.json("get", "node", node)["status"]["allocatable"]["cpu"]

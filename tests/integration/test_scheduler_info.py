@@ -50,7 +50,7 @@ def default_lease(kubectl):
 
 
 @pytest.mark.usefixtures("default_lease")
-def test_default_scheduler_serves(run_module):
+def test_the_default_scheduler_is_reported_as_serving_with_its_leader(run_module):
     result = run_module(MODULE)
     assert (result["failed"], result["changed"], result["unknown"]) == (False, False, [])
     default = result["schedulers"][0]
@@ -146,7 +146,7 @@ def test_says_why_an_instance_does_not_start(kubectl, second, seen):
     eventually(lambda: seen()["serving"])
 
 
-def test_broken_configuration(module_result, kubectl, second):
+def test_an_invalid_configuration_is_reported_without_scheduler_names(module_result, kubectl, second):
     text = CONFIG.format(namespace=second)
     kubectl.apply(config_map(second, text.replace("kind: Kube", "kind: Cube")))
     try:
@@ -201,7 +201,7 @@ def metrics_account(kubectl, second):
     kubectl("delete", "clusterrole,clusterrolebinding", name)
 
 
-def test_plugins_and_instances(module_result, kubectl, second, seen, audit):
+def test_plugins_and_instances_are_reported_without_any_write(module_result, kubectl, second, seen, audit):
     """F124. Plugins cost no request, instances two for each pod; nothing is written."""
     eventually(lambda: seen()["serving"])
     options = {"namespaces": [second], "scheduler_name": second}

@@ -114,7 +114,7 @@ def test_a_pod_that_is_not_admitted(probe, kubectl, namespace):
     assert probe(resources={"requests": {"cpu": "50m"}})["placed"]
 
 
-def test_a_missing_namespace(run_module):
+def test_a_probe_in_a_missing_namespace_fails(run_module):
     result = run_module(MODULE, {"scheduler_name": "default-scheduler", "namespace": "does-not-exist"})
     assert result["failed"]
     assert 'namespaces "does-not-exist" not found' in result["msg"]

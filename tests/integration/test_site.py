@@ -93,7 +93,7 @@ def test_check_of_remove_predicts_and_writes_nothing(installed, kubectl, audit):
     }
 
 
-def test_remove_leaves_nothing(installed, fresh, kubectl):
+def test_removal_deletes_everything_that_the_installation_created(installed, fresh, kubectl):
     assert everything(kubectl) - fresh, "nothing to remove"
     remove()
     eventually(lambda: everything(kubectl) <= fresh)

@@ -66,7 +66,7 @@ def placed_by(kubectl, namespace) -> set[str]:
     return {by_uid.get(pod["metadata"]["uid"]) for pod in pods}
 
 
-def test_there_and_back(move, kubectl, workloads, namespace, second):
+def test_workloads_move_to_the_second_scheduler_and_back(move, kubectl, workloads, namespace, second):
     moved = move()
     assert moved.changed == [CHANGE]
     assert names(kubectl, workloads) == dict.fromkeys(("web", "store", "agent", "nightly"), (second, "default-scheduler"))

@@ -210,7 +210,7 @@ def warning_of_the_release(own_cluster):
 @pytest.mark.usefixtures("left_as_found")
 @pytest.mark.long
 @pytest.mark.parametrize("name", WHERE)
-def test_page(name, request, tmp_path, warning_of_the_release):
+def test_the_commands_of_a_page_print_what_the_page_shows(name, request, tmp_path, warning_of_the_release):
     with WHERE[name](request) as where:
         where.besides = warning_of_the_release
         try:

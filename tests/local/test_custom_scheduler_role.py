@@ -127,7 +127,7 @@ def test_wrong_configuration_is_refused():
     assert "profiels: unknown field profiels (did you mean profiles?)" in failure.result["results"][0]["msg"]
 
 
-def test_every_other_word():
+def test_all_options_of_a_custom_scheduler_are_rendered():
     """F050, F114, F115: any image, leader election, another name in another namespace"""
     objects, _run = rendered(
         {
@@ -212,7 +212,7 @@ def test_arguments_of_ones_own_are_all_arguments():
         ([{"image": IMAGE}, {"image": IMAGE, "name": "b", "labels": {"component": "scheduler", "tier": "control-plane"}}], "same selector"),
     ],
 )
-def test_what_is_refused(schedulers, says):
+def test_invalid_schedulers_are_rejected_with_their_place(schedulers, says):
     (error,) = complete(schedulers)["errors"]
     assert says in error
     assert error.startswith(("custom_schedulers[", "custom_schedulers: "))

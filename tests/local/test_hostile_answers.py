@@ -121,7 +121,7 @@ UNEXPECTED = {
 
 
 @pytest.mark.parametrize("name", UNEXPECTED)
-def test_another_form(server, name):
+def test_an_unexpected_response_is_reported_as_no_prometheus(server, name):
     server.answer = whole(UNEXPECTED[name])
     for options in ({}, {"alerts": ["A"], "plugins": []}):
         result, seconds = examined(server.url, timeout=TIMEOUT, **options)
@@ -147,7 +147,7 @@ def test_values_that_are_none_of_JSON(server):
 
 
 @pytest.mark.parametrize("location", ["http://[::1", "https://user:s3cret@[::1]:x/", "http://\u0100", "", "//"])
-def test_broken_redirections(server, location):
+def test_a_broken_redirection_is_reported_without_its_password(server, location):
     header = f"Location: {location.encode().decode('latin-1')}\r\n"
     server.answer = whole(b"", "302 Found", header)
     result, _seconds = examined(server.url)
@@ -230,7 +230,7 @@ def drip(head, piece=b"x"):
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffff\r\n",
     ],
 )
-def test_byte_after_byte(server, head):
+def test_a_response_that_arrives_byte_by_byte_times_out(server, head):
     server.answer = drip(head)
     result, seconds = examined(server.url, timeout=TIMEOUT)
     assert errors(result) == ["no-answer"]
@@ -262,7 +262,7 @@ def endless(head, piece):
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"10000\r\n" + b"x" * 65536 + b"\r\n"),
     ],
 )
-def test_endless_answers(server, head, piece):
+def test_an_endless_response_is_cut_off_after_4_mib(server, head, piece):
     server.answer = endless(head, piece)
     result, _seconds = examined(server.url, timeout=10)
     assert errors(result) == ["not-prometheus"]
@@ -270,7 +270,7 @@ def test_endless_answers(server, head, piece):
 
 
 @pytest.mark.parametrize("piece", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" * 1000])
-def test_endless_interim_answers(server, piece):
+def test_endless_interim_responses_time_out(server, piece):
     server.answer = endless(b"", piece)
     assert errors(examined(server.url, timeout=TIMEOUT)[0]) == ["no-answer"]
 

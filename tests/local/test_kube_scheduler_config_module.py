@@ -29,7 +29,7 @@ def judge(content=None, check=False, env=None, **options):
     return {"failed": False, **run.result, "warnings": run.warnings}
 
 
-def test_structure_becomes_text():
+def test_a_structure_is_written_as_yaml_text():
     structure = {
         "kind": "KubeSchedulerConfiguration",
         "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -58,7 +58,7 @@ def test_a_kubeconfig_that_no_volume_contains(paths, severity):
     assert ('clientConnection.kubeconfig: "/etc/kube/config": no volume of' in result.get("msg", "")) is (severity == "error")
 
 
-def test_preset_becomes_text():
+def test_a_preset_is_written_as_yaml_text():
     options = {"preset": "trimaran_target_load_packing", "image": PLUGINS_IMAGE}
     result = judge(**options, preset_parameters={"scheduler_name": "load-aware", "target_utilization": 55})
     assert (result["failed"], result["valid"], result["scheduler_names"]) == (False, True, ["load-aware"])
@@ -74,7 +74,7 @@ def test_preset_becomes_text():
     assert "Peaks" in old["msg"]
 
 
-def test_what_it_means():
+def test_the_result_contains_completed_fields_and_effective_plugins():
     result = judge(V1 + "profiles:\n- schedulerName: a\n")
     assert result["api_version"] == "kubescheduler.config.k8s.io/v1"
     assert (result["completed"]["parallelism"], result["effective"]["a"]["queueSort"]) == (16, [["PrioritySort", 0]])
@@ -87,7 +87,7 @@ def test_what_it_means():
     }
 
 
-def test_file(tmp_path):
+def test_findings_in_a_file_have_its_path_and_line(tmp_path):
     path = tmp_path / "config.yaml"
     path.write_bytes(BROKEN.encode().replace(b"\n", b"\r\n"))
     result = judge(src=str(path))
@@ -107,7 +107,7 @@ def test_file_that_is_no_text(tmp_path):
     assert result["text"] is result["hash"] is None
 
 
-def test_missing_file():
+def test_a_missing_file_is_an_error():
     result = judge(src="/does/not/exist")
     assert result["failed"]
     assert "src: /does/not/exist cannot be read: No such file or directory" in result["msg"]
@@ -120,7 +120,7 @@ def test_findings_of_a_structure_have_no_lines():
     assert (result["valid"], finding["path"], finding["line"], finding["stage"]) == (False, "apiVersion", None, "decode")
 
 
-def test_exactly_one_source():
+def test_exactly_one_source_of_the_configuration_is_required():
     assert "config, content, src, config_map" in judge()["msg"]
     assert "mutually exclusive" in judge(V1, src="/x")["msg"]
 
@@ -163,7 +163,7 @@ def test_image_tells_release_and_plugins():
     assert "content:8:15: profiles[0].plugins.score.enabled[0].name: " in refused["msg"]
 
 
-def test_version_against_image():
+def test_the_image_decides_which_api_version_is_valid():
     assert judge(V1BETA3, image="registry.k8s.io/kube-scheduler:v1.28.0")["valid"] is True
     refused = judge(V1BETA3, image="registry.k8s.io/kube-scheduler:v1.29.0")
     assert (refused["failed"], refused["findings"][0]["path"]) == (True, "apiVersion")
@@ -188,7 +188,7 @@ def test_unknown_image_is_never_called_valid(options):
 
 
 @pytest.mark.parametrize("form", ["mapping", "text"])
-def test_custom_image(form):
+def test_plugins_of_a_custom_image_are_given_as_mapping_or_text(form):
     plugins = {"base": "in-tree", "extra": [{"name": "RackAware", "points": ["score"]}]}
     given = plugins if form == "mapping" else "{base: in-tree, extra: [{name: RackAware, points: [score]}]}"
     result = judge(PLUGIN.format("RackAware"), image=OTHER_IMAGE, kubernetes_version="1.31", plugins=given)
@@ -222,7 +222,7 @@ def test_valid_but_does_not_start():
     assert judge(LATE, flags=overridden)["starts"] is True
 
 
-def test_warnings():
+def test_fail_on_decides_whether_warnings_fail_the_task():
     frozen = "k8s.gcr.io/scheduler-plugins/kube-scheduler:v0.31.8"
     result = judge(V1, image=frozen)
     assert (result["failed"], result["findings"][-1]["code"]) == (False, "frozen-registry")
@@ -240,7 +240,7 @@ def test_failure_holds_no_credential():
     assert token not in str(failed)
 
 
-def test_conversion():
+def test_a_conversion_yields_the_newer_version_and_is_idempotent():
     old = V1BETA3 + "# mine\nprofiles:\n- schedulerName: a\n"
     result = judge(old, convert_to="1.31")
     assert not result["failed"], result["msg"]

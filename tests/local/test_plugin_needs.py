@@ -22,7 +22,7 @@ def names(found):
     return [role["name"] for role in found["cluster_roles"]]
 
 
-def test_all_plugins():
+def test_all_plugins_need_all_roles_and_crds_of_the_collection():
     found = plugin_needs(["*"])
     assert set(names(found)) == set(plugin_requirements.cluster_roles({"all": {"score": [(name, 1) for name in NEEDS]}})), (
         "as the operator binds"
@@ -30,7 +30,7 @@ def test_all_plugins():
     assert [f"{name}.crd.yaml" for name in found["definitions"]] == sorted(path.name for path in FILES.iterdir())
 
 
-def test_some_plugins():
+def test_named_plugins_need_only_their_roles_and_crds():
     assert plugin_needs([]) == {"definitions": [], "cluster_roles": []}
     assert plugin_needs(["QOSSort", "SySched"]) == {
         "definitions": [],

@@ -88,8 +88,7 @@ def test_modules_of_the_action_group_say_so():
     assert saying == sorted(RUNTIME["action_groups"]["scheduler"])
 
 
-def test_one_version():
-    """Wherever a version of ours stands in a name, it is galaxy.yml's."""
+def test_every_version_in_a_name_is_the_version_of_galaxy_yml():
     found = {}
     for path in files():
         for version in re.findall(r"(?:osso/scheduler-(?:operator|ee):|osso-scheduler-)(\d+\.\d+\.\d+)", path.read_text()):

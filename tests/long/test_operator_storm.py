@@ -123,7 +123,7 @@ def operator_behind_proxy(own_cluster, kubectl, outages, proxy):
     operator.use_api_server(*(f"{variable.split('=')[0]}-" for variable in proxy.environment))
 
 
-def test_storm(operator_behind_proxy, proxy, outages, kubectl, record_property):
+def test_the_last_edit_wins_although_the_operator_and_the_cluster_fail(operator_behind_proxy, proxy, outages, kubectl, record_property):
     print(f"\nSTORM_SEED={SEED} STORM_KILLS={KILLS}", flush=True)
     dice = random.Random(f"{SEED} kills")
     users = [User(kubectl, f"storm-{number}") for number in range(USERS)]

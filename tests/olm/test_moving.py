@@ -216,7 +216,7 @@ def test_the_catalog_need_not_be_told_again(role, kubectl):
     assert (run.changed, installed_by(kubectl)) == ([], "olm")
 
 
-def test_the_sample_works(kubectl, namespace, role):
+def test_the_sample_resource_of_the_bundle_yields_an_available_scheduler(kubectl, namespace, role):
     """F164, not so upstream's B17: created as the console would, it serves."""
     csv = kubectl.json("get", f"clusterserviceversions.{GROUP}", f"--namespace={NAMESPACE}")["items"][0]
     (sample,) = json.loads(csv["metadata"]["annotations"]["alm-examples"])

@@ -78,7 +78,7 @@ def folders_with_logins() -> set[Path]:
     return {*Path("/tmp").glob("osso-registry-*"), *Path(os.environ["ANSIBLE_HOME"]).glob("tmp/ansible-local-*/osso-registry-*")}
 
 
-def test_check_copies_nothing(play, audit, new_private, skopeo, operator_image):
+def test_check_mode_reports_the_images_and_copies_none(play, audit, new_private, skopeo, operator_image):
     variables = mirroring(new_private, skopeo, operator_image)
     with audit:
         run = play(MIRROR, variables=variables, check=True, diff=True)
@@ -290,7 +290,7 @@ class TestBuildAndPublish:
 
     images: ClassVar[dict] = {}
 
-    def test_check_builds_nothing(self, play, audit, olm, private, skopeo):
+    def test_check_mode_reports_the_images_and_builds_none(self, play, audit, olm, private, skopeo):
         before = private.repositories()
         with audit:
             run = play(BUILD, variables=publishing(olm, private, skopeo), check=True, diff=True)
@@ -299,7 +299,7 @@ class TestBuildAndPublish:
         assert private.repositories() == before
         assert audit.writes(agent="ansible") == []
 
-    def test_the_development_flow(self, play, kubectl, olm, private, skopeo):
+    def test_the_built_operator_runs_from_the_private_registry(self, play, kubectl, olm, private, skopeo):
         """Operator, bundle, catalog, CatalogSource, Subscription: all that runs is out of the private registry."""
         run = play(BUILD, variables=publishing(olm, private, skopeo), args=["-vvv"], diff=True)
         self.images.update(published(run))

@@ -81,7 +81,7 @@ def test_two_catalogs_are_not_chosen_from(role, olm, catalog, kubectl, audit):
         ({"operator_variant": "upstream", "operator_version": "1.4.0"}, "operator_version is 1.4.0, which is for OpenShift 4.18 and 4.19"),
     ],
 )
-def test_refusals(role, by_olm, audit, variables, message):
+def test_options_that_olm_cannot_honour_are_rejected_before_any_write(role, by_olm, audit, variables, message):
     with audit:
         (failure,) = role({**by_olm, **variables}, succeed=False).failures
     assert message in failure.result["msg"]
@@ -89,7 +89,7 @@ def test_refusals(role, by_olm, audit, variables, message):
 
 
 @pytest.mark.long
-def test_upstreams_package(role, olm, kubectl, audit):
+def test_the_requested_upstream_version_is_installed_from_another_catalog(role, olm, kubectl, audit):
     """F004, F006, F016: the version that is asked for, from another catalog than Red Hat's; a stand-in, as its images are in no registry here."""
     # OpenShift 4.n has Kubernetes 1.(n + 13).
     minor = int(kubectl.json("version")["serverVersion"]["minor"]) - 13

@@ -103,7 +103,7 @@ def test_f019_upgrade_along_the_channel(installed, shipped, by_olm, olm, kubectl
 
 
 @pytest.mark.long
-def test_f005_upgrade_with_approval(installed, shipped, by_olm, olm, kubectl, olm_scheduler, audit):
+def test_f005_an_upgrade_waits_until_its_version_is_approved(installed, shipped, by_olm, olm, kubectl, olm_scheduler, audit):
     """Nothing comes before the version is named; then that one does, and no other."""
     pods, later = serving(olm_scheduler), ("1.1.0", "1.2.0")
     run = by_olm(*later, operator_approval="Manual")
@@ -146,8 +146,7 @@ def predicted(installed, own_cluster, kubectl) -> set[tuple[str, str]]:
     return deleted(run)
 
 
-def test_f021_remove_leaves_nothing(predicted, fresh, olm, kubectl):
-    """and what the check said beforehand is what goes."""
+def test_f021_removal_deletes_everything_that_check_mode_predicted(predicted, fresh, olm, kubectl):
     sees_what_is_planted(kubectl)
     assert everything(kubectl) - fresh, "nothing to remove"
     assert deleted(remove()) == predicted

@@ -213,7 +213,7 @@ def test_pods_that_crash_later_are_told_and_their_rollout_stays(scheduler, opera
     assert scheduler.deployment["metadata"]["generation"] == generation
 
 
-def test_what_kubectl_prints(scheduler, kubectl):
+def test_kubectl_prints_the_state_of_the_scheduler_in_columns(scheduler, kubectl):
     place = f"--namespace={scheduler.namespace}"
     head, line = kubectl("get", "secsched", scheduler.name, place).stdout.splitlines()
     assert head.split() == ["NAME", "READY", "SCHEDULERS", "AVAILABLE", "PROGRESSING", "DEGRADED", "CONFIGVALID", "AGE"]

@@ -56,7 +56,7 @@ def single_replica(scheduler):
     eventually(lambda: len(scheduler.serving_pods()) == 1)
 
 
-def test_E01_everything_applies(operator, cluster, kubectl):
+def test_E01_the_operators_objects_and_its_resource_are_on_the_cluster(operator, cluster, kubectl):
     definition = kubectl.json("get", "customresourcedefinition", "secondaryschedulers.operator.openshift.io")
     assert [version["name"] for version in definition["spec"]["versions"]] == ["v1"]
     namespace = kubectl.json("get", "namespace", NAMESPACE)
@@ -101,7 +101,7 @@ def test_E05_one_label_on_the_pods_and_one_port_in_the_service(cluster):
     assert len(cluster.get("service", "metrics")["spec"]["ports"]) == 1
 
 
-def test_E06_metrics_service(cluster):
+def test_E06_the_metrics_service_exposes_the_https_port(cluster):
     service = cluster.get("service", "metrics")
     assert service["metadata"]["labels"].items() >= LABELS.items()
     assert [(port["name"], port["port"]) for port in service["spec"]["ports"]] == [("https", 10259)]

@@ -184,7 +184,7 @@ def test_U04_topology_decides_replicas_and_placement(new, machines, kubectl):
 
 @pytest.mark.long
 @pytest.mark.parametrize(("level", "flag"), [("Debug", "-v=4"), ("Normal", "-v=2"), ("Trace", "-v=6"), ("TraceAll", "-v=8"), ("", "-v=2")])
-def test_U05_log_level(scheduler, level, flag):
+def test_U05_the_log_level_becomes_the_verbosity_flag(scheduler, level, flag):
     edit(scheduler, logLevel=level)
     eventually(lambda: [argument for argument in container(scheduler)["args"] if argument.startswith("-v=")] == [flag])
 

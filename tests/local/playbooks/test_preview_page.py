@@ -103,7 +103,7 @@ def test_pods_that_are_the_same_are_shown_with_their_scores():
     assert "#same:checked" in page()
 
 
-def test_the_measured_load():
+def test_the_page_shows_the_measured_load_only_if_it_is_known():
     seen = Page(page()).texts
     assert "deviation of measured CPU load in percent" not in seen
     when = {"empty_nodes": 0, "cpu_percent_deviation": 1.5, "load": {"cpu_percent_deviation": 7.5}}
@@ -112,7 +112,7 @@ def test_the_measured_load():
     assert "7.5 \u2192 7.5" in seen
 
 
-def test_headroom():
+def test_the_page_shows_how_many_more_pods_fit():
     text = " ".join(Page(page(headroom={"pods": 8, "before": 6, "stopped_by": EVIL})).texts)
     assert "8 more pods fit, 6 before" in text
     assert f"The next pod: {EVIL}" in text

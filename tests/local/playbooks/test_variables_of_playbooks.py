@@ -25,7 +25,7 @@ def test_every_name_is_a_variable():
         {"use_scheduler_timeout": "30", "preview_max_moved_percent": 2.5, "hand_over_wait": None},
     ],
 )
-def test_usable_values(values):
+def test_usable_values_cause_no_error(values):
     assert errors(values) == []
 
 

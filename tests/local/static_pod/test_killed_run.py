@@ -115,7 +115,7 @@ CHANGES = pytest.mark.parametrize("options", [{"flags": {"broken": "yes"}}, {"co
 
 
 @CHANGES
-def test_guard_rolls_back(tmp_path, world, options):
+def test_the_guard_restores_all_files_wherever_the_run_was_killed(tmp_path, world, options):
     """Wherever the run was killed, the files are what they were, and nothing else is there"""
     for host, before in kills(tmp_path, first={"content": CONFIG}, **options):
         rollback.guard(str(host.path))

@@ -372,7 +372,7 @@ def test_nothing_of_ours_in_the_folder_of_manifests(host):
     assert "where kubelet takes every file for a pod" in run.message
 
 
-def test_without_a_manifest(tmp_path):
+def test_a_missing_manifest_is_an_error(tmp_path):
     run = run_directly("static_pod_scheduler", manifest=str(tmp_path / "none.yaml"), succeed=False)
     assert "none.yaml cannot be read: No such file or directory" in run.message
 

@@ -61,7 +61,7 @@ def test_the_role_of_a_binding_cannot_be_changed():
     assert "binding" not in text(422, "Invalid", "...", causes=[{"field": "spec.scope", "message": "Invalid value: field is immutable"}])
 
 
-def test_a_missing_namespace():
+def test_the_error_for_a_missing_namespace_names_the_remedy():
     assert "namespace b does not exist; put its Namespace into the manifests" in text(
         404, "NotFound", 'namespaces "b" not found', name="b", kind="namespaces"
     )

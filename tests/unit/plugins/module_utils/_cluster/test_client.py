@@ -113,7 +113,7 @@ class TestRequests:
         assert json.loads(server.seen[1].body)["dryRun"] == ["All"]
         assert client.requests == {"read": 0, "write": 2, "dry_run": 1}
 
-    def test_create(self, server, client):
+    def test_create_posts_the_object_to_the_path_of_its_kind(self, server, client):
         server.answers = [(201, OBJECT)]
         client.create(CONFIG_MAP, OBJECT)
         (seen,) = server.seen
@@ -202,7 +202,7 @@ class TestRetries:
         assert time.monotonic() - started >= 1
 
     @pytest.mark.parametrize("code", [400, 401, 403, 404, 409, 422, 500])
-    def test_refusals_are_final(self, server, client, code):
+    def test_errors_that_the_server_returns_are_not_retried(self, server, client, code):
         server.answers = [(code, status(code, "Reason", "the server's words", kind="configmaps"))]
         with pytest.raises(ApiError) as raised:
             client.request("GET", "/x")
@@ -282,7 +282,7 @@ class TestAuthentication:
         assert client.host == server.url
         assert client.warnings == []
 
-    def test_the_environment(self, server, monkeypatch):
+    def test_host_and_token_are_read_from_the_environment(self, server, monkeypatch):
         monkeypatch.setenv("K8S_AUTH_HOST", server.url)
         monkeypatch.setenv("K8S_AUTH_API_KEY", "from-environment")
         server.answers = [(200, OBJECT)]
@@ -341,7 +341,7 @@ class TestAuthentication:
         connect(server.url, api_key=None, kubeconfig=str(path)).get(CONFIG_MAP, "a", "b")
         assert server.seen[0].headers["Authorization"] == "Bearer of-kubeconfig"
 
-    def test_impersonation(self, server):
+    def test_user_and_groups_to_impersonate_are_sent_as_headers(self, server):
         server.answers = [(200, OBJECT)]
         connect(server.url, impersonate_user="somebody", impersonate_groups=["one", "two"]).get(CONFIG_MAP, "a", "b")
         headers = server.seen[0].headers
@@ -414,7 +414,7 @@ class TestRefusals:
         assert (error.status, error.reason, error.message) == expected
         assert (error.method, error.path, error.never_sent) == ("GET", "/x", False)
 
-    def test_nobody_there(self):
+    def test_an_unreachable_server_is_reported_as_never_sent(self):
         with pytest.raises(ApiError) as raised:
             connect("http://127.0.0.1:1", retry_seconds=0).request("POST", "/x")
         error = raised.value

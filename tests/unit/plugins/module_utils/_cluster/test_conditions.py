@@ -22,13 +22,13 @@ def test_what_is_no_condition_counts_as_absent(odd):
 
 
 @pytest.mark.parametrize("live", [None, {}, {"status": None}, {"status": {"conditions": None}}, {"status": {"conditions": "text"}}])
-def test_without_conditions(live):
+def test_an_object_without_usable_conditions_has_none(live):
     assert conditions.conditions_of(live) == []
     assert conditions.find(live, "Ready") == {}
     assert not conditions.is_true(live, "Ready")
 
 
-def test_times():
+def test_fractions_of_a_second_are_dropped_from_times():
     moment = timestamps.parse("2026-01-01T00:00:01Z")
     assert timestamps.parse("2026-01-01T00:00:01.999999Z") == moment
     assert timestamps.write(moment) == "2026-01-01T00:00:01Z"
@@ -36,7 +36,7 @@ def test_times():
 
 
 @pytest.mark.parametrize("text", [None, "", "yesterday", "2026-01-01T00:00:00", "2026-01-01T00:00:00+01:00", "2026-02-30T00:00:00Z"])
-def test_no_time(text):
+def test_text_that_is_no_utc_time_is_rejected(text):
     with pytest.raises(ValueError, match=r"time|day"):
         timestamps.parse(text)
 

@@ -33,7 +33,7 @@ def test_values_of_several_lines_keep_their_own_tabs_and_delimiters():
 
 
 @pytest.mark.parametrize(("severity", "letter"), [("info", "I"), ("warning", "W"), ("error", "E"), ("fatal", "F")])
-def test_severities(severity, letter):
+def test_the_first_letter_of_a_line_gives_its_severity(severity, letter):
     assert only(f'{letter}{HEADER[1:]} "m"\n').severity == severity
 
 
@@ -57,7 +57,7 @@ def test_lines_of_others_are_left_out():
     assert [entry.message for entry in entries(f'panic: oh\n\ngoroutine 1 [running]:\n{HEADER} "m"\n\tstray\n')] == ["m"]
 
 
-def test_json():
+def test_json_lines_yield_severity_message_and_values():
     line = json.dumps({"ts": 1763789215123.4, "caller": "debugger/dumper.go:52", "msg": "m", "v": 0, "nodes": "a\n\nb"})
     entry = only(f"{line}\n{{broken\n")
     assert (entry.severity, entry.message, entry.values) == ("info", "m", {"nodes": "a\n\nb"})

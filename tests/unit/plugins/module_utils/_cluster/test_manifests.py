@@ -26,11 +26,11 @@ def test_read_takes_objects_texts_and_lists_of_both():
     assert read("") == read(None) == read([]) == []
 
 
-def test_read_opens_lists():
+def test_a_list_is_read_as_its_items():
     assert names(read({"apiVersion": "v1", "kind": "List", "items": [config_map("a"), config_map("b")]})) == ["a", "b"]
 
 
-def test_dates_stay_text():
+def test_dates_in_yaml_are_read_as_text():
     (obj,) = read("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {day: 2026-01-02}")
     assert obj["data"] == {"day": "2026-01-02"}
 
@@ -173,7 +173,7 @@ def test_characters_beyond_the_basic_plane_are_one_however_they_are_written():
         ('apiVersion: v1\nkind: A\nmetadata: {"name": "\\ud83da"}', r"manifests, document at line 1"),
     ],
 )
-def test_half_a_character(given, place):
+def test_an_unpaired_surrogate_is_rejected_with_its_place(given, place):
     with pytest.raises(InputError) as raised:
         read(given)
     assert place in raised.value.message

@@ -118,7 +118,7 @@ def test_entries_of_a_subresource_are_taken_over_for_it_alone():
         ([{"f:a": {}}, {"f:a": {}}], {"f:a": {}}),
     ],
 )
-def test_union(sets, expected):
+def test_the_union_contains_the_fields_of_all_sets_in_any_order(sets, expected):
     assert union(sets) == expected
     assert union(reversed(sets)) == expected
 

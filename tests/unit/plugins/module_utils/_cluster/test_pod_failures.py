@@ -314,7 +314,7 @@ def test_pods_of_another_replica_set_or_on_their_way_out_do_not_count(other):
     assert of(other, pod(container(ended(1)), name="mine"), replica_sets=sets).pod == "mine"
 
 
-def test_revisions_are_numbers():
+def test_revisions_are_compared_as_numbers():
     sets = [replica_set("nine", "9"), replica_set("ten", "10")]
     assert of(pod(container(ended(1)), owner="nine"), replica_sets=sets, revision="10") is None
     assert of(pod(container(ended(1)), owner="ten"), replica_sets=sets, revision="10").crashes == 1

@@ -75,7 +75,7 @@ def test_a_definition_whose_names_are_taken_will_not_be_established():
         ("Job", {}, {"conditions": [one("Complete")]}),
     ],
 )
-def test_rolled_out(kind, spec, status):
+def test_a_completed_rollout_is_ready(kind, spec, status):
     assert readiness.rollout(obj(kind, spec, **status)) == (READY, "")
 
 
@@ -112,7 +112,7 @@ def test_deadline_of_the_rollout_before_says_nothing_of_this_one():
     ("kind", "condition"),
     [("Deployment", one("Progressing", "False", reason="ProgressDeadlineExceeded")), ("Job", one("Failed", reason="BackoffLimitExceeded"))],
 )
-def test_failed_for_good(kind, condition):
+def test_a_failed_rollout_is_reported_with_its_reason(kind, condition):
     verdict = readiness.rollout(obj(kind, conditions=[condition]))
     assert verdict.state == FAILED
     assert condition["reason"] in verdict.why

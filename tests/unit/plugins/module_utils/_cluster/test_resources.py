@@ -37,5 +37,5 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources 
         ),
     ],
 )
-def test_paths(api_version, kind, args, path):
+def test_paths_match_the_reference_of_the_kubernetes_api(api_version, kind, args, path):
     assert KNOWN[api_version, kind].path(**args) == path

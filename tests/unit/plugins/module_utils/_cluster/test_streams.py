@@ -68,7 +68,7 @@ def test_a_refusal_has_status_reason_and_message(text, expected):
 
 
 @pytest.mark.parametrize("error", [ClusterError("m"), ValueError("m")])
-def test_other_errors_stay(error):
+def test_errors_of_other_types_are_raised_unchanged(error):
     with pytest.raises(type(error)) as failure, _refusals("GET", "/path"):
         raise error
     assert failure.value is error

@@ -107,7 +107,7 @@ def test_half_a_pair_is_an_error_with_its_place(value, message):
     assert failure.value.message.startswith(message)
 
 
-def test_messages_of_errors():
+def test_messages_of_errors_name_the_remedy_and_no_secret_value():
     assert message_of(ApiError(403, "Forbidden", "no")) == "no"
     assert message_of(ApiError(401, "Unauthorized", "Unauthorized")) == (
         "the server does not accept the credentials (Unauthorized); is the token or certificate expired?"
@@ -121,7 +121,7 @@ def test_messages_of_errors():
         "A bug of osso.scheduler; report it with these lines. Values are left out, because they may be credentials.\n"
         "KeyError, most recent call last:\n  "
     )
-    assert bug.endswith("in test_messages_of_errors")
+    assert bug.endswith("in test_messages_of_errors_name_the_remedy_and_no_secret_value")
     assert "s3cret" not in bug
 
 

@@ -104,7 +104,7 @@ def test_a_layer_that_cannot_be_read(skopeo, tmp_path):
         binary.extract(DIGEST, "", str(tmp_path / "program"), source, started)
 
 
-def test_without_skopeo(tmp_path):
+def test_a_missing_skopeo_is_reported_with_the_remedy(tmp_path):
     with pytest.raises(ClusterError, match=r"binary\.skopeo: no-such could not be started: No such file or directory\. Install skopeo"):
         binary.extract(DIGEST, "", str(tmp_path / "program"), binary.Source(None, True, "no-such"), started)
 
@@ -149,7 +149,7 @@ TAGGED, OTHER = "registry.example.com/a/scheduler:1", "sha256:" + "1" * 64
         (TAGGED, None, TAGGED),
     ],
 )
-def test_which_image(specified, pulled, image):
+def test_the_digest_of_an_image_is_read_from_the_status_of_the_pod(specified, pulled, image):
     """What a pod's status says is the digest, and the name of any repository with the same content that the node has seen."""
     status = {"containerStatuses": [{"name": "other", "imageID": "x"}, {"name": "c", "imageID": pulled}]}
     containers = [{"name": "other", "image": "y"}, {"name": "c", "image": specified}]

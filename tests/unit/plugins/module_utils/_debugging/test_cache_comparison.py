@@ -45,7 +45,7 @@ def kinds(found, before, after=None, names=NAMES, nodes=None):
     return [(difference["kind"], difference["pod"] or difference["node"]) for difference in result["differences"]]
 
 
-def test_all_is_well():
+def test_a_dump_that_matches_the_cluster_has_no_differences():
     found = dump(node(pods=[believed("a")], cpu=100), queue=[believed("w", "unschedulable")])
     assert (
         kinds(
@@ -61,13 +61,13 @@ def test_all_is_well():
     )
 
 
-def test_nodes():
+def test_missing_and_ghost_nodes_are_differences():
     assert kinds(dump(), []) == [("missing_node", "node-1")]
     assert kinds(dump(node(deleted=True)), []) == [("missing_node", "node-1")]
     assert kinds(dump(node(), node("gone", [believed("a")], deleted=True)), []) == [("ghost_node", "gone"), ("stale_pod", "a")]
 
 
-def test_amounts():
+def test_wrong_allocatable_and_requested_amounts_are_differences():
     assert kinds(dump(node(allocatable=900)), []) == [("allocatable", "node-1")]
     assert kinds(dump(node(pods=[believed("a")], cpu=50)), [api_pod("a", "node-1", cpu="100m")]) == [("requested", "node-1")]
 
@@ -76,7 +76,7 @@ def test_what_is_requested_is_not_told_where_the_pods_differ_already():
     assert kinds(dump(node(cpu=0)), [api_pod("a", "node-1", cpu="100m")]) == [("missing_pod", "a")]
 
 
-def test_pods():
+def test_stale_and_misplaced_pods_are_differences():
     assert kinds(dump(node(pods=[believed("a")])), []) == [("stale_pod", "a")]
     assert kinds(dump(node(pods=[believed("a")])), [api_pod("a", "node-1", phase="Failed")]) == [("stale_pod", "a")]
     two = [api_node(), api_node("node-2")]
@@ -87,7 +87,7 @@ def test_a_pod_that_is_assumed_on_a_node_is_no_difference():
     assert kinds(dump(node(pods=[believed("a")])), [api_pod("a")]) == []
 
 
-def test_the_queue():
+def test_missing_and_stale_pods_in_the_queue_are_differences():
     assert kinds(dump(node()), [api_pod("w")]) == [("missing_in_queue", "w")]
     assert kinds(dump(node()), [api_pod("w")], names=None) == []
     assert kinds(dump(node()), [api_pod("w", deletionTimestamp="now")]) == []
@@ -118,7 +118,7 @@ def test_the_schedulers_own_mismatches_are_explained():
     assert "disagree about this node" in explained["n"]
 
 
-def test_differences_in_full():
+def test_each_difference_has_its_kind_explanation_and_place():
     two = [api_node(), api_node("node-2")]
     found = dump(
         node(pods=[believed("moved"), believed("gone")], cpu=50, allocatable=900),
@@ -147,7 +147,7 @@ def test_differences_in_full():
     assert list(result["differences"][0]) == ["kind", "message", "node", "namespace", "pod"]
 
 
-def test_mismatches_in_full():
+def test_each_mismatch_has_its_kind_subject_and_meaning():
     found = dump(node(), missed_pods=("uid-other", "uid-gone"), redundant_pods=("uid-other",), missed_nodes=("n",))
     one = comparing.view([api_node()], [api_pod("other", scheduler="x")])
     about = {"namespace": "", "pod": ""}

@@ -113,7 +113,7 @@ def test_an_unfinished_dump_is_none():
     assert read(text) is not None
 
 
-def test_json_logs():
+def test_a_dump_in_json_logs_is_parsed():
     nodes = json.dumps({"ts": 1.5, "caller": "debugger/dumper.go:52", "msg": "Dump of cached NodeInfo", "v": 0, "nodes": node_text()})
     queue = json.dumps(
         {"ts": 1.6, "msg": "Dump of scheduling queue", "v": 0, "summary": "activeQ:0; backoffQ:0; unschedulablePods:0", "pods": ""}
@@ -137,7 +137,7 @@ def test_what_another_release_might_write_is_not_guessed(text, why):
         read(text)
 
 
-def test_as_plain_data():
+def test_a_dump_becomes_plain_data_with_sorted_nodes():
     plain = read(log([node_text("b"), node_text("a", pods=[pod_line("x")])])).as_dict()
     assert [node["name"] for node in plain["nodes"]] == ["a", "b"]
     assert json.loads(json.dumps(plain)) == plain

@@ -29,7 +29,7 @@ process_start_time_seconds 1.7637e+09
 """
 
 
-def test_lines():
+def test_metric_lines_are_parsed_and_malformed_ones_are_skipped():
     text = 'a 1\n# a 2\nb{x="1,\\"}{",y="\\\\n\\n"} NaN\n\nc{} +Inf 12\nno line\nd{e="f",} 0x1z\n'
     found = samples(text)
     assert [(sample.name, sample.labels) for sample in found] == [("a", {}), ("b", {"x": '1,"}{', "y": "\\n\n"}), ("c", {})]

@@ -40,7 +40,7 @@ def test_a_containers_log_since_its_last_line():
     assert log.since() == "\td\n >\n\n"
 
 
-def test_an_empty_log():
+def test_the_first_line_after_an_empty_log_is_returned():
     node = Node()
     log = container_log(node)
     node.lines = ["2026-11-22T05:00:01+01:00 first"]

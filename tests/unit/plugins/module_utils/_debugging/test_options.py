@@ -31,7 +31,7 @@ def options(module, made_by, **given):
         ({"process": ""}, "process is empty"),
     ],
 )
-def test_cache_dump(given, why):
+def test_invalid_options_of_a_cache_dump_are_rejected(given, why):
     with pytest.raises(InputError, match=why):
         options(scheduler_cache_dump, cache_dump.Options, **given)
 
@@ -47,7 +47,7 @@ def test_cache_dump(given, why):
         ({"dest": "/nowhere"}, "dest: /nowhere is no directory"),
     ],
 )
-def test_pprof(given, why, tmp_path):
+def test_invalid_options_of_profiles_are_rejected(given, why, tmp_path):
     with pytest.raises(InputError, match=why):
         options(scheduler_pprof, profiles.Options, **{"dest": str(tmp_path), **given})
 

@@ -31,7 +31,7 @@ def there():
     return view(**json.loads((RECORDED / "1.34.json").read_text()))
 
 
-def test_nodes(dump):
+def test_the_nodes_of_the_recorded_dump_are_parsed(dump):
     nodes = {node.name: node for node in dump.nodes}
     assert sorted(nodes) == ["ghost-node", "node-1", "node-2", "node-3", "recorded-node"]
     assert [name for name, node in nodes.items() if node.deleted] == ["ghost-node"]
@@ -43,7 +43,7 @@ def test_nodes(dump):
     assert recorded.allocatable.scalar == {"example.com/gpu": 3, "hugepages-2Mi": 64 << 20}
 
 
-def test_queue(dump):
+def test_the_queue_of_the_recorded_dump_is_parsed(dump):
     assert dump.queues == {"active": 0, "backoff": 0, "unschedulable": 3}
     assert {pod.name: pod.queue for pod in dump.queue} == dict.fromkeys(("high", "nowhere", "gated"), "unschedulable")
 

@@ -24,7 +24,7 @@ def cpu(*pods):
     return requested(pods).cpu_millis
 
 
-def test_a_nodes_allocatable():
+def test_the_allocatable_resources_of_a_node_are_parsed():
     found = allocatable(
         {"status": {"allocatable": {"cpu": "1930m", "memory": "7822252Ki", "pods": "110", "example.com/gpu": "2", "hugepages-2Mi": "0"}}}
     )

@@ -228,7 +228,7 @@ def test_an_ephemeral_container_that_never_appears():
         send_sigusr2._await_end(Waiting("x"), target(), "two", "busybox", 0)
 
 
-def test_the_ephemeral_container():
+def test_the_ephemeral_container_is_restricted_and_runs_as_the_same_user():
     own = {
         "runAsUser": 0,
         "runAsGroup": 1,

@@ -33,7 +33,7 @@ def scheduler(*revisions, latest=7, conditions=(), **failure):
     return {"status": {"latestAvailableRevision": latest, "nodeStatuses": nodes, "conditions": list(conditions)}}
 
 
-def test_complete():
+def test_a_rollout_is_complete_when_all_nodes_have_the_revision():
     judged = evaluate(operator(), scheduler(7, 7, 7))
     assert (judged["complete"], judged["failing"], judged["message"]) == (True, "", "revision 7 is on all 3 nodes")
     assert evaluate(operator(), scheduler(7, 7, 7), after_revision=6)["complete"]
@@ -54,13 +54,13 @@ def test_complete():
         (operator(), {}, 0, "no revision after 0 yet"),
     ],
 )
-def test_not_complete(cluster_operator, kube_scheduler, after, says):
+def test_an_incomplete_rollout_is_reported_with_the_reason(cluster_operator, kube_scheduler, after, says):
     judged = evaluate(cluster_operator, kube_scheduler, after)
     assert not judged["complete"]
     assert says in judged["message"]
 
 
-def test_failing_says_why():
+def test_a_failing_rollout_is_reported_with_the_reason():
     judged = evaluate(operator(), scheduler(7, 7, 6, lastFailedRevision=7, lastFailedRevisionErrors=["no space left"]))
     assert judged["failing"] == "node-3 could not be updated to revision 7: no space left"
     # What failed before is no news once it worked, nor is an older revision's failure.

@@ -43,7 +43,7 @@ def test_a_hosted_control_plane_is_configured_elsewhere():
 
 
 @pytest.mark.parametrize("cluster", [Cluster("HighlyAvailable"), Cluster(), Cluster(error=ApiError(403, "Forbidden", "no"))])
-def test_others_are_not(cluster):
+def test_clusters_without_openshifts_scheduler_operator_are_rejected(cluster):
     with pytest.raises(ClusterError, match="this is no OpenShift with a kube-scheduler operator"):
         read_state(cluster, {})
 

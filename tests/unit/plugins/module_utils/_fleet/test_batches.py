@@ -14,7 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._fleet.batches impo
     ("given", "sizes"),
     [(1, [1]), ("2", ["2"]), ("30%", ["30%"]), ([1, "100%"], [1, "100%"])],
 )
-def test_sizes(given, sizes):
+def test_batch_sizes_are_accepted_alone_and_in_lists(given, sizes):
     assert batches(given) == sizes
 
 

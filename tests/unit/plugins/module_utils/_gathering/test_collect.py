@@ -97,7 +97,7 @@ def test_olm_and_openshift_where_they_are_served(tmp_path):
     assert {entry["file"] for entry in result["files"]} == names - {"index.json", "index.md"}
 
 
-def test_plain_kubernetes(tmp_path):
+def test_no_objects_of_openshift_or_olm_are_gathered_on_plain_kubernetes(tmp_path):
     result, names = gathered(Server(set()), tmp_path)
     assert not {name for name in names if any(plural in name for plural in OLM)} | (OPENSHIFT & names)
     assert not [entry for entry in result["missing"] if "operators.coreos.com" in entry["source"]]
@@ -211,7 +211,7 @@ def test_a_dump_is_compared_under_all_names_of_its_scheduler(tmp_path, monkeypat
     assert [entry for entry in result["missing"] if "the stream broke. The ephemeral container x" in entry["why"]]
 
 
-def test_dry(tmp_path):
+def test_a_dry_run_lists_the_files_and_writes_none(tmp_path):
     result, _names = gathered(Server(set()), tmp_path, dry=True)
     assert list(tmp_path.iterdir()) == []
     assert result["msg"].startswith("Would write")

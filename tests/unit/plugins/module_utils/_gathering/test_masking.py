@@ -213,11 +213,11 @@ def test_what_names_a_secret_stays():
         ("-----BEGIN CERTIFICATE-----\nMIIE", "-----BEGIN CERTIFICATE-----\nMIIE"),
     ],
 )
-def test_shapes(text, shown):
+def test_text_in_the_shape_of_a_credential_is_masked(text, shown):
     assert Masking().text(text) == shown
 
 
-def test_lines_of_logs():
+def test_credentials_in_log_lines_are_masked():
     log = "fine\nI1122 a.go:1] x token=abc and more\n\tkeyData: abc\n"
     assert Masking().log(log) == "fine\nI1122 a.go:1] x token= ********\n\tkeyData: ********\n"
 

@@ -31,7 +31,7 @@ REGISTRY = "registry.example.com:5000/mirror"
         ("[::1]:5000/a:1", "[::1]:5000/a:1"),
     ],
 )
-def test_references(text, pull):
+def test_image_references_are_completed_for_the_pull(text, pull):
     assert parse(text).pull == pull
 
 
@@ -159,7 +159,7 @@ def test_a_catalog_names_its_bundles_and_what_they_need():
         mirroring.catalog_images(CATALOG, "mine")
 
 
-def test_auth_file():
+def test_the_auth_file_contains_the_encoded_credentials_of_each_registry():
     text = auth_file({"r.example.com:5000/": {"username": "u", "password": "p:w"}}, "v")
     assert b64decode(json.loads(text)["auths"]["r.example.com:5000"]["auth"]) == b"u:p:w"
     assert json.loads(auth_file({}, "v")) == {"auths": {}}

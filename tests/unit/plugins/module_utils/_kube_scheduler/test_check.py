@@ -39,7 +39,7 @@ def place(finding) -> tuple:
         ("profiles:\n- schedulerName: 1:30\n", ("1:30",)),  # a number for PyYAML, a string for kube-scheduler
     ],
 )
-def test_scheduler_names(profiles, names):
+def test_scheduler_names_are_read_from_the_profiles(profiles, names):
     result = check(HEAD + profiles, None)
     assert (result.valid, result.findings, result.scheduler_names) == (True, (), names)
     assert result.api_version == "kubescheduler.config.k8s.io/v1"
@@ -70,7 +70,7 @@ def test_config_is_the_parsed_document():
         ("yes: 1\non: 2\n", ("duplicate-key", "true", 4, 1)),
     ],
 )
-def test_refused(profiles, expected):
+def test_invalid_fields_are_rejected_with_code_and_place(profiles, expected):
     assert place(the_finding(HEAD + profiles)) == expected
     assert not check(HEAD + profiles, None).valid
 
@@ -107,7 +107,7 @@ def test_refused(profiles, expected):
         (b"a: \xff\n", ("encoding", "", 1, 4), "UTF-8"),
     ],
 )
-def test_unusable_documents(text, expected, hint):
+def test_unusable_documents_are_rejected_with_place_and_hint(text, expected, hint):
     finding = check(text, None).findings[0]
     assert place(finding) == expected
     assert hint in finding.hint
@@ -168,13 +168,13 @@ def test_several_findings_at_once():
     ],
     ids=["lists", "mappings", "blocks", "aliases of aliases"],
 )
-def test_hostile_documents_end(text):
+def test_hostile_documents_are_rejected_within_two_seconds(text):
     started = time.thread_time()
     assert not check(text, None).valid
     assert time.thread_time() - started < 2
 
 
-def test_format():
+def test_a_finding_is_formatted_with_or_without_its_position():
     finding = Finding("error", "code", "is wrong", "a.b", 3, 4, "do this")
     assert finding.format("f.yaml") == "f.yaml:3:4: a.b: is wrong (do this)"
     assert finding.format("f.yaml", position=False) == "f.yaml: a.b: is wrong (do this)"

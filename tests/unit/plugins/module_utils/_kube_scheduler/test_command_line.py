@@ -47,7 +47,7 @@ def command(tmp_path, monkeypatch, capsys):
     return run
 
 
-def test_nothing_wrong(command):
+def test_a_valid_file_prints_nothing_and_exits_with_0(command):
     assert command(GOOD, "--kubernetes=1.31") == (0, "", "")
 
 
@@ -77,13 +77,13 @@ def test_file_that_is_no_text(command):
     assert (status, out.partition(" ")[0]) == (1, "config.yaml:4:1:")
 
 
-def test_standard_input(command, monkeypatch):
+def test_a_hyphen_reads_the_configuration_from_standard_input(command, monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(MISSPELT.encode())))
     status, out, _err = command("", "--kubernetes=1.31", files=("-",))
     assert (status, out.partition(" ")[0]) == (1, "-:9:15:")
 
 
-def test_plugins_and_flags(command, tmp_path):
+def test_plugins_image_and_flags_change_the_verdict(command, tmp_path):
     assert command(TRIMARAN, "--kubernetes=1.31")[0] == 1
     assert command(TRIMARAN, "--kubernetes=1.31", "--plugins=scheduler-plugins")[0] == 0
     assert command(TRIMARAN, "--image=registry.k8s.io/scheduler-plugins/kube-scheduler:v0.31.8")[0] == 0
@@ -96,7 +96,7 @@ def test_plugins_and_flags(command, tmp_path):
     assert command(late, "--kubernetes=1.31", "--flag=--leader-elect-renew-deadline=10s")[0] == 0
 
 
-def test_json(command):
+def test_json_output_contains_findings_and_the_completed_configuration(command):
     status, out, _err = command(MISSPELT, "--kubernetes=1.31", "--format=json")
     (report,) = json.loads(out)
     assert (status, report["file"], report["valid"], report["starts"]) == (1, "config.yaml", False, False)
@@ -115,7 +115,7 @@ def test_complete_is_what_it_means_and_stays_so(command):
     assert "NodeResourceFit" in err
 
 
-def test_convert(command):
+def test_convert_prints_the_new_configuration_and_reports_each_change(command):
     status, out, err = command(GOOD.replace("/v1", "/v1beta3"), "--convert=1.31")
     assert (status, out) == (0, GOOD)
     assert "config.yaml: exact: apiVersion: " in err
@@ -126,7 +126,7 @@ def test_convert_reads_by_the_documents_own_version_where_the_given_release_does
     assert (status, out) == (0, GOOD)
 
 
-def test_diff(command, tmp_path):
+def test_diff_prints_the_differences_of_files_and_of_releases(command, tmp_path):
     (tmp_path / "before.yaml").write_text(GOOD)
     after = GOOD + "        weight: 5\n"
     assert command(after, "--kubernetes=1.31", "--diff=before.yaml")[:2] == (0, "a: score: NodeResourcesFit: changed: 1 -> 5\n")
@@ -175,7 +175,7 @@ def test_without_a_release_it_says_what_is_not_checked(command):
         ([], "/no/file: No such file"),
     ],
 )
-def test_wrong_usage(command, arguments, said):
+def test_wrong_usage_exits_with_2_and_names_the_mistake(command, arguments, said):
     files = ("/no/file",) if not arguments else ("config.yaml",)
     status, out, err = command(GOOD, *arguments, files=files)
     assert (status, out) == (2, "")
@@ -279,7 +279,7 @@ def test_encoded_texts_are_read(command, kind):
     )
 
 
-def test_lists_and_json(command):
+def test_config_maps_in_lists_and_in_json_are_checked(command):
     objects = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"config.yaml": MISSPELT}} for name in "ab"]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [*objects, {"apiVersion": "v1", "kind": "Pod"}]})
     for written in (text, yaml.safe_dump(json.loads(text), default_style='"')):
@@ -433,7 +433,7 @@ def test_a_template_is_called_a_template(command, text):
     assert "helm template" in out
 
 
-def test_github(command):
+def test_github_output_places_an_annotation_in_the_file(command):
     status, out, _err = command(config_map(MISSPELT), "--kubernetes=1.31", "--format=github")
     assert status == 1
     assert out.startswith(
@@ -442,7 +442,7 @@ def test_github(command):
     assert len(out.splitlines()) == 1
 
 
-def test_sarif(command):
+def test_sarif_output_contains_the_place_and_the_rule_of_each_finding(command):
     _status, out, _err = command(MISSPELT, "--image=k8s.gcr.io/kube-scheduler:v1.31.0", "--format=sarif")
     (run,) = json.loads(out)["runs"]
     places = {
@@ -465,7 +465,7 @@ def test_sarif_has_the_names_of_files_as_uris(name, uri):
     assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri
 
 
-def test_junit(command):
+def test_junit_output_marks_an_invalid_configuration_as_a_failure(command):
     text = config_map(MISSPELT.replace("NodeResourceFit", "<&\x07>")) + "---\n" + config_map(GOOD, "two")
     status, out, _err = command(text, "--kubernetes=1.31", "--format=junit")
     root = ElementTree.fromstring(out)
@@ -474,7 +474,7 @@ def test_junit(command):
     assert [name for name, case in cases.items() if case.find("failure") is not None] == [next(iter(cases))]
 
 
-def test_needs_no_ansible(root, tmp_path):
+def test_the_command_runs_without_ansible(root, tmp_path):
     """as pre-commit installs it: the package alone, under a name of its own"""
     (tmp_path / "osso_kube_scheduler").symlink_to(root / "plugins/module_utils/_kube_scheduler")
     (tmp_path / "ansible.py").write_text("raise ImportError('there is no Ansible')")

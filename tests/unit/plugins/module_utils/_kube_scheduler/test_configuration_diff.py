@@ -113,7 +113,7 @@ def test_a_warning_that_is_new():
     assert (first.where, first.what, first.name) == ("warning", ADDED, "parallelism")
 
 
-def test_fields():
+def test_changed_fields_are_reported_with_both_values():
     found = differences("leaderElection: {leaseDuration: 20s}\n", "parallelism: 4\n")
     assert found == [
         Difference("", "parallelism", CHANGED, "", 16, 4),
@@ -125,7 +125,7 @@ def test_fields():
     ]
 
 
-def test_plugins_and_weights():
+def test_added_removed_and_reweighted_plugins_are_reported():
     found = differences(
         profiles("plugins: {score: {disabled: [{name: ImageLocality}]}}"),
         profiles("plugins: {score: {enabled: [{name: NodeAffinity, weight: 7}]}, postFilter: {disabled: [{name: '*'}]}}"),
@@ -153,7 +153,7 @@ def test_order_is_compared_where_it_has_an_effect():
     assert differences(profiles("plugins: {score: {enabled: [{name: ImageLocality, weight: 1}]}}"), profiles("plugins: {}")) == []
 
 
-def test_arguments_of_plugins():
+def test_changed_and_removed_plugin_arguments_are_reported():
     before = profiles("pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: [a/b]}}]")
     after = profiles(
         "pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}}]"

@@ -93,7 +93,7 @@ def test_kube_scheduler_reads_what_was_given(value):
     assert result.config == {**CONFIG, "value": value, "list": [value]}
 
 
-def test_normalize():
+def test_normalize_removes_byte_order_marks_and_unifies_line_ends():
     assert normalize("\ufeffa: 1\r\nb: 2\r\n\r\n") == "a: 1\nb: 2\n"
     assert normalize("a: 1") == "a: 1\n"
 

@@ -188,7 +188,7 @@ delayCacheUntilActive: true
 
 @pytest.mark.parametrize("null", ["null", "~", ""])
 @pytest.mark.parametrize("field", ["parallelism", "leaderElection", "enableProfiling", "profiles", "extenders", "percentageOfNodesToScore"])
-def test_null_is_absent(field, null):
+def test_a_field_that_is_null_is_treated_as_absent(field, null):
     assert accepted(f"{field}: {null}\n") == {}
 
 
@@ -223,14 +223,14 @@ def test_null_is_absent(field, null):
         ("extenders: [{managedResources: [{name: 1}]}]\n", "extenders[0].managedResources[0].name", "is a number, not a string"),
     ],
 )
-def test_wrong_types(body, path, message):
+def test_a_value_of_the_wrong_type_is_rejected_with_a_hint(body, path, message):
     finding = the_finding(body)
     assert (finding.path, finding.message) == (path, message)
     assert finding.hint
 
 
 @pytest.mark.parametrize(("field", "limit"), [("parallelism", 2**31), ("percentageOfNodesToScore", 2**31), ("podMaxBackoffSeconds", 2**63)])
-def test_range_of_integers(field, limit):
+def test_integers_outside_their_range_are_rejected(field, limit):
     assert accepted(f"{field}: {limit - 1}\n") == {field: limit - 1}
     assert accepted(f"{field}: {-limit}\n") == {field: -limit}
     for number in (limit, -limit - 1):
@@ -262,7 +262,7 @@ def test_bytes_may_be_a_list_of_numbers():
         ),
     ],
 )
-def test_unknown_fields(body, path, hint):
+def test_an_unknown_field_is_rejected_with_a_hint(body, path, hint):
     finding = the_finding(body)
     assert (finding.code, finding.path) == ("unknown-field", path)
     assert finding.hint.startswith(hint)
@@ -342,7 +342,7 @@ def test_no_arguments_are_empty_arguments(args):
     assert accepted("profiles: [{pluginConfig: [{name: NodeResourcesFit}]}]\n")["profiles"][0]["pluginConfig"][0]["args"] == {}
 
 
-def test_arguments_are_typed():
+def test_plugin_arguments_are_decoded_by_their_types():
     assert decoded_args("DynamicResources", "{filterTimeout: 1m}") == {"filterTimeout": Duration(60 * 10**9)}
     assert decoded_args("DynamicResources", "{filterTimeout: null}") == {}
     fit = "{scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 5}]}}"
@@ -382,7 +382,7 @@ def test_arguments_of_scheduler_plugins_are_typed_only_with_them():
     assert finding.path == "profiles[0].pluginConfig[0].args.watcherAddress"
 
 
-def test_quantities():
+def test_quantities_in_plugin_arguments_are_parsed_or_rejected():
     args = decoded_args("TargetLoadPacking", "{defaultRequests: {cpu: 500m, memory: 2, b: 1.5, c: null}}", plugins=SCHEDULER_PLUGINS)
     assert {name: str(value) for name, value in args["defaultRequests"].items()} == {"cpu": "500m", "memory": "2", "b": "1500m", "c": "0"}
     assert isinstance(args["defaultRequests"]["cpu"], Quantity)
@@ -450,7 +450,7 @@ def test_numbers_in_untyped_arguments_up_to_1_22():
     accepted(body, 23)
 
 
-def test_custom_plugins():
+def test_arguments_of_custom_plugins_are_decoded_by_their_declared_types():
     custom = (
         CustomPlugin("Mine", ("score",), {"address": "string", "limits": "[]int32", "resources": "[]ResourceSpec", "wait": "*duration"}),
         CustomPlugin("Opaque", ("score",)),

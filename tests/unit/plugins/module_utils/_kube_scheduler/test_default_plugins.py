@@ -100,7 +100,7 @@ def test_a_deferred_pod_is_found_before_it_does_not_fit():
     assert names(defaults("v1", Target(36))["multiPoint"])[2:4] == ["NodeUnschedulable", "NodeName"]
 
 
-def test_scores_by_default():
+def test_default_weights_of_scores_depend_on_the_version():
     def weights(version, minor):
         return {entry.name: entry["weight"] for entry in defaults(version, Target(minor))["score"]}
 

@@ -38,7 +38,7 @@ def complete_args(plugin, args="{}", *more, **kwargs):
 
 
 @pytest.mark.parametrize("minor", range(21, 37))
-def test_an_empty_document(minor):
+def test_an_empty_document_is_completed_with_all_defaults(minor):
     for version in Target(minor).served:
         config = complete("", minor, version)
         assert [profile["schedulerName"] for profile in config.pop("profiles")] == ["default-scheduler"]
@@ -123,7 +123,7 @@ def test_scheduler_name_of_the_only_profile(profiles, names):
         ("host:port", "host:port", "host:port"),
     ],
 )
-def test_bind_addresses(written, v1beta1, v1beta2):
+def test_bind_addresses_are_completed_as_each_version_does(written, v1beta1, v1beta2):
     for field in ("healthzBindAddress", "metricsBindAddress"):
         for minor in (21, 22):
             assert complete(f"{field}: '{written}'\n", minor, "v1beta1")[field] == v1beta1
@@ -152,7 +152,7 @@ def test_no_host_and_port(wrong):
         ("", False),
     ],
 )
-def test_addresses_of_hosts(text, is_ip):
+def test_ip_addresses_are_distinguished_from_other_text(text, is_ip):
     assert addresses.is_ip(text) == is_ip
 
 
@@ -193,7 +193,7 @@ def test_addresses_of_hosts(text, is_ip):
         ("DynamicResources", "{filterTimeout: 0s}", {"filterTimeout": 0}),
     ],
 )
-def test_arguments(plugin, args, completed):
+def test_plugin_arguments_are_completed_with_defaults(plugin, args, completed):
     assert complete_args(plugin, args) == completed
 
 
@@ -225,7 +225,7 @@ def test_weights_of_the_plugins_before_scoring_strategies():
         ("v1beta2", "{defaultConstraints: [{}]}", "System"),
     ],
 )
-def test_spreading_by_version(version, args, kind):
+def test_the_default_type_of_spreading_depends_on_the_version(version, args, kind):
     assert complete_args("PodTopologySpread", args, 22, version)["defaultingType"] == kind
 
 
@@ -305,7 +305,7 @@ def test_arguments_of_scheduler_plugins(plugin, args, completed):
     assert complete_args(plugin, args, plugins=SCHEDULER_PLUGINS) == completed
 
 
-def test_target_load_packing():
+def test_target_load_packing_is_completed_with_defaults():
     args = complete_args("TargetLoadPacking", "{targetUtilization: -1}", plugins=SCHEDULER_PLUGINS)
     assert {name: str(quantity) for name, quantity in args.pop("defaultRequests").items()} == {"cpu": "1"}
     assert args == {
@@ -326,7 +326,7 @@ def test_target_load_packing():
         ("{metricProvider: {type: SignalFx}}", {"type": "SignalFx"}),
     ],
 )
-def test_metric_providers(args, provider):
+def test_the_metric_provider_is_completed_with_defaults(args, provider):
     for plugin in ("TargetLoadPacking", "LoadVariationRiskBalancing", "LowRiskOverCommitment"):
         assert complete_args(plugin, args, plugins=SCHEDULER_PLUGINS)["metricProvider"] == provider
 
@@ -345,7 +345,7 @@ def test_skipping_verification_is_no_default_before_0_23():
         (33, "v1", {"permitWaitingTimeSeconds": 60, "podGroupBackoffSeconds": 0}),
     ],
 )
-def test_coscheduling_by_release(minor, version, completed):
+def test_defaults_of_coscheduling_depend_on_the_release(minor, version, completed):
     assert complete_args("Coscheduling", "{}", minor, version, SCHEDULER_PLUGINS) == completed
 
 

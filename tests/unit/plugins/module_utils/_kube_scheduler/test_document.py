@@ -198,7 +198,7 @@ YAML = {
 
 
 @pytest.mark.parametrize(("text", "expected"), [case for cases in YAML.values() for case in cases])
-def test_yaml(text, expected):
+def test_yaml_is_parsed_as_kube_scheduler_parses_it(text, expected):
     assert outcome(text) == expected
 
 
@@ -235,7 +235,7 @@ JSON = [
 
 
 @pytest.mark.parametrize(("text", "expected"), JSON)
-def test_json(text, expected):
+def test_json_is_parsed_as_kube_scheduler_parses_it(text, expected):
     assert outcome(text) == expected
 
 
@@ -270,7 +270,7 @@ def outcome(text, minor=None):
 # --- the tree ---
 
 
-def test_places():
+def test_keys_and_values_in_yaml_have_line_and_column():
     root, _findings = parse("# c\na: 1\nb:\n  - 'x'\n  - c: {d: e}\n")
     key, b = root.entries["b"]
     assert (root.place, key, b.place) == ((2, 1), (3, 1), (4, 3))
@@ -279,7 +279,7 @@ def test_places():
     assert (key, c.place, c.entries["d"][0], c.entries["d"][1].place) == ((5, 5), (5, 8), (5, 9), (5, 12))
 
 
-def test_places_in_json():
+def test_keys_and_values_in_json_have_line_and_column():
     root, _findings = parse('{\n  "a": [1,\n    {"b": 2}]\n}')
     key, a = root.entries["a"]
     assert (root.place, key, a.place, a.items[0].place, a.items[1].entries["b"][0]) == ((1, 1), (2, 3), (2, 8), (2, 9), (3, 6))
@@ -369,7 +369,7 @@ def test_errors_have_a_place_and_a_remedy(text, code, place, hint):
 @pytest.mark.parametrize(
     "text", ["a: !!int s3cret\n", "a: 's3cret\n", "a: [s3cret: x: y]\n", "{s3cret}", "a: *s3cret\n", "a: !!binary s3cret!\n"]
 )
-def test_errors_quote_nothing(text):
+def test_parse_errors_do_not_quote_the_text(text):
     with pytest.raises(NotYaml) as error:
         parse(text)
     assert "s3cret" not in error.value.finding.format()
@@ -424,6 +424,6 @@ def test_a_million_characters_in_one_scalar():
         assert len(parse("a: " + text)[0].value["a"]) == len(text.replace("\n  ", " ").rstrip())
 
 
-def test_unprintable():
+def test_the_path_of_an_unprintable_character_is_found():
     assert unprintable({"a": ["x\n\t\x1f\x85\u00e9\U0001f600", {"b": "\x7f"}], "c": 1}) == ("a", 1, "b")
     assert unprintable({"a": ["x\ny", None, 1.5, True]}) is None

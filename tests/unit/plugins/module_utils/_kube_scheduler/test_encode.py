@@ -39,7 +39,7 @@ def completed_args(plugin, args="{}", *more, **kwargs):
     return args
 
 
-def test_an_empty_document():
+def test_an_empty_document_is_written_with_all_defaults():
     config = completed()
     (profile,) = config.pop("profiles")
     assert profile.pop("schedulerName") == "default-scheduler"
@@ -100,7 +100,7 @@ def test_every_plugin_has_a_weight():
     }
 
 
-def test_extenders():
+def test_extenders_are_written_with_their_defaults():
     config = completed("extenders: [{}, {tlsConfig: {}, weight: 0, filterVerb: f, managedResources: [{name: a/b}], httpTimeout: 1500ms}]\n")
     assert config["extenders"] == [
         {"urlPrefix": "", "httpTimeout": "5s"},
@@ -171,7 +171,7 @@ def test_default_arguments_on_1_21():
         ("VolumeBinding", "{shape: []}", {"bindTimeoutSeconds": 600}),
     ],
 )
-def test_arguments(plugin, args, written):
+def test_plugin_arguments_are_written_as_kube_scheduler_writes_them(plugin, args, written):
     assert completed_args(plugin, args) == written
 
 
@@ -200,7 +200,7 @@ def test_fields_that_the_internal_type_lacks_are_lost(minor, version, kept):
     assert args.get("deniedPGExpirationTimeSeconds") == (5 if kept else None)
 
 
-def test_it_is_json():
+def test_the_completed_configuration_can_be_written_as_json():
     config = completed(
         "clientConnection: {qps: 0.1}\nleaderElection: {leaseDuration: 1h}\n", ("TargetLoadPacking",), plugins=SCHEDULER_PLUGINS
     )

@@ -125,7 +125,7 @@ def test_releases_that_have_a_flag(flag, first, last):
     assert [minor for minor in range(21, 38) if not problems(minor, flag)] == list(range(first, last + 1))
 
 
-def test_the_insecure_port():
+def test_the_insecure_port_must_be_zero_since_1_23():
     assert problems(22, "--port=10251") == []
     assert problems(22, "--port=70000") == ["--port 70000 must be between 0 and 65535, inclusive"]
     assert problems(23, "--port=10251") == ["port: invalid port value 10251: only zero is allowed"]

@@ -51,7 +51,7 @@ def profile(name=None, plugin_config=None, **points):
     return {**({"schedulerName": name} if name else {}), "plugins": points, **({"pluginConfig": plugin_config} if plugin_config else {})}
 
 
-def test_default_profile():
+def test_the_default_profile_runs_the_default_plugins_in_order():
     built = Built([{}])
     assert built.errors == []
     assert built.at("score") == [
@@ -130,7 +130,7 @@ def test_an_unknown_plugin_in_multi_point_is_reported_once():
     assert built.findings[0].hint == "did you mean NodeAffinity?"
 
 
-def test_without_default_plugins():
+def test_without_default_plugins_queue_sort_and_bind_must_be_enabled():
     built = Built([profile(multiPoint=of(disabled=["*"]))])
     assert built.errors == [("queue-sort", "profiles[0].plugins.queueSort"), ("no-bind", "profiles[0].plugins.bind")]
     assert Built([profile(multiPoint=of("PrioritySort", "DefaultBinder", disabled=["*"]))]).errors == []
@@ -139,7 +139,7 @@ def test_without_default_plugins():
 # --- single points ---
 
 
-def test_an_unknown_plugin():
+def test_an_unknown_plugin_is_rejected_with_its_likely_origin():
     built = Built([profile(score=of("ImageLocality", "TargetLoadPacking"))])
     assert built.errors == [("unknown-plugin", "profiles[0].plugins.score.enabled[1].name")]
     assert built.findings[0].message == 'ScorePlugin "TargetLoadPacking" does not exist'
@@ -181,7 +181,7 @@ def test_v1beta1_refuses_a_default_plugin_that_is_enabled_again(kubernetes):
     assert Built([profile(score=of("ImageLocality", disabled=["ImageLocality"]))], kubernetes, "v1beta1").errors == []
 
 
-def test_custom_plugins():
+def test_custom_plugins_run_only_at_their_extension_points():
     plugins = {"extra": [{"name": "MyScore", "points": ["score"]}]}
     assert Built([profile(score=of(("MyScore", 4)))], plugins=plugins).at("score")[-1] == ("MyScore", 4)
     assert Built([profile(filter=of("MyScore"))], plugins=plugins).errors[0][0] == "wrong-extension-point"
@@ -208,7 +208,7 @@ def test_no_queue_sort_plugin(kubernetes):
     assert built.errors == [("queue-sort", "profiles[0].plugins.queueSort")]
 
 
-def test_no_bind_plugin():
+def test_a_profile_without_a_bind_plugin_is_rejected():
     assert Built([profile(bind=of(disabled=["DefaultBinder"]))]).errors == [("no-bind", "profiles[0].plugins.bind")]
 
 
@@ -306,7 +306,7 @@ def test_up_to_1_21_default_arguments_are_checked_when_the_plugin_is_built():
     assert built.errors == [("required", "profiles[0].plugins.score.enabled[0].name")]
 
 
-def test_repeated_arguments():
+def test_repeated_arguments_of_a_plugin_are_rejected():
     twice = [{"name": "NodeName"}, {"name": "NodeName"}]
     assert Built([profile(plugin_config=twice)], "1.21", "v1beta1").errors == [("duplicate", "profiles[0].pluginConfig[1]")]
 

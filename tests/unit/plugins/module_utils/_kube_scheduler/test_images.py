@@ -35,7 +35,7 @@ DIGEST = "@sha256:" + "0" * 64
         ("quay.io/openshift/origin-hyperkube:5.0", "1.36", "in-tree"),
     ],
 )
-def test_known(reference, kubernetes, plugins):
+def test_release_and_plugins_are_derived_from_the_image_reference(reference, kubernetes, plugins):
     assert identify(reference) == (kubernetes, plugins, "")
 
 
@@ -93,7 +93,7 @@ def codes(*args):
         ("eu.gcr.io/k8s-artifacts-prod/kube-scheduler:v1.21.0", "registry.k8s.io/kube-scheduler:v1.21.0"),
     ],
 )
-def test_frozen_registry(reference, instead):
+def test_a_frozen_registry_is_a_warning_with_its_replacement(reference, instead):
     (finding,) = check_image(reference, None)
     assert (finding.severity, finding.code, finding.hint) == ("warning", "frozen-registry", f"use {instead}")
 
@@ -108,7 +108,7 @@ def test_a_release_image_contains_no_scheduler(release):
 
 
 @pytest.mark.parametrize("registry", ["registry.k8s.io", "k8s.gcr.io.example.com", "mirror.example.com/k8s.gcr.io"])
-def test_living_registry(registry):
+def test_other_registries_cause_no_warning(registry):
     assert codes(f"{registry}/kube-scheduler:v1.31.0", "1.31") == []
 
 

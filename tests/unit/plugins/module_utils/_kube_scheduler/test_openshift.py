@@ -56,7 +56,7 @@ RELEASES = [release for release in OPENSHIFT if release >= table.OLDEST]
 @pytest.mark.parametrize(
     ("profile", "profiles"), [("", None), ("LowNodeUtilization", None), ("HighNodeUtilization", HIGH), ("NoScoring", NONE)]
 )
-def test_recorded_texts(minor, profile, profiles):
+def test_profiles_match_the_recorded_text_of_each_release(minor, profile, profiles):
     expected = {**json.loads(LOW), **({"profiles": json.loads(profiles)} if profiles else {})}
     assert rendered(f"4.{minor}", profile) == expected
 
@@ -93,7 +93,7 @@ def test_kube_scheduler_of_the_release_accepts_it(release, profile):
     assert judged.valid, judged.findings
 
 
-def test_dynamic_resource_allocation():
+def test_the_plugin_dynamic_resources_is_added_only_from_4_16_to_4_20():
     """F132: 4.16 to 4.20 put the plugin into the first profile, and make one where there is none; later releases do nothing"""
     for minor in range(16, 21):
         (profile,) = rendered(f"4.{minor}", "", dynamic_resource_allocation=True)["profiles"]
@@ -109,7 +109,7 @@ def test_dynamic_resource_allocation():
     ("text", "release"),
     [("4.18", (4, 18)), ("4.18.3", (4, 18)), ("openshift-4.18", (4, 18)), ("4.18.0-rc.1", (4, 18)), ("5.0.0-ec.2", (5, 0))],
 )
-def test_releases(text, release):
+def test_releases_are_parsed_from_version_texts(text, release):
     assert release_of(text) == release
 
 

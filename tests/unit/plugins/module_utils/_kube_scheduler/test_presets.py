@@ -84,7 +84,7 @@ def test_what_needs_scheduler_plugins_is_refused_without(name):
 
 
 @pytest.mark.parametrize("name", OPTIONAL)
-def test_optional_parameters(name):
+def test_optional_parameters_change_the_arguments_and_stay_valid(name):
     result = verdict(name, max(RELEASES), **OPTIONAL[name])
     assert (result.starts, result.findings) == (True, ())
     assert args(name, **OPTIONAL[name]) != args(name)
@@ -92,7 +92,7 @@ def test_optional_parameters(name):
 
 @pytest.mark.parametrize("source", SOURCES, ids="-".join)
 @pytest.mark.parametrize("name", WITH_LOAD)
-def test_sources_of_load(name, source):
+def test_presets_with_load_are_valid_with_each_source_of_load(name, source):
     result = verdict(name, max(RELEASES), **source)
     # A token that stands in the configuration is warned of, wherever it comes from.
     assert [finding for finding in result.findings if finding.code != "secret-in-clear"] == []
@@ -130,7 +130,7 @@ def test_spreading_is_what_kube_scheduler_does_anyway():
     assert profile("low_node_utilization") == {"schedulerName": "secondary-scheduler"}
 
 
-def test_nothing_scores():
+def test_the_preset_no_scoring_keeps_filters_and_no_scores():
     effective = verdict("no_scoring", NEWEST).effective["secondary-scheduler"]
     assert not effective.get("score")
     assert effective["filter"]

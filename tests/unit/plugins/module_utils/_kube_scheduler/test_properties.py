@@ -51,20 +51,20 @@ def well_formed(result, text):
 
 @SOME
 @given(st.binary(max_size=300), TARGETS)
-def test_no_bytes_raise(data, target):
+def test_no_sequence_of_bytes_raises_an_exception(data, target):
     well_formed(check(data, f"1.{target[0]}", target[1]), data)
 
 
 @SOME
 @given(st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=40).map("".join)), st.booleans(), TARGETS)
-def test_no_text_raises(text, headed, target):
+def test_no_text_raises_an_exception(text, headed, target):
     text = HEAD + text if headed else text
     well_formed(check(text, f"1.{target[0]}", target[1]), text)
 
 
 @SOME
 @given(st.dictionaries(KEYS, ANYTHING, max_size=5), TARGETS, st.data())
-def test_no_structure_raises(fields, target, data):
+def test_no_structure_of_fields_raises_an_exception(fields, target, data):
     version = data.draw(st.sampled_from(generate.served(target[0])))
     head = {"apiVersion": f"kubescheduler.config.k8s.io/{version}", "kind": "KubeSchedulerConfiguration"}
     text = json.dumps({**head, **fields}, ensure_ascii=data.draw(st.booleans()))
@@ -73,7 +73,7 @@ def test_no_structure_raises(fields, target, data):
 
 @SOME
 @given(st.lists(st.text(max_size=40), max_size=4), TARGETS)
-def test_no_flags_raise(flags, target):
+def test_no_list_of_flags_raises_an_exception(flags, target):
     check(HEAD, f"1.{target[0]}", target[1], flags)
     check(HEAD, f"1.{target[0]}", target[1], [f"--{flag}" for flag in flags])
 

@@ -61,11 +61,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.sca
         ("<<", "<<"),
     ],
 )
-def test_resolve(text, value):
+def test_plain_scalars_have_the_types_that_go_yaml_gives_them(text, value):
     assert (type(resolve(text)), resolve(text)) == (type(value), value)
 
 
-def test_not_a_number():
+def test_nan_is_read_as_a_float():
     assert math.isnan(resolve(".NaN"))
 
 
@@ -91,7 +91,7 @@ def test_a_very_long_number_is_no_work():
         ("tag:yaml.org,2002:map", "1", "1"),
     ],
 )
-def test_resolve_tagged(tag, text, value):
+def test_tagged_scalars_have_the_types_that_go_yaml_gives_them(tag, text, value):
     assert (type(resolve_tagged(tag, text)), resolve_tagged(tag, text)) == (type(value), value)
 
 

@@ -24,7 +24,7 @@ PLAIN = ["address", "keyFile", "certFile", "weight", "schedulerName", "metadata"
 
 
 @pytest.mark.parametrize("name", CREDENTIALS)
-def test_credentials(name):
+def test_values_of_credential_fields_are_masked_everywhere(name):
     assert is_secret(name)
     assert secret_texts({name: ["planted"]}) == {"planted"}
     assert "planted" not in "".join(masked(f"a: {{{name}: planted-1}}\n", f"a: {{{name}: planted-2}}\n"))
@@ -32,7 +32,7 @@ def test_credentials(name):
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_no_credentials(name):
+def test_values_of_other_fields_are_not_masked(name):
     assert not is_secret(name)
     assert secret_texts({name: ["planted"]}) == set()
     assert redacted(f"cannot use {name}: planted") == f"cannot use {name}: planted"

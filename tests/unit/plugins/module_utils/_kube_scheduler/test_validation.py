@@ -69,7 +69,7 @@ def test_fields_of_the_document(minor, fields, wrong):
         ("{leaderElect: false, leaseDuration: -1s, resourceLock: no-lock}", []),
     ],
 )
-def test_leader_election(minor, election, wrong):
+def test_durations_of_leader_election_are_validated_only_if_it_is_enabled(minor, election, wrong):
     assert errors({"leaderElection": yaml.safe_load(election)}, minor) == [("validate", f"leaderElection.{name}") for name in wrong]
 
 
@@ -99,7 +99,7 @@ def test_a_deadline_too_short_for_retries_validates_but_does_not_start(minor, de
     ("lock", "last"),
     [("leases", 36), ("endpoints", 23), ("configmaps", 23), ("endpointsleases", 26), ("configmapsleases", 26), ("Leases", 0)],
 )
-def test_resource_locks(minor, lock, last):
+def test_a_resource_lock_is_rejected_after_its_last_release(minor, lock, last):
     expected = [] if minor <= last else [("validate" if minor >= 27 else "build", "leaderElection.resourceLock")]
     assert errors({"leaderElection": {"resourceLock": lock}}, minor) == expected
 
@@ -151,7 +151,7 @@ def test_one_port_cannot_be_listened_on_twice(healthz, metrics, refused):
         ("[{schedulerName: a}, {schedulerName: b}, {schedulerName: a}]", ["profiles[2].schedulerName"]),
     ],
 )
-def test_scheduler_names(minor, profiles, wrong):
+def test_scheduler_names_must_be_present_and_unique(minor, profiles, wrong):
     assert errors(f"profiles: {profiles}", minor) == [("validate", path) for path in wrong]
 
 
@@ -215,7 +215,7 @@ def test_arguments_are_checked_even_if_the_plugin_is_disabled(minor):
 
 
 @pytest.mark.parametrize("minor", EVERY)
-def test_the_misnamed_plugin(minor):
+def test_a_plugin_name_that_ends_with_args_is_rejected_since_1_22(minor):
     found = errors("profiles: [{pluginConfig: [{name: NodeResourcesFitArgs, args: {}}]}]", minor)
     assert found == ([("validate", "profiles[0].pluginConfig[0].args")] if minor >= 22 else [])
 
@@ -293,7 +293,7 @@ def test_one_queue_sort_plugin(minor):
         ),
     ],
 )
-def test_extenders(minor, extenders, wrong):
+def test_invalid_extenders_are_rejected_at_the_invalid_field(minor, extenders, wrong):
     assert errors(f"extenders: {extenders}", minor) == [("validate", path) for path in wrong]
 
 

@@ -97,7 +97,7 @@ REQUIRED = "addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSel
         ("{matchFields: [{key: a, operator: Exists}]}", ["matchFields[0].operator"]),
     ],
 )
-def test_node_affinity(minor, term, wrong):
+def test_invalid_node_selector_terms_of_node_affinity_are_rejected(minor, term, wrong):
     args = {"addedAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [yaml.safe_load(term)]}}}
     stage = "validate" if minor >= 22 else "build"
     assert judge("NodeAffinity", args, minor) == [(stage, f"{REQUIRED}.{path}") for path in wrong]
@@ -120,7 +120,7 @@ def test_a_preferred_term_without_weight_is_not_looked_at(weight, refused):
         ("[{name: cpu}, {name: cpu}]", ["resources[1].name"]),
     ],
 )
-def test_balanced_allocation(minor, resources, wrong):
+def test_balanced_allocation_rejects_weights_and_repeated_resources(minor, resources, wrong):
     args = {"resources": yaml.safe_load(resources)}
     assert judge("NodeResourcesBalancedAllocation", args, minor) == [("validate", path) for path in wrong]
 
@@ -235,7 +235,7 @@ def test_plugins_of_1_22_and_before(plugin, args, wrong):
         ("podGroupRejectPercentage", -1, 34, 34),
     ],
 )
-def test_coscheduling(minor, name, value, field_since, since):
+def test_the_release_decides_if_coscheduling_rejects_a_value_out_of_range(minor, name, value, field_since, since):
     found = judge("Coscheduling", {name: value}, minor, "scheduler-plugins", "permit")
     if minor < field_since:
         assert found == [("decode", name)]
@@ -244,7 +244,7 @@ def test_coscheduling(minor, name, value, field_since, since):
 
 
 @pytest.mark.parametrize("minor", [22, 25, 31, 32, 34])
-def test_allocatable(minor):
+def test_allocatable_rejects_an_unknown_mode_and_a_missing_weight(minor):
     args = {"mode": "Max", "resources": [{"name": "cpu", "weight": 1}, {"name": "memory"}]}
     found = judge("NodeResourcesAllocatable", args, minor, "scheduler-plugins", "score")
     assert found == [("build", "mode"), ("build", "resources[1].weight")]
@@ -316,12 +316,12 @@ def test_the_load_is_watched_once_in_a_process(one_has_a_service):
         ("{WatcherAddress: x, NodePowerModel: {node: {k0: 1}}}", []),
     ],
 )
-def test_peaks(args, wrong):
+def test_peaks_requires_an_address_and_a_power_model(args, wrong):
     assert judge("Peaks", args, 34, "scheduler-plugins", "score") == [("build", path) for path in wrong]
 
 
 @pytest.mark.parametrize("minor", [22, 25, 34])
-def test_preemption_toleration(minor):
+def test_preemption_toleration_rejects_a_percentage_above_100(minor):
     found = judge("PreemptionToleration", {"minCandidateNodesPercentage": 101}, minor, "scheduler-plugins", "postFilter")
     assert found == [("build", "minCandidateNodesPercentage")]
 

@@ -51,7 +51,7 @@ SECOND = 10**9
         ("0.3333333333333333333h", 1200 * SECOND, "20m0s"),
     ],
 )
-def test_durations(text, nanoseconds, written):
+def test_durations_are_parsed_and_written_as_go_does(text, nanoseconds, written):
     duration = Duration.parse(text)
     assert (int(duration), str(duration)) == (nanoseconds, written)
 
@@ -72,7 +72,7 @@ def test_durations(text, nanoseconds, written):
         ('"s', 'time: invalid duration "\\"s"'),
     ],
 )
-def test_no_durations(text, message):
+def test_text_that_is_no_duration_is_rejected_as_go_does(text, message):
     with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
         Duration.parse(text)
 
@@ -114,7 +114,7 @@ def test_no_durations(text, message):
         ("1000e4294967297", "10e3"),  # the exponent is cut to 32 bits
     ],
 )
-def test_quantities(text, written):
+def test_quantities_are_written_in_canonical_form(text, written):
     assert str(Quantity.parse(text)) == written
 
 
@@ -135,7 +135,7 @@ def test_quantities(text, written):
         ("Pi", "unable to parse numeric part of quantity"),
     ],
 )
-def test_no_quantities(text, message):
+def test_text_that_is_no_quantity_is_rejected(text, message):
     with pytest.raises(ValueError, match=message):
         Quantity.parse(text)
 
@@ -157,7 +157,7 @@ def test_quantities_with_absurd_exponents_are_no_work():
     ("number", "rounded"),
     [(0.1, 0.1), (50, 50.0), (16777217, 16777216.0), (3.4028234e38, 3.4028235e38), (1e-45, 1e-45), (0.30000001192092896, 0.3)],
 )
-def test_float32(number, rounded):
+def test_numbers_are_rounded_to_single_precision(number, rounded):
     assert float32(number) == rounded
 
 
@@ -170,7 +170,7 @@ def test_float32_out_of_range():
     ("text", "written"),
     [("", ""), ("aGk=", "aGk="), ("aG\nk=\r\n", "aGk="), ("aGl=", "aGk="), ("aGVsbG8h", "aGVsbG8h")],
 )
-def test_base64(text, written):
+def test_base64_is_rewritten_in_canonical_form(text, written):
     assert base64_bytes(text) == written
 
 
@@ -180,7 +180,7 @@ def test_no_base64_and_never_quoted(text):
         base64_bytes(text)
 
 
-def test_quote():
+def test_quote_escapes_characters_as_go_does():
     assert (
         quote('a"\\\n\t\x00\x7f\u00e9\u200b\u2028\U000e0001\U0001f600')
         == '"a\\"\\\\\\n\\t\\x00\\x7f\u00e9\\u200b\\u2028\\U000e0001\U0001f600"'
@@ -188,7 +188,7 @@ def test_quote():
 
 
 @pytest.mark.parametrize("text", ["a", "A.b_c-1", "x" * 63, "example.com/gpu", "a-b.c/" + "x" * 63])
-def test_qualified_names(text):
+def test_valid_qualified_names_have_no_errors(text):
     assert qualified_name(text) == []
 
 
@@ -205,7 +205,7 @@ def test_qualified_names(text):
         ("a/b/c", ["a qualified name must consist of"]),
     ],
 )
-def test_no_qualified_names(text, errors):
+def test_invalid_qualified_names_have_all_their_errors(text, errors):
     assert [message[: len(expected)] for message, expected in zip_longest(qualified_name(text), errors, fillvalue="")] == errors
 
 

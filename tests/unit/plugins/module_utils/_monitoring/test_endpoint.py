@@ -43,7 +43,7 @@ def service(*ports, **annotations):
         (None, "", "http://prometheus.apps.example.com", ""),
     ],
 )
-def test_route(tls, path, url, authority):
+def test_url_and_authority_are_derived_from_the_tls_of_a_route(tls, path, url, authority):
     found, finding = of_route(route(tls, path=path))
     assert (found, finding) == (Endpoint(url, "Route", "openshift-monitoring", "prometheus-k8s", authority), None)
 
@@ -83,12 +83,12 @@ def test_route_that_is_not_admitted(ingress, why):
         ),
     ],
 )
-def test_service(ports, annotations, url):
+def test_url_and_authority_are_derived_from_the_ports_of_a_service(ports, annotations, url):
     found = of_service(service(*ports, **annotations))
     assert (found.url, found.authority) == (url, SERVICE if url.startswith("https") else "")
 
 
-def test_service_without_ports():
+def test_a_service_without_ports_has_no_endpoint():
     assert of_service(service()) is None
 
 
@@ -101,7 +101,7 @@ def test_service_without_ports():
         ({"serviceName": "mine"}, "http://mine.monitoring.svc:9090"),
     ],
 )
-def test_prometheus_object(spec, url):
+def test_the_url_is_derived_from_a_prometheus_object(spec, url):
     assert of_prometheus({"metadata": {"namespace": "monitoring", "name": "k8s"}, "spec": spec}).url == url
 
 
@@ -112,7 +112,7 @@ def test_prometheus_object_of_the_namespace_comes_first():
     assert choose([], "b") is None
 
 
-def test_given_url():
+def test_a_given_url_loses_its_trailing_slash():
     assert (endpoint_from("https://p.example.com/").url, str(endpoint_from("https://p.example.com"))) == (
         "https://p.example.com",
         "https://p.example.com",

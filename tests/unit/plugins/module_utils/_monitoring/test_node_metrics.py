@@ -40,7 +40,7 @@ def codes(findings):
     return {finding.code: finding.nodes for finding in findings}
 
 
-def test_all_is_there():
+def test_metrics_of_all_nodes_yield_no_finding():
     report, findings = judged({"node-1": 0.12345, "node-2": 0.5})
     assert findings == []
     assert report == {
@@ -98,7 +98,7 @@ def test_other_instances_are_no_fault():
     assert (findings, report["other_instances"]) == ([], ["gateway"])
 
 
-def test_old_samples():
+def test_old_samples_are_reported_with_node_and_age():
     _report, (finding,) = judged({"node-1": 0.1, "node-2": 0.1}, ages={"node-1": 700.4, "node-2": 5})
     assert (finding.code, finding.nodes) == ("metric-stale", ("node-1",))
     assert "700 s old for node-1" in finding.message
@@ -190,7 +190,7 @@ def test_without_nodes_only_the_metric_counts():
     assert judged({"node-1": 0.1}, known=[])[1] == []
 
 
-def test_what_plugins_need():
+def test_required_metrics_depend_on_the_enabled_plugins():
     assert needed(["TargetLoadPacking"]) == [CPU]
     assert needed(["TargetLoadPacking", "LowRiskOverCommitment"]) == [CPU, MEMORY]
     assert needed(["Coscheduling", "Unknown"]) == []

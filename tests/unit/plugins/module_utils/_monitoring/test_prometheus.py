@@ -90,7 +90,7 @@ def failure(connection, *args, **options) -> PrometheusError:
     return error.value
 
 
-def test_query(server):
+def test_queries_are_sent_by_post_or_get_with_the_token(server):
     server.answers += [(200, VECTOR), (200, VECTOR)]
     connection = Prometheus(f"{server.url}/prefix/", token="t0ken")
     assert connection.query('a{b="c"}') == [Sample({"instance": "n"}, 0.25)]
@@ -202,7 +202,7 @@ def test_what_is_no_url(url):
     assert (error.value.code, url in error.value.message) == ("bad-url", True)
 
 
-def test_nobody_there():
+def test_an_unreachable_server_is_reported():
     # The port is nobody else's meanwhile.
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))

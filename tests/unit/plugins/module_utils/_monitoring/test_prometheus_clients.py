@@ -38,7 +38,7 @@ def profiles(*presets):
         ([(PACKING, {}), (PACKING, {})], ["TargetLoadPacking"]),
     ],
 )
-def test_plugins_that_ask(presets, plugins):
+def test_plugins_that_query_prometheus_are_listed(presets, plugins):
     assert asking_prometheus(profiles(*presets)) == plugins
 
 

@@ -55,7 +55,7 @@ def test_nobody_sees_a_token_by_mistake():
     assert "s3cret" not in repr(tokens.token_from("s3cret")) + f"{tokens.token_from('s3cret')}"
 
 
-def test_request(server):
+def test_a_token_is_requested_for_a_service_account(server):
     answer = {"status": {"token": web_token(sub="system:serviceaccount:ns:reader"), "expirationTimestamp": "2026-11-20T18:00:00Z"}}
     server.answers.append((201, answer))
     token, finding = tokens.request(connect(server.url), {**ACCOUNT, "audiences": ["prometheus"]})
@@ -81,7 +81,7 @@ def test_request_that_is_refused(server, answer, code, hint):
     assert hint in finding.hint
 
 
-def test_secret(server):
+def test_a_token_is_read_from_a_secret(server):
     server.answers.append((200, stored("opaque\n")))
     token, finding = tokens.of_secret(connect(server.url), SECRET)
     assert (token.value, token.source, finding) == ("opaque", "Secret ns/reader-token", None)
@@ -102,7 +102,7 @@ def test_secret_without_a_token(server, answer, code):
     assert (token, finding.code) == (None, code)
 
 
-def test_legacy_secret(server):
+def test_the_legacy_token_is_found_by_name_and_type_of_its_secret(server):
     secrets = [
         stored("pull", name="prometheus-k8s-token-1", kind="kubernetes.io/dockercfg"),
         stored("other", name="alertmanager-token-x"),

@@ -169,7 +169,7 @@ def test_two_groups_are_named():
     ("some", "others", "common"),
     [([], ["a"], True), (["a"], [], True), (["a", "b"], ["b"], True), (["a"], ["b"], False)],
 )
-def test_namespaces_in_common(some, others, common):
+def test_an_empty_list_of_namespaces_overlaps_with_every_list(some, others, common):
     assert group.intersect(some, others) is common
 
 

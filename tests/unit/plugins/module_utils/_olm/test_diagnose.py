@@ -73,7 +73,7 @@ INSTALLED = {"state": "AtLatestKnown", "installedCSV": NAME, "currentCSV": NAME,
 COMING = {"state": "UpgradePending", "currentCSV": NAME, "installPlanRef": {"name": "install-1"}}
 
 
-def test_installed():
+def test_a_completed_installation_is_ready():
     assert verdict(subscription(**INSTALLED), plan("Complete"), csv=csv("Succeeded")).state == "ready"
 
 

@@ -48,7 +48,7 @@ OVERDUE = [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlin
         ({}, replace(UNKNOWN, valid=False, starts=False, image_answer=Answer(False, "no")), "hold", "ConfigInvalid"),
     ],
 )
-def test_action(spec, config, action, reason):
+def test_spec_and_verdict_decide_the_action_and_its_reason(spec, config, action, reason):
     decision = decide(facts(resource=resource(**spec), config=config))
     assert (decision.action, decision.reason) == (action, reason)
 
@@ -109,7 +109,7 @@ def test_an_image_newer_than_the_tables_is_not_held(version, plugins):
     assert decide(facts(resource=resource(annotations=annotations))).action == "apply"
 
 
-def test_override_problems_hold():
+def test_invalid_overrides_hold_the_rollout():
     decision = decide(facts(override_problems=("spec.unsupportedConfigOverrides.args is 1.",)))
     assert (decision.action, decision.reason) == ("hold", "OverridesInvalid")
 
@@ -125,7 +125,7 @@ def test_override_problems_hold():
         ({"mode": "HighlyAvailable", "highlyAvailableTopology": {"maxReplicas": 2}}, list("abc"), 2),
     ],
 )
-def test_U04_replicas(topology, eligible, replicas):
+def test_U04_replicas_follow_the_topology_and_the_eligible_nodes(topology, eligible, replicas):
     assert decide(facts(resource=resource(topology=topology), eligible=eligible)).replicas == replicas
 
 
@@ -387,7 +387,7 @@ def test_the_whole_decision_to_apply():
         ),
     ],
 )
-def test_messages_of_obstacles(given, reason, message):
+def test_each_obstacle_has_its_reason_and_message(given, reason, message):
     decision = decide(facts(**given))
     assert (decision.reason, decision.message) == (reason, message)
     assert decision.is_kept is False

@@ -98,7 +98,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("case", CHANGES)
-def test_conditions_tell_of(case):
+def test_changed_conditions_cause_events_and_unchanged_ones_none(case):
     before, after, wanted = CHANGES[case]
     assert of(before, after) == wanted
     assert of(after, after) == []

@@ -157,7 +157,7 @@ def test_the_controller_does_not_come_without_its_rights(role):
         (IMAGE, "registry.example.com/team/my-controller:v3", "registry.example.com/team/my-controller:v3"),
     ],
 )
-def test_the_controllers_image(image, annotation, expected):
+def test_the_controller_image_is_derived_or_given_by_an_annotation(image, annotation, expected):
     effective = enabled("Coscheduling")
     found = plugin_requirements.requirements_of(
         effective, facts(effective, image=image, **({"controller_image": annotation} if annotation else {}))

@@ -84,7 +84,7 @@ def test_nothing_is_read_where_nothing_is_to_be_filled():
     assert read(Cluster(), text="kind: KubeSchedulerConfiguration") is None
 
 
-def test_placeholders_are_filled():
+def test_placeholders_are_replaced_with_the_url_and_the_token():
     source = read(Cluster(ACCOUNT, CA), prometheus_ca="ca")
     assert source.problem == ""
     assert (source.url, source.token, source.issued, source.expires) == (URL, "token-1", NOW, "2026-01-02T01:00:00Z")
@@ -374,7 +374,7 @@ def test_a_prometheus_that_never_answers_keeps_a_new_rollout_away():
         ([OLD_TWICE, MISSING], "False", "MetricMissing", "Prometheus has no m: record it."),
     ],
 )
-def test_condition_metrics_available(findings, status, reason, said):
+def test_a_missing_metric_sets_the_condition_metrics_available_to_false(findings, status, reason, said):
     live = serving(requested_rollout(facts()))
     outcome = Outcome(resource=resource(), decision=decide(facts(metrics=findings, deployment=live)), deployment=live, metrics=findings)
     told = report(outcome)

@@ -30,7 +30,7 @@ def test_names_of_one_resource_are_not_those_of_another():
     assert len(roles) == len(set(roles))
 
 
-def test_one_finalizer():
+def test_all_files_use_the_same_finalizer():
     """The runner reads it from a file of its own, and a role in YAML selects by it."""
     (watch,) = yaml.safe_load((ROOT / "operator/watches.yaml").read_text())
     assert watch["finalizer"]["name"] == resource_names.FINALIZER
@@ -118,6 +118,6 @@ def test_the_names_of_the_resource_cluster_and_of_another():
     assert resource_names.annotations_of(resource()) == {}
 
 
-def test_names_that_fit():
+def test_only_short_labels_of_dns_are_usable_as_names():
     assert [resource_names.is_usable(name) for name in ("a", "0-a", "n" * 43)] == [True] * 3
     assert [resource_names.is_usable(name) for name in ("", "-a", "a-", "A", "a.b", "n" * 44)] == [False] * 6

@@ -35,7 +35,7 @@ def conditions(status):
     return {condition["type"]: (condition["status"], condition["reason"]) for condition in status["conditions"]}
 
 
-def test_serving():
+def test_an_available_scheduler_has_all_conditions_as_expected():
     status = report(outcome(deployment=serving(NEW), names=("batch",)))
     assert conditions(status) == {
         "Available": ("True", "AsExpected"),
@@ -103,7 +103,7 @@ def test_invalid_configuration_keeps_what_runs():
     assert status["generations"][0]["hash"] == "good"
 
 
-def test_removed():
+def test_a_removed_scheduler_is_unavailable_but_not_degraded():
     status = report(outcome(facts=facts(resource=resource(managementState="Removed"), config=None)))
     assert conditions(status)["Available"] == ("False", "Removed")
     assert conditions(status)["Progressing"] == ("False", "Removed")
@@ -173,7 +173,7 @@ def test_scheduler_that_crashes_later_is_degraded_and_rolls_nothing_out():
     assert conditions(status)["Degraded"] == ("True", "CrashLoopBackOff")
 
 
-def test_rolled_back():
+def test_a_rollback_is_reported_while_it_runs_and_when_it_is_over():
     old = requested_rollout(facts(config=replace(CONFIG, hash="old")))
     failure = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: m", crashes=3, pod="p")
     about = facts(deployment=deployment(NEW), failure=failure, memory=memory(old))
@@ -196,7 +196,7 @@ def test_overrides_are_not_upgradeable():
     assert conditions(report(outcome(overridden=True)))["Upgradeable"] == ("False", "UnsupportedConfigOverrides")
 
 
-def test_what_plugins_lack():
+def test_a_missing_requirement_of_a_plugin_is_reported_as_a_condition():
     missing = [{"plugin": "Coscheduling", "reason": "CRDMissing", "what": "PodGroup", "message": "PodGroup is missing."}]
     status = report(outcome(missing=missing))
     assert conditions(status)["PluginsReady"] == ("False", "CRDMissing")
@@ -212,7 +212,7 @@ def test_what_plugins_lack():
         (facts(resource=resource(managementState="Unmanaged", topology={"mode": "HighlyAvailable"})), ""),
     ],
 )
-def test_next_look(about, again):
+def test_the_topology_decides_when_the_next_reconcile_is_due(about, again):
     seen = outcome(facts=about)
     assert next_look(seen, report(seen)) == again
 

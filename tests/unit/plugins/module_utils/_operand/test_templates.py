@@ -30,7 +30,7 @@ def rendered(platform=None, needs=None, load_watcher=None, user="", **given):
     return {(one["kind"], one["metadata"]["name"]): one for one in manifests(template_variables(inputs, inputs.decision), user)}
 
 
-def test_a_plain_scheduler():
+def test_all_objects_of_a_scheduler_without_options_are_rendered():
     found = rendered(user="65532")
     assert {kind for kind, name in found} == {
         *("Deployment", "Secret", "ServiceAccount", "ClusterRoleBinding", "RoleBinding", "Role", "Service", "NetworkPolicy")

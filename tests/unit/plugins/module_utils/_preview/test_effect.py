@@ -44,7 +44,7 @@ def outcome(pods, placements, ties=None, baseline=None):
         (Placement(processed=False), {}, "not compared"),
     ],
 )
-def test_statuses(placement, ties, status):
+def test_the_status_of_a_pod_follows_from_its_placement_and_ties(placement, ties, status):
     (row,) = effect.report(outcome([pod("p", on="a")], {"p": placement}, ties))["pods"]
     assert (row["status"], row["before"], row["node"]) == (status, "a", placement.node)
 
@@ -81,7 +81,7 @@ def test_the_baseline_goes_before_the_present_node():
     assert (row["status"], row["current"], row["before"]) == ("same", "a", "b")
 
 
-def test_nodes_and_summary():
+def test_usage_of_nodes_and_the_summary_follow_from_the_placements():
     pods = [pod("one", on="a", cpu="1"), pod("two", on="a", cpu="1"), pod("victim", on="b")]
     placements = {"one": Placement("b", "", (("shop", "victim"),)), "two": Placement("", "no")}
     history = [Change(("shop", "victim"), by="shop-one"), Change(("shop", "one"), "b")]
@@ -215,7 +215,7 @@ def test_the_profile_of_a_pod():
     assert Candidate("candidate", "", "1.34", {}, ("x",)).profile_for("default-scheduler") == "x"
 
 
-def test_the_log():
+def test_scores_attempts_and_events_are_read_from_the_log():
     head = b"I1123 10:26:55.123456       1 schedule_one.go:882] "
     log = Log()
 
@@ -266,7 +266,7 @@ def test_scores_and_rejections_in_the_log():
     assert log.take_rejection(("shop", "p"), 0) is None
 
 
-def test_progress_is_rare(monkeypatch):
+def test_progress_is_shown_only_every_few_seconds(monkeypatch):
     shown, now = [], [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     report = progress.Progress(shown.append)

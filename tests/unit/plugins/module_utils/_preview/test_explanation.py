@@ -43,7 +43,7 @@ def test_each_change_is_the_only_one():
     assert all(spec["preemptionPolicy"] == "Never" for spec in found.values())
 
 
-def test_smaller_requests():
+def test_smaller_requests_reduce_only_cpu_and_memory():
     spec = pod("p", cpu="1")["spec"]
     spec["containers"][0]["resources"]["requests"]["example.com/gpu"] = "1"
     (container,) = explanation.smaller(spec)["containers"]

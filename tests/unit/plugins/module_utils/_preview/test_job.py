@@ -183,7 +183,7 @@ def test_bad_questions_have_an_error_as_their_answer(answered, monkeypatch):
         ({"limit": "x"}, 0, r"A bug of osso\.scheduler"),
     ],
 )
-def test_errors_are_answers(answered, options, cut, why):
+def test_errors_in_the_job_are_raised_with_their_messages(answered, options, cut, why):
     whole = parse(listed(node("a")), "list").write()
     found = answered({"candidate": {"image": IMAGE, "config_text": "x"}, "mode": "replace", **options}, whole[: len(whole) - cut])
     with pytest.raises(ClusterError, match=why):
@@ -412,7 +412,7 @@ AN_EXPLANATION = {
 }
 
 
-def test_an_explanation():
+def test_an_explanation_by_a_job_has_its_own_structure_and_options():
     """Has a structure of its own; its options are those of an explanation."""
     assert job._result("\n".join(in_pod.written({"result": AN_EXPLANATION})), "operator:1", job.EXPLAIN) == AN_EXPLANATION
     with pytest.raises(ClusterError, match=r"wrote a result of another version: result\.nodes\[0\]\.fits is missing, not a bool"):
@@ -470,7 +470,7 @@ def test_a_sandbox_that_shows_progress_has_more_time(monkeypatch):
     assert cluster.seen[-1] == "3 of 4 pods"
 
 
-def test_too_little_memory(monkeypatch):
+def test_a_job_that_runs_out_of_memory_is_reported_with_the_remedy(monkeypatch):
     cluster = Cluster(monkeypatch, states={"preview": ended(137, reason="OOMKilled")}, namespace=HERE)
     with pytest.raises(ClusterError, match=r"job: the preview needs more than 512 MiB of memory.*set candidate\.binary"):
         cluster.preview()

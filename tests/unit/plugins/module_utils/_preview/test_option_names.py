@@ -44,7 +44,7 @@ def test_messages_name_what_the_user_has_given(message, command_line, playbook):
     assert renamed(message, PLAYBOOKS["preview"]) == playbook
 
 
-def test_in_a_gate():
+def test_names_of_options_are_replaced_with_variables_of_configure():
     message = "candidate.image: x, or set candidate.binary; baseline.secondary_scheduler: a/b"
     assert (
         renamed(message, PLAYBOOKS["configure"])
@@ -75,7 +75,7 @@ def test_a_baseline_without_a_configuration(option, capsys):
     assert f"{option.partition('=')[0]}: set --baseline-config, too" in capsys.readouterr().err
 
 
-def test_all_names_exist():
+def test_all_replaced_names_exist_as_options_flags_or_variables():
     sides = {f"{side}.{name}" for side in ("candidate", "baseline") for name in (*SIDE, "secondary_scheduler", "scheduler_name")}
     options = {*sides, *OPTIONS, *COMMON, "job", *(f"job.{name}" for name in JOB["options"])}
     flags = {flag for action in _parser()._actions for flag in action.option_strings}

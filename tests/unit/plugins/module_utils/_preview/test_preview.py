@@ -188,7 +188,7 @@ def test_a_preview_ends_at_its_timeout(ask, monkeypatch):
         ask([node("a"), pod("p", on="a", labels={"silent": ""})], "replace", timeout=1)
 
 
-def test_explain_a_winner(why, given):
+def test_an_explanation_lists_scores_and_the_reasons_of_rejected_nodes(why, given):
     cordoned, tainted = scored("c", 9, unschedulable=True), scored("d", 9, taints=[{"key": "gpu", "effect": "NoSchedule"}])
     objects = [scored("a", 1), scored("b", 3), cordoned, tainted, node("e", cpu="1"), pod("q", on="e", cpu="1"), pod("p", on="a"), pod("w")]
     found = why(objects)
@@ -231,7 +231,7 @@ def test_explain_a_winner(why, given):
     }
 
 
-def test_explain_equal_nodes(why):
+def test_an_explanation_lists_nodes_with_the_same_score_as_ties(why):
     found = why([scored("a", 3), scored("b", 3), pod("p")])
     assert (found["node"], found["ties"]) == ("b", ["a", "b"])
     assert found["msg"] == "shop/p: b, at random among 2 nodes with the same score. 2 of 2 nodes fit."
@@ -270,7 +270,7 @@ def test_explain_what_would_make_a_pod_fit(why):
     assert why(objects, attempts=False)["attempts"] == []
 
 
-def test_explain_a_preemption(why):
+def test_an_explanation_names_the_pods_that_would_be_preempted(why):
     found = why([node("a"), pod("victim", on="a", cpu="3"), pod("p", cpu="3", priority=10)])
     assert (found["node"], found["preempted"], found["attempts"]) == ("a", ["shop/victim"], [])
     assert (found["nodes"][0]["fits"], found["nodes"][0]["filters"]) == (False, ["NodeResourcesFit"])

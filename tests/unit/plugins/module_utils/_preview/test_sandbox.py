@@ -29,7 +29,7 @@ def ask(sandbox, method, path, body=None):
     return sandbox.answer(method, path, body)
 
 
-def test_lists_and_objects(sandbox):
+def test_objects_can_be_read_alone_and_as_lists(sandbox):
     status, listed = ask(sandbox, "GET", "/api/v1/pods")
     assert (status, listed["kind"], [one["metadata"]["name"] for one in listed["items"]]) == (200, "PodList", ["p", "low"])
     assert ask(sandbox, "GET", "/api/v1/namespaces/other/pods")[1]["items"] == []
@@ -45,14 +45,14 @@ def test_kinds_are_served_in_the_version_that_is_requested(sandbox):
     assert ask(sandbox, "GET", "/apis/resource.k8s.io/v1beta2/resourceclaims")[1]["apiVersion"] == "resource.k8s.io/v1beta2"
 
 
-def test_discovery(sandbox):
+def test_discovery_lists_groups_and_the_plural_names_of_kinds(sandbox):
     groups = {group["name"] for group in ask(sandbox, "GET", "/apis")[1]["groups"]}
     assert {"apps", "scheduling.x-k8s.io", "events.k8s.io"} <= groups
     plurals = {one["name"] for one in ask(sandbox, "GET", "/apis/scheduling.x-k8s.io/v1alpha1")[1]["resources"]}
     assert plurals == {"podgroups", "elasticquotas"}
 
 
-def test_a_binding(sandbox):
+def test_a_binding_places_the_pod_and_is_recorded(sandbox):
     assert ask(sandbox, "POST", f"{POD}/binding", {"target": {"name": "a"}})[0] == 201
     assert sandbox.answers == {("shop", "p"): Answer("a")}
     assert sandbox.history == [Change(("shop", "p"), "a")]
@@ -70,7 +70,7 @@ def test_a_refusal_and_a_nomination(sandbox):
 @pytest.mark.parametrize(
     "named", [{"related": {"uid": "shop-p"}, "note": "Preempted by a pod on node a"}, {"note": "Preempted by pod shop-p on node a"}]
 )
-def test_a_preemption(sandbox, named):
+def test_a_preemption_is_recorded_with_the_pod_that_causes_it(sandbox, named):
     assert ask(sandbox, "DELETE", "/api/v1/namespaces/shop/pods/low")[0] == 200
     event = {"reason": "Preempted", "regarding": {"namespace": "shop", "name": "low"}, **named}
     assert ask(sandbox, "POST", "/apis/events.k8s.io/v1/namespaces/shop/events", event)[0] == 201

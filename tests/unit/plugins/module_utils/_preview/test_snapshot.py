@@ -188,7 +188,7 @@ def test_a_file_that_does_not_exist():
         snapshot.read("/nowhere")
 
 
-def test_what_is_written():
+def test_a_snapshot_is_written_as_compressed_json_with_its_format():
     written = Snapshot((node("a"),), "v1.34.4", "2026-11-23T10:00:00Z", ("x",)).write()
     assert json.loads(gzip.decompress(written)) == {
         "format": "osso.scheduler/snapshot",

@@ -27,7 +27,7 @@ def pod(name, scheduler, second, node="n1", reason="", phase="Running", **metada
     [("OutOfcpu", True), ("OutOfmemory", True), ("Outofpods", False), ("OutOfpods", True), ("OutOfexample.com/gpu", True), ("NodeAffinity", True),
      ("UnexpectedAdmissionError", True), ("Evicted", False), ("NodeLost", False), ("", False)],
 )  # fmt: skip
-def test_rejections(reason, rejected):
+def test_only_reasons_of_the_kubelets_admission_are_rejections(reason, rejected):
     assert is_rejected(pod("p", "s", 0, reason=reason)) is rejected
 
 
@@ -91,7 +91,7 @@ def test_schedulers_on_the_same_nodes():
     assert overlaps([DEFAULT], nodes) == []
 
 
-def test_separated_schedulers():
+def test_only_affinity_and_a_taint_together_separate_schedulers():
     """One keeps to its nodes, and a taint keeps the other away from them. Either alone is not sufficient."""
     mine = {"key": "pool", "operator": "In", "values": ["batch"]}
     assert overlaps([DEFAULT, added(mine)], [node("n1", "NoSchedule", pool="batch"), node("n2")]) == []
@@ -126,7 +126,7 @@ def test_separated_schedulers():
         ({"matchExpressions": [{"key": "zone", "operator": "In", "values": "abc"}]}, False),
     ],
 )
-def test_terms(term, selects):
+def test_node_selector_terms_select_nodes_as_in_kubernetes(term, selects):
     found = overlaps([DEFAULT, User("batch", {"batch": [term]})], [node("n", zone="a", cores="8")])
     assert bool(found) is selects
 
@@ -197,6 +197,6 @@ def test_examples_of_nodes_are_few_and_largest_groups_come_first():
         ("Other", ["8"], False),
     ],
 )
-def test_operators_compare_numbers(operator, values, selects):
+def test_gt_and_lt_compare_labels_as_numbers(operator, values, selects):
     term = {"matchExpressions": [{"key": "cores", "operator": operator, "values": values}]}
     assert bool(overlaps([DEFAULT, User("batch", {"batch": [term]})], [node("n", cores="8")])) is selects

@@ -295,7 +295,7 @@ def test_a_missing_config_map_is_an_error_or_a_result():
     assert (result["found"], result["reason"], result["valid"], result["text"]) == (False, reason, False, None)
 
 
-def test_files(tmp_path):
+def test_a_file_is_read_and_an_unreadable_one_is_reported(tmp_path):
     path = tmp_path / "c.yaml"
     with pytest.raises(InputError, match=rf"^src: {path} cannot be read: No such file or directory\. It is a path on the host"):
         run(src=str(path), kubernetes_version="1.34")

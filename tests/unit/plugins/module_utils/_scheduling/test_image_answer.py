@@ -44,7 +44,7 @@ FAILED = 'E1120 21:32:04.268985       1 run.go:72] "command failed" err='
     ],
     ids=["accepted", "accepted, written elsewhere", "1.21", "refused", "several lines", "escape of Go", "panic", "fatal", "1.22"],
 )
-def test_verdict(exit_code, log, answer):
+def test_exit_code_and_log_of_the_image_yield_a_verdict(exit_code, log, answer):
     assert interpret("image:1", exit_code, log) == answer
 
 
@@ -56,7 +56,7 @@ def test_verdict(exit_code, log, answer):
         (137, "", "it wrote nothing"),
     ],
 )
-def test_no_verdict(exit_code, log, said):
+def test_output_without_a_verdict_is_an_error(exit_code, log, said):
     with pytest.raises(ClusterError, match=f"image:1 gave no verdict.* {exit_code}: .*{said}"):
         interpret("image:1", exit_code, log)
 
@@ -89,7 +89,7 @@ def test_user_is_openshifts_to_choose(monkeypatch):
         assert ("runAsUser" in security) is not openshift
 
 
-def test_unusable_timeout():
+def test_a_timeout_of_zero_is_rejected():
     with pytest.raises(InputError, match="ask_timeout is 0"):
         Question("image:1", CONFIG, timeout=0)
 

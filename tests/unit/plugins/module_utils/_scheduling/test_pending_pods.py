@@ -74,7 +74,7 @@ def claiming(status=None, **entry) -> dict:
         (pod("good", workloadRef={"name": "w"}), 1000, ""),
     ],
 )
-def test_unserved_pods(waiting, seconds, reason):
+def test_the_reason_why_no_scheduler_places_a_pod_is_reported(waiting, seconds, reason):
     said = why_unserved(waiting, SCHEDULERS, seconds, claims=CLAIMS)
     assert bool(said) == bool(reason)
     assert reason in said
@@ -168,7 +168,7 @@ def test_claims_that_cannot_be_read_may_be_the_reason():
         (None, {}, ""),
     ],
 )
-def test_owner(controller, labels, expected):
+def test_the_owner_of_a_pod_is_its_topmost_workload(controller, labels, expected):
     owners = [{"kind": "Node", "name": "x"}]
     if controller:
         owners.append({"kind": controller[0], "name": controller[1], "controller": True})
@@ -211,7 +211,7 @@ def test_pods_of_one_owner_and_reason_are_one_group():
         ([scheduler("a", True, "x", ready=2, lease="1")], None),
     ],
 )
-def test_conflicts(schedulers, expected):
+def test_schedulers_with_the_same_name_and_no_common_lease_conflict(schedulers, expected):
     found = conflicts(schedulers)
     assert [one["schedulers"] for one in found] == ([expected] if expected else [])
     assert all(place in one["message"] for one in found for place in one["schedulers"])

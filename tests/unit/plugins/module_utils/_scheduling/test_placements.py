@@ -36,7 +36,7 @@ PODS = [
 ]
 
 
-def test_placements():
+def test_pods_are_counted_by_namespace_and_scheduler():
     batch = {"namespace": "a", "scheduler_name": "batch", "pods": 4, "placed": 3, "unschedulable": 1, "failed": 1, "rejected": 1}
     batch["wait_seconds"] = {"median": 3, "max": 10}
     default = {

@@ -87,7 +87,7 @@ def item(**fields):
          ["scheduler_pools[0].namespaces, scheduler_pools[1].namespaces: a is listed 2 times: route each namespace to one scheduler"]),
     ],
 )  # fmt: skip
-def test_items(given, errors):
+def test_invalid_pools_are_rejected_with_place_and_remedy(given, errors):
     found = complete(*given)["errors"]
     assert [(error, start) for error, start in zip(found, errors, strict=True) if not error.startswith(start)] == []
 
@@ -146,7 +146,7 @@ def test_the_role_has_the_options_of_the_module():
     assert {name: one["default"] for name, one in module.items() if "default" in one}.items() <= pool_items.DEFAULTS.items()
 
 
-def test_routing():
+def test_the_routing_policy_sets_the_scheduler_of_selected_pods():
     policy, binding = pool_policies.routing(item(pods={"match_labels": {"app": "x"}}), V1, ["s"])
     assert (policy["kind"], policy["spec"]["failurePolicy"]) == ("MutatingAdmissionPolicy", "Ignore")
     assert [one["patchType"] for one in policy["spec"]["mutations"]] == ["ApplyConfiguration"]
@@ -181,7 +181,7 @@ def test_pods_that_name_the_scheduler_of_an_exclusive_pool_get_its_toleration():
 
 
 @pytest.mark.parametrize(("share", "digits"), [(1, "['0']"), (8, "['0', '1', '2', '3', '4', '5', '6', '7']")])
-def test_share(share, digits):
+def test_a_share_is_selected_by_the_last_digit_of_the_controllers_uid(share, digits):
     assert pool_policies.conditions(item(share=share), [])["is-in-the-share"].endswith(f"in {digits})")
 
 
@@ -192,7 +192,7 @@ def test_share(share, digits):
         ({"namespaces": {"names": ["b", "a"]}}, 'request.namespace in ["a", "b"]'),
     ],
 )
-def test_reservation(fields, expression):
+def test_the_reservation_denies_pods_outside_the_namespaces_of_the_pool(fields, expression):
     policy, binding = pool_policies.reservation(item(**fields), [])
     assert (policy["spec"]["failurePolicy"], binding["spec"]["validationActions"]) == ("Fail", ["Deny"])
     assert policy["spec"]["validations"][0]["expression"] == expression
@@ -294,7 +294,7 @@ def taint(pool, effect="NoSchedule"):
 OTHER = {"key": "gpu", "effect": "NoSchedule"}
 
 
-def test_members_of_pools():
+def test_members_of_pools_are_selected_by_label_or_by_name():
     pools = [
         item(nodes={"match_labels": {"pool": "x"}}),
         item(scheduler_name="b", nodes={"names": ["n2", "gone"]}),
@@ -323,7 +323,7 @@ def test_members_of_pools():
         (node("n", taints=[taint("x", "NoExecute")]), Marks(), []),
     ],
 )  # fmt: skip
-def test_patches(present, wanted, operations):
+def test_node_patches_change_only_the_label_and_taint_of_the_pool(present, wanted, operations):
     found, problem = pool_nodes.patch(present, wanted, ["batch"])
     assert ([(one["op"], one["path"], one.get("value")) for one in found], problem) == (operations, "")
 
@@ -434,7 +434,7 @@ def test_the_whole_routing_to_a_deployment():
     }
 
 
-def test_the_whole_reservation():
+def test_the_reservation_of_a_pool_is_rendered_in_full():
     policy, binding = pool_policies.reservation(complete(NAMED)["items"][0], ["s"])
     message = "schedulerName batch is reserved for the namespaces of its pool. Create the pod in one of these namespaces, or remove schedulerName from it."
     about = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "osso-scheduler-pool-batch-reserved"}}

@@ -35,7 +35,7 @@ def refusal(message="0/1 nodes are available") -> dict:
     return {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}]}
 
 
-def test_own_labels_win():
+def test_the_probes_own_labels_override_given_labels():
     pod = manifest(Options("s", labels={"a": "b", "app.kubernetes.io/name": "x"}), "osso-probe-1")
     assert pod["metadata"]["labels"]["a"] == "b"
     assert pod["metadata"]["labels"]["app.kubernetes.io/name"] == "scheduler-probe"
@@ -48,7 +48,7 @@ def test_it_tolerates_the_nodes_of_a_pool():
 
 
 @pytest.mark.parametrize(("options", "says"), [({"scheduler_name": ""}, "scheduler_name is empty"), ({"timeout": 0}, "timeout is 0")])
-def test_unusable_options(options, says):
+def test_an_empty_name_and_a_timeout_of_zero_are_rejected(options, says):
     with pytest.raises(InputError, match=says):
         Options(**{"scheduler_name": "s", **options})
 
@@ -94,7 +94,7 @@ def test_unusable_options(options, says):
         ({"deleted": True}, {}, False, "another client deleted the pod"),
     ],
 )
-def test_report(seen, options, expected, says):
+def test_the_report_says_if_the_placement_is_as_expected_and_why(seen, options, expected, says):
     options = Options("s", **options)
     result = report(observation(options, **seen), options)
     assert result["as_expected"] is expected
@@ -102,7 +102,7 @@ def test_report(seen, options, expected, says):
     assert result["placed"] is ("nodeName" in seen)
 
 
-def test_same_reason_once():
+def test_a_repeated_reason_is_reported_once():
     options = Options("s")
     result = report(
         observation(
@@ -129,7 +129,7 @@ def test_same_reason_once():
         ({"deleted": True}, {}, True),
     ],
 )
-def test_when_waiting_ends(seen, options, finished):
+def test_waiting_ends_with_the_expected_or_a_final_outcome(seen, options, finished):
     options = Options("s", **options)
     assert observation(options, **seen).finished(options) is finished
 
@@ -215,7 +215,7 @@ def test_a_slow_api_server_is_no_slow_scheduler(monkeypatch):
     assert probe(SlowServer(monkeypatch), Options("s", timeout=5))["placed"]
 
 
-def test_shortest_timeout():
+def test_the_shortest_timeout_is_one_second():
     assert Options("s", timeout=1).timeout == 1
     with pytest.raises(InputError, match="timeout is 0: give at least 1 second"):
         Options("s", timeout=0)

@@ -44,7 +44,7 @@ def lease(holder="s-1_x", renewed="2026-11-20T11:59:58.123456Z", duration=15) ->
         (None, ELECTED, None, None, "can't be seen"),
     ],
 )
-def test_serving(ready, elected, held, serves, says):
+def test_readiness_and_the_lease_decide_whether_a_scheduler_is_serving(ready, elected, held, serves, says):
     serving, message = SchedulerDiscovery(None, [], NOW)._serves(ready, elected, held, "s-")
     assert serving is serves
     assert says in message
@@ -281,7 +281,7 @@ def test_two_deployments_with_one_name():
 @pytest.mark.parametrize(
     ("labels", "status", "method", "ready"), [(None, None, "manifests", 0), ({"olm.owner": "csv"}, {"readyReplicas": 2}, "olm", 2)]
 )
-def test_an_operator(labels, status, method, ready):
+def test_an_operator_is_reported_with_version_method_and_replicas(labels, status, method, ready):
     operator = deployment("ops", "osso-scheduler-operator", image="registry.example.com/operator:1.2.3")
     operator["metadata"]["labels"] = labels
     operator["status"] = status
@@ -629,7 +629,7 @@ def kinds(*names):
         ({"/apis/admissionregistration.k8s.io/v1": kinds("ValidatingWebhookConfiguration")}, {}),
     ],
 )
-def test_the_platform(served, expected):
+def test_served_api_groups_decide_the_features_of_the_platform(served, expected):
     none = dict.fromkeys(("openshift", "monitoring", "olm", "admission_policies"), False)
     assert SchedulerDiscovery(Platform(served), [], NOW).platform() == {**none, "kubernetes_version": "1.34", **expected}
 

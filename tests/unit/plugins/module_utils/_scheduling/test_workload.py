@@ -141,7 +141,7 @@ def test_a_boolean_flag_takes_no_word(words):
         ({"valueFrom": {"fieldRef": {}}}, {"olm.targetNamespaces": ""}, ["*"]),
     ],
 )
-def test_watched_namespaces(variable, annotations, expected):
+def test_watched_namespaces_are_read_from_variable_or_annotation(variable, annotations, expected):
     env = [{"name": "WATCH_NAMESPACE", **variable}] if variable is not None else []
     template = {"metadata": {"annotations": annotations}, "spec": {"containers": [{"name": "c", "env": env}]}}
     assert watched_namespaces(template) == expected
@@ -175,5 +175,5 @@ def waiting(reason, message="", said="") -> dict:
         ({"conditions": [{"type": "PodScheduled", "status": "True"}]}, ""),
     ],
 )
-def test_trouble(status, expected):
+def test_the_trouble_of_a_pod_is_the_reason_why_its_container_waits(status, expected):
     assert trouble({"status": status}) == expected

@@ -61,7 +61,7 @@ def test_command_and_arguments_are_one_command_line():
     assert (one.flag("v"), one.flag("leader-elect"), one.flag("leader")) == ("3", "", None)
 
 
-def test_the_edited_manifest():
+def test_an_edit_of_the_manifest_can_be_reverted():
     edited = manifests.edited(read(pod("--v=2", "--profiling")), "/etc/s/c.yaml", {"v": "4", "profiling": "false", "new": "1"})
     expected = pod("--v=4", "--profiling=false", "--new=1", "--config=/etc/s/c.yaml")
     noted = {"config": None, "new": None, "profiling": "true", "v": "2"}

@@ -218,7 +218,7 @@ def test_a_process_that_has_ended_has_no_age(start, tmp_path):
     assert process._age(one.pid, 0) == -math.inf
 
 
-def test_two_file_systems(tmp_path):
+def test_paths_on_different_file_systems_are_rejected(tmp_path):
     process.same_file_system(str(tmp_path), str(tmp_path))
     with pytest.raises(InputError, match=f"^{tmp_path} and /proc are on different file systems, so the manifest cannot be replaced in one"):
         process.same_file_system(str(tmp_path), "/proc")

@@ -25,7 +25,7 @@ def probes(port=10259):
     return {"livenessProbe": {**health, "initialDelaySeconds": 15}, "readinessProbe": health}
 
 
-def test_the_documentations_scheduler():
+def test_the_defaults_are_the_scheduler_of_the_openshift_documentation():
     assert only() == {
         "where": "custom_schedulers[0]",
         "name": "custom-scheduler",

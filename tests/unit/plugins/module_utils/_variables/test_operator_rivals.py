@@ -26,7 +26,7 @@ def operator(*watches, variant="upstream", namespace="one", replicas=1):
         pytest.param(operator("one", variant="osso", namespace="two"), ["one"], True, id="another of ours"),
     ],
 )
-def test_rivals(other, watched, is_rival):
+def test_operators_that_watch_a_common_namespace_are_rivals(other, watched, is_rival):
     assert rivals([other], "one", watched) == ([other] if is_rival else [])
 
 

@@ -38,7 +38,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._variables.operator
         ("1.22", "upstream", "", "as OpenShift 4.9, and the first upstream operator was for 4.11. Set operator_variant to osso."),
     ],
 )  # fmt: skip
-def test_support(kubernetes, variant, version, answer):
+def test_an_unsupported_release_is_reported_with_the_remedy(kubernetes, variant, version, answer):
     told = support(kubernetes, variant, version)
     assert answer in told
     assert bool(answer) == bool(told)

@@ -74,7 +74,7 @@ def unconverted(template, types):
         ("{{ {'a': x} }}", ["x"]),
     ],
 )
-def test_it_is_found(template, found):
+def test_variables_that_a_template_does_not_convert_are_found(template, found):
     assert unconverted(template, {"x": "bool"}) == found
 
 

@@ -68,7 +68,7 @@ def check(given, errors, **facts):
         ),
     ],
 )  # fmt: skip
-def test_items(given, errors):
+def test_invalid_schedulers_are_rejected_with_place_and_remedy(given, errors):
     check(given, errors)
 
 
@@ -176,7 +176,7 @@ def test_errors_of_the_operators_variables_are_reported_at_once():
         ("olm", True, [OURS], "olm"),
     ],
 )
-def test_the_method(method, olm, installed, chosen):
+def test_olm_and_the_installed_operator_decide_the_method(method, olm, installed, chosen):
     found = decide({"operator_method": method}, olm=olm, operators=installed)
     assert (found["method"], found["errors"]) == (chosen, [])
     assert found["installed"] == [one["method"] for one in installed]
@@ -343,7 +343,7 @@ LOGIN = {"registry_login_prefix": "mirror_", "registry_login_credentials": {}, "
         ),
     ],
 )  # fmt: skip
-def test_settings_of_registries(given, errors):
+def test_invalid_settings_of_registries_are_rejected_with_the_remedy(given, errors):
     assert registry_login.complete({**LOGIN, **given})["errors"] == errors
 
 
