@@ -276,7 +276,7 @@ class Reader:
             return []
         selector = ",".join(f"{key}={value}" for key, value in resource_names.labels(self._names).items())
         found = self._client.list(self._client.resource("v1", "Secret"), self._names["namespace"], label_selector=selector)
-        return list(filter(prometheus_access.is_intact, found))
+        return [secret for secret in found if prometheus_access.is_intact(secret, self._names)]
 
     def _failure(self, deployment: Object | None) -> pod_failures.Failure | None:
         """Why pods of the newest rollout are not ready. Asked only where some are not."""

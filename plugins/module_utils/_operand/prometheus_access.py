@@ -195,27 +195,26 @@ def annotations_in(secret: Object) -> dict[str, str]:
     return {name: found[name] for name in (FILLED, TOKEN_OF, ISSUED, EXPIRES, REQUESTED) if name in found}
 
 
-def is_intact(secret: Object) -> bool:
+def is_intact(secret: Object, names: resource_names.Names) -> bool:
     """Does a Secret that the operator made hold what its name says? Its name ends with the hash of its data."""
     try:
         held = decoded_data(secret)
     except ValueError:  # neither base64 nor text
         return False
-    expected = _content_of(held) if CONFIG_KEY in held else _digest(held)[:12]
+    expected = _content_of(held, names) if CONFIG_KEY in held else _digest(held)[:12]
     return expected is not None and str(secret["metadata"]["name"]).endswith(f"-{expected}")
 
 
-def _content_of(held: Mapping[str, str]) -> str | None:
+def _content_of(held: Mapping[str, str], names: resource_names.Names) -> str | None:
     """The `content` that the data of a configuration's Secret has; None where the configuration is not its template, filled."""
-    text = held.get(TEMPLATE_KEY) or held[CONFIG_KEY]
-    pattern = re.escape(text)
-    for placeholder, field in zip(map(re.escape, PLACEHOLDERS), ("url", "token", "watcher_url")):
-        pattern = pattern.replace(placeholder, rf"(?P<{field}>\S*)", 1).replace(placeholder, f"(?P={field})")
-    found = re.fullmatch(pattern, held[CONFIG_KEY]) if TEMPLATE_KEY in held else re.match("", "")
-    if not found:
-        return None
-    values: dict[str, Any] = {"ca": held.get(CA_KEY, ""), **found.groupdict()}
-    return content(content_hash(text), text, Source()._replace(**values))
+    source = Source(token=held.get(TOKEN_KEY, ""), ca=held.get(CA_KEY, ""), watcher_url=_watcher_url(names))
+    text, config = held.get(TEMPLATE_KEY) or held[CONFIG_KEY], held[CONFIG_KEY]
+    first, *others = text.replace(PROM_TOKEN, source.token).replace(LOAD_WATCHER_URL, source.watcher_url).split(PROM_URL)
+    if others:
+        # Only the configuration holds the URL, as often as the template names it.
+        length = (len(config) - len(first) - sum(map(len, others))) // len(others)
+        source = source._replace(url=config[len(first) : len(first) + length])
+    return content(content_hash(text), text, source) if fill(text, source) == config else None
 
 
 def template(secret: Object) -> str:
@@ -229,8 +228,11 @@ def _with_watcher(source: Source, resource: Object) -> Source:
     if not image:
         problem = f"the configuration holds {LOAD_WATCHER_URL}: set the annotation {resource_names.LOAD_WATCHER} of this resource to an image of load-watcher"
         return source._replace(problem=problem)
-    url = "http://{load_watcher}.{namespace}.svc:{0}".format(LOAD_WATCHER_PORT, **names)
-    return source._replace(watcher=image, watcher_url=url)
+    return source._replace(watcher=image, watcher_url=_watcher_url(names))
+
+
+def _watcher_url(names: resource_names.Names) -> str:
+    return "http://{load_watcher}.{namespace}.svc:{0}".format(LOAD_WATCHER_PORT, **names)
 
 
 def _with_url(source: Source, url: str, placeholder: str) -> Source:

@@ -80,6 +80,10 @@ def secret_of(source, text=TEXT, config_hash="abc"):
     )
 
 
+def is_intact(secret):
+    return prometheus_access.is_intact(secret, resource_names.names_of(resource()))
+
+
 def test_nothing_is_read_where_nothing_is_to_be_filled():
     assert read(Cluster(), text="kind: KubeSchedulerConfiguration") is None
 
@@ -102,25 +106,28 @@ def test_placeholders_are_replaced_with_the_url_and_the_token():
         ("kind: X\n", None),
         ("kind: X\n", prometheus_access.Source(ca="authority")),
         (TEXT, prometheus_access.Source(URL, "token", "authority")),
-        ("${LOAD_WATCHER_URL}${PROM_URL} ${PROM_URL}", prometheus_access.Source(URL, "token", watcher_url="http://w")),
+        (
+            "${LOAD_WATCHER_URL}${PROM_URL} ${PROM_URL}",
+            prometheus_access.Source(URL, "token", watcher_url="http://load-watcher-cluster.ns.svc:2020"),
+        ),
     ],
 )
 def test_a_secret_is_intact_until_someone_changes_its_data(text, source):
     secret = secret_of(source, text, content_hash(text))
-    assert prometheus_access.is_intact(secret)
+    assert is_intact(secret)
     for key, value in secret["data"].items():
         if key == "token":
             continue  # It is in the configuration, too.
         other = base64.b64encode(base64.b64decode(value) + b"#").decode()
-        assert not prometheus_access.is_intact({**secret, "data": {**secret["data"], key: other}}), key
-    assert not prometheus_access.is_intact({**secret, "data": {"config.yaml": "é"}})
+        assert not is_intact({**secret, "data": {**secret["data"], key: other}}), key
+    assert not is_intact({**secret, "data": {"config.yaml": "é"}})
 
 
 def test_the_secret_of_a_load_watcher_is_intact_until_someone_changes_its_data():
     source = read(Cluster(ACCOUNT), text="${LOAD_WATCHER_URL}", load_watcher="image:1")
     secret = stored(prometheus_access.load_watcher("${LOAD_WATCHER_URL}", source, resource_names.names_of(resource()))["secret"])
-    assert prometheus_access.is_intact(secret)
-    assert not prometheus_access.is_intact({**secret, "data": {"token": base64.b64encode(b"other").decode()}})
+    assert is_intact(secret)
+    assert not is_intact({**secret, "data": {"token": base64.b64encode(b"other").decode()}})
 
 
 def test_only_placeholders_that_are_there_are_filled():
