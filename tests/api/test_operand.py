@@ -121,8 +121,6 @@ def test_a_deletion_waits_for_nothing_and_reports_what_holds_it(held, operator, 
     removed(operator, held)
     assert not held.deployment
     assert outside(held) == {}
-    told = held.events()
-    assert "DeploymentDeleted" in told
 
 
 def test_what_is_held_for_too_long_leaves_neither_lease_nor_inventory(held, operator):

@@ -54,18 +54,15 @@ def delete(client: Client, doomed: list[Doomed], report: Report, deadline: Deadl
             if one.live is None:
                 report.add(identity, apply_result.ABSENT)
                 continue
-            if "deletionTimestamp" in one.live["metadata"]:
-                # Someone has deleted it before: a second request would change nothing.
-                report.add(identity, apply_result.ABSENT)
-                remains = True
-            else:
+            answer: Object | None = one.live
+            # Where someone has deleted it before, a second request would change nothing: then it counts once it is gone.
+            if check or "deletionTimestamp" not in one.live["metadata"]:
                 answer = _delete(client, one, check)
                 report.add(identity, apply_result.DELETED, before=one.live)
-                # The server answers with a Status if it deleted the object at once, else with the object.
-                remains = answer is not None and answer.get("kind") != "Status"
-            if remains and not check:
+            # The server answers with a Status if it deleted the object at once, else with the object.
+            if not check and answer is not None and answer.get("kind") != "Status":
                 waiting.append((identity, one.served, one.live["metadata"]["uid"]))
-        until_gone(client, waiting, deadline)
+        until_gone(client, waiting, deadline, lambda gone: report.add(gone, apply_result.DELETED, before=by_identity[gone].live))
 
 
 def _delete(client: Client, one: Doomed, check: bool) -> Object | None:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import readiness
@@ -215,15 +215,22 @@ def _newest_pods(client: Client, workload: Object | None) -> list[Object]:
         return []
 
 
-def until_gone(client: Client, targets: Iterable[tuple[Identity, Resource, str]], deadline: Deadline) -> None:
-    """Wait until each of ``targets`` (pairs of identity, resource and uid) is deleted.
+def until_gone(
+    client: Client,
+    targets: Iterable[tuple[Identity, Resource, str]],
+    deadline: Deadline,
+    gone: Callable[[Identity], object] = lambda identity: None,
+) -> None:
+    """Wait until each of ``targets`` (identity, resource and uid) is deleted, and call ``gone`` for each that is.
 
     A later object with the same name does not count. Raises one `NotDeleted` that names what blocks the remaining deletions.
     """
     held = []
     for identity, resource, uid in targets:
         obj = _until_gone(client, identity, resource, uid, deadline)
-        if obj is not None:
+        if obj is None:
+            gone(identity)
+        else:
             held.append(f"{identity}: held by {readiness.held_by(obj)}")
     if held:
         raise NotDeleted("Not deleted after {0} s (wait_timeout). {1}".format(deadline.seconds, " | ".join(held)))

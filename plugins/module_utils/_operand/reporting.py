@@ -129,7 +129,7 @@ class Reporting:
             again = f"{statuses.backoff(statuses.unchanged_for(status, self._now), resources=statuses.MANY)}s"
         return Reported(changed, again)
 
-    def leaving(self, objects: Iterable[Mapping[str, Any]], removing: str, failure: str) -> None:
+    def leaving(self, removing: str, failure: str) -> None:
         """While what belonged to the resource is being deleted: what holds it (``removing``), or why the deletion fails."""
         before = self._resource.get("status") or {}
         degraded = condition("Degraded", "True", "CleanupFailed", failure) if failure else condition("Degraded", "False", "AsExpected")
@@ -144,7 +144,7 @@ class Reporting:
             ),
         }
         self._write_status(status)
-        self.write_events(events.of_reconcile(objects, before, status, "" if failure else REMOVE))
+        self.write_events(events.of_reconcile((), before, status, "" if failure else REMOVE))
 
     def _conditions(self, *known: Condition) -> list[Mapping[str, str]]:
         """These conditions; all others are what they were."""
