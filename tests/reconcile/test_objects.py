@@ -9,10 +9,11 @@ from __future__ import annotations
 import base64
 import json
 
+import pytest
 from conformance.operator.steps import container, owner, owners, patch, pod_spec, version
 from support.access import service_account
 from support.operator_in_process import Operator
-from support.scheduler import IMAGE
+from support.scheduler import IMAGE, eventually
 
 STRANGER = [{"kind": "ServiceAccount", "name": "stranger", "namespace": "default"}]
 LEASES = {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "delete"]}
@@ -170,3 +171,63 @@ def test_a_widened_role_does_not_keep_its_binding_from_being_repaired(scheduler,
         assert Operator(kubectl, **somebody).reconcile(scheduler).failure == ""
     assert scheduler.get("role")["rules"] == role["rules"]
     assert scheduler.get("rolebinding")["subjects"] == binding["subjects"]
+
+
+def test_pods_that_may_have_read_another_configuration_are_replaced(scheduler, operator, kubectl):
+    """Somebody replaced the Secret, a pod started, and the operator put it right: the pod still has what it read."""
+    name, generation = pod_spec(scheduler)["volumes"][0]["secret"]["secretName"], scheduler.deployment["metadata"]["generation"]
+    secret = scheduler.get("secret", name)
+    kubectl("delete", "secret", name, f"--namespace={scheduler.namespace}")
+    kubectl.create("secret", {**secret, "metadata": copied(secret["metadata"])}, scheduler.namespace)
+    assert operator.reconcile(scheduler).failure == ""
+    assert scheduler.deployment["metadata"]["generation"] == generation + 1
+    operator.serve(scheduler)
+    assert scheduler.deployment["metadata"]["generation"] == generation + 1
+    assert operator.writes(scheduler) == 0
+
+
+@pytest.mark.parametrize("kind", ["secret", "serviceaccount", "role", "rolebinding", "service", "networkpolicy"])
+def test_an_object_that_somebody_replaced_is_put_right(scheduler, operator, kubectl, kind):
+    """Nothing in it says that it belongs to the scheduler, but the inventory does."""
+    name = pod_spec(scheduler)["volumes"][0]["secret"]["secretName"] if kind == "secret" else scheduler.workload
+    before = scheduler.get(kind, name)
+    bare = {**before, "metadata": {"name": name, "namespace": scheduler.namespace}}
+    if kind == "secret":
+        bare["data"] = {"config.yaml": base64.b64encode(b"not the configuration").decode()}
+    if kind == "rolebinding":
+        bare["roleRef"] = {**before["roleRef"], "kind": "ClusterRole", "name": "view"}
+    if kind == "service":
+        del bare["spec"]["clusterIP"], bare["spec"]["clusterIPs"]
+    kubectl("delete", kind, name, f"--namespace={scheduler.namespace}")
+    kubectl("create", "--filename=-", stdin=bare)
+    assert operator.reconcile(scheduler).failure == ""
+    after = scheduler.get(kind, name)
+    assert after["metadata"]["labels"] == before["metadata"]["labels"]
+    assert after.get("data") == before.get("data")
+    assert after.get("roleRef") == before.get("roleRef")
+    operator.serve(scheduler)
+    assert operator.writes(scheduler) == 0
+
+
+def test_an_immutable_inventory_is_created_again(scheduler, operator):
+    inventory = f"osso-set-operand-{scheduler.name}"
+    before = scheduler.get("configmap", inventory)["data"]
+    patch(scheduler, "configmap", inventory, immutable=True, data={"objects": ""})
+    patch(scheduler, "role", rules=[LEASES])
+    assert operator.reconcile(scheduler).failure == ""
+    assert scheduler.get("configmap", inventory)["data"] == before
+    assert scheduler.get("role")["rules"] != [LEASES]
+    assert operator.writes(scheduler) == 0
+
+
+def test_a_deployment_that_somebody_deletes_is_not_waited_for(scheduler, operator, kubectl):
+    patch(scheduler, "deployment", metadata={"finalizers": ["example.com/hold"]})
+    kubectl("delete", "deployment", scheduler.workload, f"--namespace={scheduler.namespace}", "--wait=false")
+    done = operator.reconcile(scheduler)
+    assert (done.failure, bool(done.look_again)) == ("", True)
+    status, reason, message = scheduler.condition("Progressing")
+    assert (status, reason) == ("True", "Removing")
+    assert "example.com/hold" in message
+    patch(scheduler, "deployment", metadata={"finalizers": None})
+    eventually(lambda: not operator.reconcile(scheduler).look_again or scheduler.deployment)
+    operator.serve(scheduler)

@@ -21,6 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import (
     diff,
     live_objects,
     membership,
+    mounted_secrets,
     ownership,
     prune,
     readiness,
@@ -47,7 +48,8 @@ _SPREADING_SECONDS = 5
 class Options(NamedTuple):
     """What to do with a set; the meaning of each is documented in the module ``apply``.
 
-    recreate: is a member deleted and created again where the manifest changes what cannot be changed?
+    recreate: is a member deleted and created again where the manifest changes what cannot be changed? And does an object that the inventory
+    names stay a member where somebody replaced it by one of no set? track_secrets: are pods replaced whose Secret, a member, was?
     """
 
     manifests: Sequence[Object]
@@ -67,6 +69,7 @@ class Options(NamedTuple):
     prune: bool = False
     keep_nonempty: bool = False
     recreate: bool = False
+    track_secrets: bool = False
     owner: Mapping[str, Any] | None = None
     subresource: str | None = None
     wait: bool = False
@@ -99,6 +102,8 @@ class Run:
         self._assumed = prune.Deleted(options.assume_deleted if options.check else ())
         # As `membership.set_of` returns it
         self._set = (options.set_name, options.set_namespace) if options.set_name else None
+        # What the inventory names
+        self._members: list[Identity] = []
         # Without an inventory, the labels alone say what is a member.
         self._has_inventory = False
         # Objects that this run adopts, and those of which fields by others are put back
@@ -125,7 +130,7 @@ class Run:
             self._locate(identity for identity, judge in awaited)
             self._refuse_unknown_kinds()
         self._read(self._wanted)
-        members = self._recorded()
+        members = self._members = self._recorded()
         mine = self._claim(members)
         self._record_on_workloads()
         stale = [member for member in members if member.key not in {identity.key for identity in self._wanted}]
@@ -239,6 +244,8 @@ class Run:
                 mine.append(identity)
                 continue
             standing = self._standing(identity, members)
+            if self._is_replaced(identity, live, members):
+                standing = Standing.CREATED
             if standing is Standing.ADOPTED:
                 self._wanted[identity] = membership.adopted(wanted, live)
             elif standing is Standing.FOREIGN and identity.kind in prune.HOLDERS:
@@ -258,6 +265,11 @@ class Run:
             names = ", ".join(str(identity) for identity in self._wanted if identity in self._adopting)
             self._announce(f"{self._would} adopted by set {options.set_name}, since it existed before: {names}.")
         return mine
+
+    def _is_replaced(self, identity: Identity, live: Object, members: list[Identity]) -> bool:
+        """Is this in the place of an object that the set created, without saying that it belongs to any set?"""
+        is_recorded = self._has_inventory and identity.key in {member.key for member in members}
+        return self._options.recreate and is_recorded and membership.set_of(live) is None
 
     def _share(self, identity: Identity) -> None:
         """Apply an object without its becoming a member, or leave it as it is."""
@@ -475,14 +487,14 @@ class Run:
         if live and self._is_dying(live) and not options.check:
             wait.until_gone(self._client, [(identity, self._resource(identity), live["metadata"]["uid"])], self._deadline)
             live = self._live[identity] = None
-        if live and identity in self._recreated and not options.check:
-            self._delete([self._doomed(identity)])
-            self._report.undo(identity)
-            self._live[identity] = None
         if live and self._is_unchanged(identity, wanted):
             self._report.add(identity, apply_result.UNCHANGED, live, live)
             self._report_additions(identity, live, wanted)
             return
+        if live and identity in self._recreated and not options.check:
+            self._delete([self._doomed(identity)])
+            self._report.undo(identity)
+            self._live[identity] = None
         taken, fresh = self._taken(identity), self._fresh(identity)
         if options.check:
             if identity in self._assumed.identities:
@@ -525,7 +537,7 @@ class Run:
     def _record_on_workloads(self) -> None:
         """Have the manifests of workloads record the uid of their ServiceAccount, and which additions of others are removed."""
         for identity, wanted in self._wanted.items():
-            wanted = self._wanted[identity] = self._with_account(identity, wanted)
+            wanted = self._wanted[identity] = self._with_secrets(identity, self._with_account(identity, wanted))
             live = self._live[identity]
             judged = self._judge_additions(live, wanted) if live and not self._is_dying(live) else None
             if judged:
@@ -551,6 +563,17 @@ class Run:
             self._cut_off.add(identity)
             judged = accounts.Account(uid, uid, True)
         return accounts.with_account(wanted, judged)
+
+    def _with_secrets(self, identity: Identity, wanted: Object) -> Object:
+        """The manifest of a Deployment with the record of its Secrets that are members and exist."""
+        if not self._options.track_secrets or wanted["kind"] != "Deployment":
+            return wanted
+        live, uids = self._live[identity], {}
+        for name in mounted_secrets.names(wanted):
+            secret = self._live.get(Identity("v1", "Secret", identity.namespace, name))
+            if secret and not self._is_dying(secret):
+                uids[name] = secret["metadata"]["uid"]
+        return mounted_secrets.with_secrets(wanted, None if live and self._is_dying(live) else live, uids)
 
     def _judge_additions(self, live: Object, wanted: Object) -> additions.Verdict | None:
         """The `additions.Verdict` on a workload; None where additions stay."""
@@ -637,8 +660,7 @@ class Run:
     def _apart(self, identity: Identity, wanted: Object, error: ApiError) -> Object | None:
         """What a member becomes without the content that others gave it, or if it is created again; None where that does not help."""
         live, options = self._live[identity], self._options
-        is_member = live is not None and self._set is not None and membership.set_of(live) == self._set
-        if live is None or error.status != 422 or not is_member or membership.former_manager(live) is not None or options.subresource:
+        if live is None or error.status != 422 or not self._is_created(identity, live) or options.subresource:
             return None
         try:
             made = self._predict_creation(identity, wanted)
@@ -661,6 +683,11 @@ class Run:
         self._put_back[identity] = f"the manifest cannot be merged with fields that are managed by {others}"
         self._announce(f"{identity}: {self._put_back[identity]}. {self._would} put back to what the manifest says.")
         return left
+
+    def _is_created(self, identity: Identity, live: Object) -> bool:
+        """Did the set create this object, or the one in whose place it is?"""
+        belongs = self._set is not None and membership.set_of(live) == self._set
+        return (belongs and membership.former_manager(live) is None) or self._is_replaced(identity, live, self._members)
 
     def _may_force(self, identity: Identity) -> bool:
         return self._options.force_conflicts or identity in self._adopting
@@ -752,6 +779,9 @@ class Run:
         """Write down what the set consists of, where that is not written already."""
         if self._inventory:
             wanted = desired(apply_set.manifest(*self._name_and_namespace(), members))
+            live = self._live[self._inventory]
+            if live and live.get("immutable"):
+                self._recreated.add(self._inventory)
             self._apply(self._inventory, wanted)
 
     def _prune(self, stale: list[Identity]) -> list[Identity]:

@@ -29,7 +29,11 @@ class InputError(ClusterError):
 
 
 class NotDeleted(ClusterError):
-    """The API server has accepted deletions, but something still holds the objects; the message names it."""
+    """The API server has accepted deletions, but something still holds the objects; ``held`` names both, the message also the time."""
+
+    def __init__(self, held: str, seconds: float) -> None:
+        super().__init__(f"Not deleted after {seconds} s (wait_timeout). {held}")
+        self.held = held
 
 
 class ApiError(ClusterError):

@@ -257,7 +257,7 @@ def held_by(live: Object) -> str:
     finalizers = list(live["metadata"].get("finalizers") or [])
     if "foregroundDeletion" in finalizers:
         finalizers.remove("foregroundDeletion")
-        reasons.append("objects that belong to it are still being deleted")
+        reasons.append("objects that belong to it and are still being deleted")
     if finalizers:
         reasons.append("finalizers {0}, which the controllers that put them there have to remove".format(", ".join(finalizers)))
     if live["kind"] == "Namespace":

@@ -21,7 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources 
 # A watch is renewed this often, so that a connection which died silently is noticed.
 _WATCH_SECONDS = 20
 _POLL_SECONDS = 0.5
-_MAX_PODS_LOOKED_AT = 50
+_MAX_PODS_LOOKED_AT, _MAX_PODS_NAMED = 50, 3
 # While a workload is waited for, its pods are read so often.
 _PODS_SECONDS = 5
 # So long a kubelet may try in vain, such as until a registry answers or a Secret exists.
@@ -231,9 +231,22 @@ def until_gone(
         if obj is None:
             gone(identity)
         else:
-            held.append(f"{identity}: held by {readiness.held_by(obj)}")
+            held.append(f"{identity}: held by {readiness.held_by(obj)}{_pods_that_hold(client, obj)}")
     if held:
-        raise NotDeleted("Not deleted after {0} s (wait_timeout). {1}".format(deadline.seconds, " | ".join(held)))
+        raise NotDeleted(" | ".join(held), deadline.seconds)
+
+
+def _pods_that_hold(client: Client, workload: Object) -> str:
+    """The pods of a workload that is being deleted, with their finalizers; "" for anything else."""
+    try:
+        pods = pods_of(client, workload)
+    except ApiError:
+        return ""
+    told = []
+    for pod in pods[:_MAX_PODS_NAMED]:
+        finalizers = ", ".join(pod["metadata"].get("finalizers") or ())
+        told.append(pod["metadata"]["name"] + (f" (finalizers {finalizers})" if finalizers else ""))
+    return f"; pods {', '.join(told)}" if told else ""
 
 
 def _until_gone(client: Client, identity: Identity, resource: Resource, uid: str, deadline: Deadline) -> Object | None:
@@ -249,6 +262,7 @@ def _until_gone(client: Client, identity: Identity, resource: Resource, uid: str
             if not may_watch:
                 time.sleep(_POLL_SECONDS)
                 continue
+            started = time.monotonic()
             for event, changed in client.watch(
                 resource,
                 identity.namespace,
@@ -260,6 +274,8 @@ def _until_gone(client: Client, identity: Identity, resource: Resource, uid: str
                     return None
                 if deadline.remaining() <= 0:
                     return changed
+            if time.monotonic() - started < _POLL_SECONDS:
+                time.sleep(_POLL_SECONDS)  # as the operator's proxy may end each watch at once
         except ApiError as error:
             if error.status not in (403, 404, 405, 410, 504):
                 raise

@@ -252,7 +252,8 @@ def _with_token(
     named = annotations.get(resource_names.PROMETHEUS_TOKEN) or ""
     match = _SOURCE.fullmatch(named)
     if not match:
-        said = f"the annotation {resource_names.PROMETHEUS_TOKEN} is {named}" if named else f"the configuration holds {PROM_TOKEN}"
+        # What is there may be the token itself.
+        said = f"the annotation {resource_names.PROMETHEUS_TOKEN} names no object" if named else f"the configuration holds {PROM_TOKEN}"
         problem = f"{said}: set the annotation {resource_names.PROMETHEUS_TOKEN} of this resource to serviceaccount/NAME or secret/NAME"
         return source._replace(problem=problem)
     kind, name = match[1], match[2]

@@ -49,9 +49,8 @@ KINDS_ELSEWHERE = (
 )
 """Where members can be outside of it. Nothing deletes these with the resource or its namespace, and they grant permissions."""
 
-# Seconds that a reconcile waits for what it deletes, and an apply for what others delete: pods get 30 s to end. Others are waiting for the
-# operator's workers meanwhile.
-_REMOVAL_WAIT, _DELETION_WAIT = 1, 35
+# Seconds that a reconcile waits for what is being deleted. Others are waiting for the operator's workers meanwhile.
+_REMOVAL_WAIT = 1
 
 
 Render = Callable[[TemplateVariables], list[Object]]
@@ -93,7 +92,7 @@ def reconcile(
         try:
             clean_up(client, resource, Options([], wait_timeout=_REMOVAL_WAIT), report, warn)
         except NotDeleted as error:
-            removing = error.message
+            removing = error.held
         applied = Applied(tuple(report.result()["objects"]), removing=removing)
     told = Reporting(client, resource, warn).present(inputs, applied, failure)
     return Result(
@@ -114,7 +113,7 @@ def _apply(
 ) -> tuple[Applied, str]:
     """What was applied, and why that failed, "" if it did not."""
     resource, names = inputs.facts.resource, resource_names.names_of(inputs.facts.resource)
-    report, failure = Report(client, check=False, with_diff=False, return_kinds=("Deployment",)), ""
+    report, failure, removing = Report(client, check=False, with_diff=False, return_kinds=("Deployment",)), "", ""
     try:
         options = Options(
             render(template_variables(inputs, decision)),
@@ -127,7 +126,8 @@ def _apply(
             adopt=resource_names.annotations_of(resource).get(resource_names.ADOPT) == "true",
             force_conflicts=True,
             recreate=True,
-            wait_timeout=_DELETION_WAIT,
+            track_secrets=True,
+            wait_timeout=_REMOVAL_WAIT,
             revert_additions=True,
             # What the upstream operator wrote into these objects no longer counts.
             takeover_field_managers=[upstream_cleanup.UPSTREAM_MANAGER],
@@ -135,11 +135,13 @@ def _apply(
         Run(client, options, report, warn).present()
         if inputs.leftovers:
             Run(client, Options(list(inputs.leftovers)), Report(client, check=False, with_diff=False), warn).absent()
+    except NotDeleted as error:
+        removing = error.held
     except Exception as error:
         failure = message_of(error)
     result = report.result()
     deployment = next((live for live in result["resources"] if live["metadata"]["name"] == names["workload"]), None)
-    return Applied(tuple(result["objects"]), tuple(result["additions"]), deployment, tuple(report.put_back)), failure
+    return Applied(tuple(result["objects"]), tuple(result["additions"]), deployment, tuple(report.put_back), removing), failure
 
 
 def clean_up(client: Client, resource: Object, options: Options, report: Report, warn: Callable[[str], None]) -> None:
@@ -182,7 +184,7 @@ def finalize(client: Client, resource: Object, deadline: int, namespaces: Sequen
         reporting.absent(Reader(client, resource, namespaces).neighbours())
         return Result(True)
     except NotDeleted as error:
-        removing = error.message
+        removing = error.held
     except Exception as error:
         failure = message_of(error)
         warn(failure)

@@ -22,6 +22,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tar
     VERSION_ANNOTATION,
     NotInTables,
 )
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import quote
 
 FIELD_MANAGER = "osso.scheduler.operator"
 FINALIZER = "osso.scheduler/clean-up"
@@ -100,7 +101,7 @@ def value_problem(annotations: Mapping[str, str], image: str) -> str:
     """What is wrong with the value of an annotation, empty if nothing is; ``image``: of the scheduler."""
     for key, allowed in _VALUES.items():
         if annotations.get(key, "") not in ("", *allowed):
-            return f"{key} is {annotations[key]}; it must be {' or '.join(allowed)}."
+            return f"{key} is {quote(annotations[key])}; it must be {' or '.join(allowed)}."
     for key, error in annotation_errors(annotations, image):
         # The image itself can answer for a release that the tables lack.
         if not isinstance(error, NotInTables):

@@ -378,7 +378,7 @@ def test_details_of_problems_of_pods():
         ({"kind": "Thing", "metadata": {"deletionTimestamp": "t"}}, "no finalizer; the server has not removed it yet"),
         (
             {"kind": "Thing", "metadata": {"deletionTimestamp": "t", "finalizers": ["foregroundDeletion", "f"]}},
-            "objects that belong to it are still being deleted; finalizers f, which the controllers that put them there have to remove",
+            "objects that belong to it and are still being deleted; finalizers f, which the controllers that put them there have to remove",
         ),
         ({"kind": "Thing", "metadata": {}}, "it is no longer marked for deletion: it was created again"),
         (

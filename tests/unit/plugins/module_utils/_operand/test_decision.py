@@ -358,7 +358,7 @@ def test_the_whole_decision_to_apply():
         (
             {"resource": resource(annotations={"osso.scheduler/rollback": "no"})},
             "AnnotationInvalid",
-            "The annotation osso.scheduler/rollback is no; it must be Automatic or Never.",
+            'The annotation osso.scheduler/rollback is "no"; it must be Automatic or Never.',
         ),
         ({"override_problems": ("a.", "b.")}, "OverridesInvalid", "a. b."),
         (

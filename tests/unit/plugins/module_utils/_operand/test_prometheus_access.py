@@ -80,6 +80,12 @@ def secret_of(source, text=TEXT, config_hash="abc"):
     )
 
 
+def test_a_token_in_place_of_the_name_of_its_secret_is_not_shown():
+    problem = read(Cluster(), prometheus_token="S3cr3t").problem
+    assert problem.startswith("the annotation osso.scheduler/prometheus-token names no object: set")
+    assert "S3cr3t" not in problem
+
+
 def is_intact(secret):
     return prometheus_access.is_intact(secret, resource_names.names_of(resource()))
 
@@ -212,7 +218,7 @@ def test_token_of_a_secret_is_read():
         ({"prometheus_url": "prometheus:9090"}, (), "prometheus-url is prometheus:9090; it must be a URL"),
         ({"prometheus_url": 'https://a"b'}, (), "it must be a URL"),
         ({"prometheus_token": ""}, (), "holds ${PROM_TOKEN}: set the annotation osso.scheduler/prometheus-token"),
-        ({"prometheus_token": "metrics-reader"}, (), "prometheus-token is metrics-reader: set the annotation"),
+        ({"prometheus_token": "metrics-reader"}, (), "prometheus-token names no object: set the annotation"),
         ({"prometheus_token": "secret/none"}, (), "the Secret ns/none does not exist"),
         ({"prometheus_token_duration": "1h"}, (ACCOUNT,), "prometheus-token-duration is 1h; it must be a number of seconds"),
         ({"prometheus_token_renew_before": "0"}, (ACCOUNT,), "prometheus-token-renew-before is 0; it must be"),

@@ -93,7 +93,7 @@ def test_what_the_operator_would_reject_is_found_before_the_first_write():
         "overrides.resorces is unknown; did you mean resources? Known are affinity, ",
         "overrides.args[0] is --v: spec.logLevel does it; remove it.",
         "overrides.volumeMounts[0].name is a; no volume of that name is given: add it to overrides.volumes.",
-        "annotations: osso.scheduler/rollback is always; it must be Automatic or Never.",
+        'annotations: osso.scheduler/rollback is "always"; it must be Automatic or Never.',
     ]
     item = {**GOOD, "overrides": overrides, "annotations": {"osso.scheduler/rollback": "always"}}
     check([item], [f"secondary_schedulers[0]: {error}" for error in errors])
@@ -106,7 +106,7 @@ def test_what_the_operator_would_reject_is_found_before_the_first_write():
     [
         ({"osso.scheduler/plugins": "garbage"}, "osso.scheduler/plugins cannot be used: plugins: 'garbage' is no set of plugins"),
         ({"osso.scheduler/kubernetes-version": "new"}, "osso.scheduler/kubernetes-version cannot be used: new is no release"),
-        ({"osso.scheduler/monitoring-required": "yes"}, "osso.scheduler/monitoring-required is yes; it must be true or false."),
+        ({"osso.scheduler/monitoring-required": "yes"}, 'osso.scheduler/monitoring-required is "yes"; it must be true or false.'),
     ],
 )
 def test_a_malformed_annotation_is_found_before_the_first_write(annotation, said):

@@ -1,0 +1,47 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which Secrets the pods of a Deployment were started with: whoever replaces one may have had a pod read another content under its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+
+SECRETS = "osso.scheduler/secrets"
+"""Annotation of the Deployment: ``NAME=UID`` of each Secret of the set that its pods mount, separated by commas. Annotation of the pods: the same,
+if they were replaced because a Secret was."""
+
+
+def names(workload: Object) -> list[str]:
+    """The Secrets that the pods of a workload mount."""
+    volumes = workload["spec"]["template"]["spec"].get("volumes") or ()
+    return sorted({volume["secret"]["secretName"] for volume in volumes if "secretName" in (volume.get("secret") or {})})
+
+
+def with_secrets(wanted: Object, live: Object | None, uids: Mapping[str, str]) -> Object:
+    """The manifest of a Deployment with the record of its Secrets, ``uids`` by name; another uid than ``live`` records replaces the pods."""
+    if not uids:
+        return wanted
+    record = ",".join(f"{name}={uid}" for name, uid in sorted(uids.items()))
+    wanted = dict(wanted, metadata=_annotated(wanted["metadata"], record))
+    recorded = dict(entry.partition("=")[::2] for entry in _of(live["metadata"]).split(",")) if live else {}
+    if live is None or not set(uids) <= set(recorded):
+        return wanted  # a rollout of another configuration, or one of another release without a record
+    replaced = _of(live["spec"]["template"]["metadata"]) if all(recorded[name] == uid for name, uid in uids.items()) else record
+    if not replaced:
+        return wanted
+    template = wanted["spec"]["template"]
+    pods = dict(template, metadata=_annotated(template.get("metadata") or {}, replaced))
+    return dict(wanted, spec=dict(wanted["spec"], template=pods))
+
+
+def _of(metadata: Object) -> str:
+    found: str = (metadata.get("annotations") or {}).get(SECRETS) or ""
+    return found
+
+
+def _annotated(metadata: Object, value: str) -> Object:
+    return dict(metadata, annotations=dict(metadata.get("annotations") or {}, **{SECRETS: value}))

@@ -1,0 +1,39 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The record of the Secrets that the pods of a Deployment mount."""
+
+from __future__ import annotations
+
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.mounted_secrets import SECRETS, names, with_secrets
+
+
+def deployment(secrets=None, pods=None, **fields):
+    annotated = [{"annotations": {SECRETS: value}} if value else {} for value in (secrets, pods)]
+    return {"metadata": annotated[0], "spec": {"template": {"metadata": annotated[1], "spec": {}}}, **fields}
+
+
+def test_the_names_are_those_of_mounted_secrets():
+    volumes = [{"name": "b", "secret": {"secretName": "b"}}, {"name": "a", "secret": {"secretName": "a"}}, {"name": "t", "emptyDir": {}}]
+    assert names({"spec": {"template": {"spec": {"volumes": volumes}}}}) == ["a", "b"]
+    assert names(deployment()) == []
+
+
+def test_a_new_deployment_and_one_without_a_record_are_only_recorded():
+    for live in (None, deployment(), deployment("other=1")):
+        assert with_secrets(deployment(), live, {"b": "2", "a": "1"}) == deployment("a=1,b=2")
+    assert with_secrets(deployment(), deployment("a=1"), {}) == deployment()
+
+
+def test_another_uid_replaces_the_pods_once():
+    live = deployment("a=1,b=2")
+    assert with_secrets(deployment(), live, {"a": "1", "b": "2"}) == live
+    replaced = with_secrets(deployment(), live, {"a": "1", "b": "3"})
+    assert replaced == deployment("a=1,b=3", "a=1,b=3")
+    assert with_secrets(deployment(), replaced, {"a": "1", "b": "3"}) == replaced
+
+
+def test_the_next_configuration_needs_no_second_replacement():
+    live = deployment("a=1", "a=1")
+    assert with_secrets(deployment(), live, {"b": "2"}) == deployment("b=2")
