@@ -49,7 +49,7 @@ class Options(NamedTuple):
     """What to do with a set; the meaning of each is documented in the module ``apply``.
 
     recreate: is a member deleted and created again where the manifest changes what cannot be changed? And does an object that the inventory
-    names stay a member where somebody replaced it by one of no set? track_secrets: are pods replaced whose Secret, a member, was?
+    names stay a member where it was replaced by one of no set? track_secrets: are pods replaced whose Secret, a member, was?
     """
 
     manifests: Sequence[Object]

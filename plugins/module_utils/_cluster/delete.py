@@ -55,7 +55,7 @@ def delete(client: Client, doomed: list[Doomed], report: Report, deadline: Deadl
                 report.add(identity, apply_result.ABSENT)
                 continue
             answer: Object | None = one.live
-            # Where someone has deleted it before, a second request would change nothing: then it counts once it is gone.
+            # Where someone has deleted it before, a second request would change nothing: then it counts once it does not exist any more.
             if check or "deletionTimestamp" not in one.live["metadata"]:
                 answer = _delete(client, one, check)
                 report.add(identity, apply_result.DELETED, before=one.live)

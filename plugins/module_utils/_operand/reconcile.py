@@ -189,7 +189,7 @@ def finalize(client: Client, resource: Object, deadline: int, namespaces: Sequen
         failure = message_of(error)
         warn(failure)
     if left > 0:
-        with contextlib.suppress(ClusterError):  # a status for somebody who looks: the clean-up does not depend on it
+        with contextlib.suppress(ClusterError):  # The clean-up does not depend on the status.
             reporting.leaving(removing, failure)
         # Not a failure of the play: the operator would try again after ever longer pauses, up to a quarter of an hour.
         return Result(report.result()["changed"], f"{min(max(age // 2, 5 if failure else 1), left)}s", failure)
