@@ -244,7 +244,7 @@ class Run:
                 mine.append(identity)
                 continue
             standing = self._standing(identity, members)
-            if self._is_replaced(identity, live, members):
+            if self._is_replaced(identity, live):
                 standing = Standing.CREATED
             if standing is Standing.ADOPTED:
                 self._wanted[identity] = membership.adopted(wanted, live)
@@ -266,9 +266,9 @@ class Run:
             self._announce(f"{self._would} adopted by set {options.set_name}, since it existed before: {names}.")
         return mine
 
-    def _is_replaced(self, identity: Identity, live: Object, members: list[Identity]) -> bool:
+    def _is_replaced(self, identity: Identity, live: Object) -> bool:
         """Is this in the place of an object that the set created, without saying that it belongs to any set?"""
-        is_recorded = self._has_inventory and identity.key in {member.key for member in members}
+        is_recorded = self._has_inventory and identity.key in {member.key for member in self._members}
         return self._options.recreate and is_recorded and membership.set_of(live) is None
 
     def _share(self, identity: Identity) -> None:
@@ -461,11 +461,11 @@ class Run:
 
     def _taken(self, identity: Identity) -> ownership.TakeOver | None:
         """The `ownership.TakeOver` of what the managers to be replaced own of an object, or of what others added; None where that is nothing."""
-        live, options = self._live[identity], self._options
+        live, manager = self._live[identity], self._options.field_manager
         if live and identity in self._separate:
-            return ownership.take_over_content(live, options.field_manager, self._wanted[identity]["apiVersion"])
+            return ownership.take_over_content(live, manager, self._wanted[identity]["apiVersion"])
         taken = self._replaced_managers(identity)
-        return taken if taken or live is None else additions.claim(live, self._fresh(identity), self._options.field_manager)
+        return taken if taken or live is None else additions.claim(live, self._fresh(identity), manager)
 
     def _replaced_managers(self, identity: Identity) -> ownership.TakeOver | None:
         live, options = self._live[identity], self._options
@@ -573,7 +573,7 @@ class Run:
             secret = self._live.get(Identity("v1", "Secret", identity.namespace, name))
             if secret and not self._is_dying(secret):
                 uids[name] = secret["metadata"]["uid"]
-        return mounted_secrets.with_secrets(wanted, None if live and self._is_dying(live) else live, uids)
+        return mounted_secrets.with_secrets(wanted, None if self._is_dying(live) else live, uids)
 
     def _judge_additions(self, live: Object, wanted: Object) -> additions.Verdict | None:
         """The `additions.Verdict` on a workload; None where additions stay."""
@@ -687,7 +687,7 @@ class Run:
     def _is_created(self, identity: Identity, live: Object) -> bool:
         """Did the set create this object, or the one in whose place it is?"""
         belongs = self._set is not None and membership.set_of(live) == self._set
-        return (belongs and membership.former_manager(live) is None) or self._is_replaced(identity, live, self._members)
+        return (belongs and membership.former_manager(live) is None) or self._is_replaced(identity, live)
 
     def _may_force(self, identity: Identity) -> bool:
         return self._options.force_conflicts or identity in self._adopting

@@ -76,9 +76,9 @@ def with_content_of(live: Object, made: Object) -> Object:
     metadata = dict(live["metadata"])
     for key in ("labels", "annotations"):
         metadata[key] = {**(metadata.get(key) or {}), **(made["metadata"].get(key) or {})}
-    given = {"spec": {key: live["spec"][key] for key in _GIVEN if key in live["spec"]}} if live["kind"] == "Service" else {}
     content = {key: value for key, value in made.items() if key not in ("metadata", "status")}
-    content.update({key: {**content[key], **values} for key, values in given.items()})
+    if live["kind"] == "Service":
+        content["spec"] = {**content["spec"], **{key: live["spec"][key] for key in _GIVEN if key in live["spec"]}}
     return {**content, "metadata": metadata, **({"status": live["status"]} if "status" in live else {})}
 
 

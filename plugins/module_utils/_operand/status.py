@@ -40,8 +40,8 @@ METRICS_LOOK, NODES_LOOK = 120, 30
 # Seconds after which the operator reconciles without an event: --reconcile-period in operator/Containerfile.
 _OWN_LOOK = 600
 
-# Seconds until the first look at what has just begun to be missing, and at pods that have just been replaced.
-_LOOK, _ROLLOUT_LOOK = 10, 5
+# Seconds until the first look at what has just begun to be missing, at pods that have just been replaced, and at what is being deleted.
+_LOOK, _ROLLOUT_LOOK, _REMOVAL_LOOK = 10, 5, 1
 
 _MINUTE = 60
 
@@ -141,9 +141,8 @@ def _looks(outcome: Outcome, status: Object) -> Iterator[int]:
     if outcome.newer and _end(outcome.newer) != _end(outcome.deployment):
         yield 1  # the rollout has come to an end since the decision, which is not always an event for the operator
     if in_status(status, "Progressing").get("status") == "True":
-        yield backoff(
-            age, 1 if outcome.removing else _ROLLOUT_LOOK, resources
-        )  # pods that cannot start change no object that the operator watches
+        # Pods that cannot start change no object that the operator watches.
+        yield backoff(age, _REMOVAL_LOOK if outcome.removing else _ROLLOUT_LOOK, resources)
     # No event reports that these exist now: the ConfigMap, what is named of Prometheus, what plugins need
     if (
         outcome.is_config_unwatched
