@@ -48,8 +48,8 @@ _SPREADING_SECONDS = 5
 class Options(NamedTuple):
     """What to do with a set; the meaning of each is documented in the module ``apply``.
 
-    recreate: is a member deleted and created again where the manifest changes what cannot be changed? And does an object that the inventory
-    names stay a member where it was replaced by one of no set? track_secrets: are pods replaced whose Secret, a member, was?
+    repair, for an operator, which nobody can ask: a member is deleted and created again where the manifest changes what cannot be changed; an
+    object of no set that is in the place of a member becomes one; and pods are replaced whose Secret, a member, was replaced.
     """
 
     manifests: Sequence[Object]
@@ -68,8 +68,7 @@ class Options(NamedTuple):
     orphan: Sequence[str] = ()
     prune: bool = False
     keep_nonempty: bool = False
-    recreate: bool = False
-    track_secrets: bool = False
+    repair: bool = False
     owner: Mapping[str, Any] | None = None
     subresource: str | None = None
     wait: bool = False
@@ -102,7 +101,7 @@ class Run:
         self._assumed = prune.Deleted(options.assume_deleted if options.check else ())
         # As `membership.set_of` returns it
         self._set = (options.set_name, options.set_namespace) if options.set_name else None
-        # What the inventory names
+        # What the inventory names, or what is found by the labels
         self._members: list[Identity] = []
         # Without an inventory, the labels alone say what is a member.
         self._has_inventory = False
@@ -131,7 +130,7 @@ class Run:
             self._refuse_unknown_kinds()
         self._read(self._wanted)
         members = self._members = self._recorded()
-        mine = self._claim(members)
+        mine = self._claim()
         self._record_on_workloads()
         stale = [member for member in members if member.key not in {identity.key for identity in self._wanted}]
         if not self._options.check:
@@ -163,12 +162,12 @@ class Run:
         """
         self._locate(self._wanted)
         self._read(self._wanted)
-        members = self._recorded(look_for_more=True) if recorded else self._labelled()
+        members = self._members = self._recorded(look_for_more=True) if recorded else self._labelled()
         named = {identity.key for identity in self._wanted}
         others = [member for member in members if member.key not in named]
         self._locate(others)
         self._read(others)
-        doomed, released = self._sorted_by_standing(members, others)
+        doomed, released = self._sorted_by_standing(others)
         orphaned = self._orphaned(doomed)
         selected = {one.identity.key for one in doomed} | {one.identity.key for one in released}
         doomed = [one for one in doomed if one not in orphaned]
@@ -197,12 +196,12 @@ class Run:
             self._delete([self._doomed(self._inventory)])
         self._delete(home)
 
-    def _sorted_by_standing(self, members: list[Identity], others: Iterable[Identity]) -> tuple[list[Doomed], list[Doomed]]:
+    def _sorted_by_standing(self, others: Iterable[Identity]) -> tuple[list[Doomed], list[Doomed]]:
         """What of the manifests and of ``others``, the further members of the inventory, is to be deleted, and what to be given back."""
         doomed, released = [], []
         for identity in [*self._wanted, *others]:
             one = self._doomed(identity)
-            standing = self._standing(identity, members) if self._options.set_name else Standing.CREATED
+            standing = self._standing(identity) if self._options.set_name else Standing.CREATED
             if standing is Standing.ADOPTED:
                 released.append(one)
             elif standing is Standing.CREATED and (one.live or identity in self._wanted):
@@ -223,11 +222,13 @@ class Run:
 
     # Membership
 
-    def _standing(self, identity: Identity, members: list[Identity]) -> Standing:
-        recorded = not self._has_inventory or identity.key in {member.key for member in members}
-        return membership.standing(self._live[identity], self._set, recorded)
+    def _is_recorded(self, identity: Identity) -> bool:
+        return identity.key in {member.key for member in self._members}
 
-    def _claim(self, members: list[Identity]) -> list[Identity]:
+    def _standing(self, identity: Identity) -> Standing:
+        return membership.standing(self._live[identity], self._set, not self._has_inventory or self._is_recorded(identity))
+
+    def _claim(self) -> list[Identity]:
         """The identities that are members of the set. What existed before becomes one only where the options allow that.
 
         A Namespace or CustomResourceDefinition that existed before is shared: it is applied, but does not become a member. Raises
@@ -243,7 +244,7 @@ class Run:
             if live is None or "deletionTimestamp" in live["metadata"]:
                 mine.append(identity)
                 continue
-            standing = self._standing(identity, members)
+            standing = self._standing(identity)
             if self._is_replaced(identity, live):
                 standing = Standing.CREATED
             if standing is Standing.ADOPTED:
@@ -268,8 +269,7 @@ class Run:
 
     def _is_replaced(self, identity: Identity, live: Object) -> bool:
         """Is this in the place of an object that the set created, without saying that it belongs to any set?"""
-        is_recorded = self._has_inventory and identity.key in {member.key for member in self._members}
-        return self._options.recreate and is_recorded and membership.set_of(live) is None
+        return self._options.repair and self._has_inventory and self._is_recorded(identity) and membership.set_of(live) is None
 
     def _share(self, identity: Identity) -> None:
         """Apply an object without its becoming a member, or leave it as it is."""
@@ -566,7 +566,7 @@ class Run:
 
     def _with_secrets(self, identity: Identity, wanted: Object) -> Object:
         """The manifest of a Deployment with the record of its Secrets that are members and exist."""
-        if not self._options.track_secrets or wanted["kind"] != "Deployment":
+        if not self._options.repair or wanted["kind"] != "Deployment":
             return wanted
         live, uids = self._live[identity], {}
         for name in mounted_secrets.names(wanted):
@@ -669,7 +669,7 @@ class Run:
         try:
             left = self._rewrite(identity, ownership.replacement(live, ownership.with_content_of(live, made)), dry_run=True)
         except ApiError as refused:
-            if refused.status != 422 or not options.recreate:
+            if refused.status != 422 or not options.repair:
                 return None
             self._recreated.add(identity)
             self._announce(f"{identity}: it has to change what the API server lets nobody change. {self._would} deleted and created again.")

@@ -125,8 +125,7 @@ def _apply(
             prune=decision.prune,
             adopt=resource_names.annotations_of(resource).get(resource_names.ADOPT) == "true",
             force_conflicts=True,
-            recreate=True,
-            track_secrets=True,
+            repair=True,
             wait_timeout=_REMOVAL_WAIT,
             revert_additions=True,
             # What the upstream operator wrote into these objects no longer counts.
