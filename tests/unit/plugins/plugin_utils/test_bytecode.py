@@ -40,7 +40,7 @@ def test_everything_else_is_left_to_the_next_finder(folder, name):
     assert bytecode.Finder.find_spec(name) is None
 
 
-def test_plays_use_it_once(monkeypatch):
+def test_the_finder_is_installed_only_once(monkeypatch):
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     for _twice in range(2):
         in_fork.share("apply")

@@ -84,7 +84,7 @@ def comparable(done):
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_the_answer_is_the_same(name, other_python):
+def test_a_module_in_a_fork_gives_the_same_answer(name, other_python):
     task, answers = TASKS[name]
     told = []
     for python in (sys.executable, other_python):
@@ -124,7 +124,7 @@ def test_what_action_plugins_import_before_the_fork_exists(monkeypatch):
     assert [name for name in sorted(imported) if not importlib.util.find_spec(name)] == []
 
 
-def test_who_sees_to_it_otherwise_is_left_alone(monkeypatch):
+def test_nothing_is_imported_if_a_plugin_starts_modules_in_its_own_way(monkeypatch):
     """A plugin that starts modules in its own way: every start would pay for what is imported here."""
     imported = []
     monkeypatch.setattr(in_fork, "import_module", imported.append)

@@ -222,7 +222,7 @@ def test_what_is_removed_is_recorded_by_hash_of_manager_and_field():
         pytest.param("", "", True, id="by admission"),
     ],
 )
-def test_what_is_back_at_once_is_disputed(manager, time, disputed):
+def test_a_field_that_is_added_again_within_ten_minutes_is_disputed(manager, time, disputed):
     entries = [entry(manager, TTY_FIELDS, time=time)] if manager else []
     present = live(changed(tty=True), *entries, annotations={additions.RECORD: record(digest([manager, *TTY]))})
     one = Addition(TTY, manager, time)

@@ -38,7 +38,7 @@ def test_a_denial_names_who_may_not_do_what():
     assert 'Grant it to "system:serviceaccount:b:robot" with a rule for verb patch, resource configmaps, API group "".' in said
 
 
-def test_a_namespace_that_is_going_away():
+def test_the_error_about_a_terminating_namespace_says_to_wait():
     message = 'configmaps "a" is forbidden: unable to create new content in namespace b because it is being terminated'
     said = text(403, "Forbidden", message, causes=[{"reason": "NamespaceTerminating", "message": "...", "field": "metadata.namespace"}])
     assert message in said

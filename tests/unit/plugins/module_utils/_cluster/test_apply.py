@@ -41,7 +41,7 @@ def established(group):
 
 
 @pytest.mark.parametrize("trouble", [NOT_SERVED, OLD_SCHEMA])
-def test_api_servers_that_do_not_know_yet_what_was_just_defined(server, trouble):
+def test_requests_for_a_kind_that_was_just_defined_are_repeated(server, trouble):
     group = "example.com"
     reads = [NOT_SERVED, NOT_SERVED]
     dry_runs = [established(group), NOT_SERVED]

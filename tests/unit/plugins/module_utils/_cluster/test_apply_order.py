@@ -14,7 +14,7 @@ def identity(api_version, kind, name="a"):
     return Identity(api_version, kind, None, name)
 
 
-def test_what_others_need_comes_first():
+def test_objects_that_others_need_are_applied_first():
     in_order = [
         [identity("v1", "Namespace")],
         [identity("apiextensions.k8s.io/v1", "CustomResourceDefinition")],

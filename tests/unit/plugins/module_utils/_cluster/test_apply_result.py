@@ -80,7 +80,7 @@ def test_each_of_these_actions_is_a_change_with_a_diff(action):
 
 
 @pytest.mark.parametrize("action", ["unchanged", "absent"])
-def test_these_actions_are_no_change(action):
+def test_unchanged_and_absent_objects_are_no_change(action):
     collected = report(with_diff=True)
     collected.add(A, action, live())
     result = collected.result()
@@ -115,7 +115,7 @@ def test_of_an_object_that_comes_twice_the_first_change_counts():
     assert collected.result()["counts"] == {**NONE, "updated": 1}
 
 
-def test_what_was_undone_is_not_reported():
+def test_an_undone_change_is_not_reported():
     collected = report(with_diff=True)
     collected.add(A, "updated", live("1"), live("2"))
     collected.add(B, "created", None, {"metadata": {"name": "b"}})

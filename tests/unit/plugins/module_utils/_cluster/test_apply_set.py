@@ -15,7 +15,7 @@ A = Identity("v1", "ConfigMap", "n", "a")
 B = Identity("v1", "Namespace", None, "b")
 
 
-def test_what_is_written_is_read_back():
+def test_the_members_of_a_set_are_read_back_as_written():
     written = apply_set.manifest("mine", "home", [A, B])
     assert apply_set.members(written) == [A, B]
     assert Identity.of(written) == apply_set.identity("mine", "home") == Identity("v1", "ConfigMap", "home", "osso-set-mine")

@@ -49,7 +49,7 @@ OBJECT = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "na
 
 
 class TestRequests:
-    def test_no_request_beside_the_one_asked_for(self, server, client):
+    def test_a_read_sends_a_single_request(self, server, client):
         server.answers = [(200, OBJECT)]
         assert client.get(CONFIG_MAP, "a", "b") == OBJECT
         (seen,) = server.seen
@@ -73,7 +73,7 @@ class TestRequests:
         assert third.query["dryRun"] == ["All"]
         assert client.requests == {"read": 0, "write": 2, "dry_run": 1}
 
-    def test_characters_outside_the_basic_multilingual_plane(self, server, client):
+    def test_characters_outside_the_basic_multilingual_plane_are_sent_whole(self, server, client):
         server.answers = [(200, OBJECT)] * 3
         obj = {**OBJECT, "data": {"😀": "a 😀 \ud83d\ude00 b"}}
         client.apply(CONFIG_MAP, obj)
@@ -91,14 +91,14 @@ class TestRequests:
         assert server.seen == []
 
     @pytest.mark.parametrize("content", [b"[" * 200_000, b"[]", b"1", b"null", b"\xff", b""])
-    def test_answers_that_are_no_object(self, server, client, content):
+    def test_an_answer_that_is_no_json_object_is_an_error(self, server, client, content):
         server.answers = [(200, content), (500, content)]
         with pytest.raises(ApiError, match="not a JSON object"):
             client.get(CONFIG_MAP, "a", "b")
         with pytest.raises(ApiError):
             client.get(CONFIG_MAP, "a", "b")
 
-    def test_delete_names_the_very_object(self, server, client):
+    def test_a_deletion_can_require_the_uid_of_its_object(self, server, client):
         server.answers = [(200, status(200, "")), (200, status(200, "")), (404, status(404, "NotFound"))]
         client.delete(CONFIG_MAP, "a", "b", uid="u", propagation="Foreground", grace_period=0)
         client.delete(CONFIG_MAP, "a", "b", dry_run=True)
@@ -165,7 +165,7 @@ class TestRetries:
         ],
     )
     @pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE"])
-    def test_what_is_safe_is_asked_again(self, server, client, trouble, method):
+    def test_idempotent_requests_are_repeated_after_a_failure(self, server, client, trouble, method):
         server.answers = [trouble, trouble, (200, OBJECT)]
         assert client.request(method, "/x") == OBJECT
         assert len(server.seen) == 3
@@ -195,7 +195,7 @@ class TestRetries:
         server.answers = [(429, status(429, "TooManyRequests")), (503, status(503, "ServiceUnavailable")), (201, OBJECT)]
         assert client.create(CONFIG_MAP, OBJECT) == OBJECT
 
-    def test_the_server_says_when(self, server, client):
+    def test_a_request_is_repeated_after_the_time_of_retry_after(self, server, client):
         server.answers = [(429, status(429, "TooManyRequests"), {"Retry-After": "1"}), (200, OBJECT)]
         started = time.monotonic()
         client.request("GET", "/x")
@@ -210,7 +210,7 @@ class TestRetries:
         assert (error.status, error.reason, error.message) == (code, "Reason", "the server's words")
         assert (error.details, error.method, error.path) == ({"kind": "configmaps"}, "GET", "/x")
 
-    def test_patience_has_an_end(self, server):
+    def test_a_request_is_repeated_only_for_the_given_seconds(self, server):
         server.answers = [(503, status(503, "ServiceUnavailable", "starting"))] * 100
         started = time.monotonic()
         with pytest.raises(ApiError, match="starting"):
@@ -222,7 +222,7 @@ class TestRetries:
             connect(server.url, retry_seconds=0).request("GET", "/x")
         assert len(server.answers) == 1
 
-    def test_what_is_no_api_server(self, server, client):
+    def test_an_html_page_is_reported_as_no_api_server(self, server, client):
         server.answers = [(200, b"<html>login</html>")]
         with pytest.raises(ApiError, match="not a JSON object; is it a Kubernetes API server"):
             client.request("GET", "/x")
@@ -232,7 +232,7 @@ class TestWatch:
     def event(self, type, name):
         return json.dumps({"type": type, "object": {"metadata": {"name": name}}}).encode() + b"\n"
 
-    def test_events_until_the_connection_ends(self, server, client):
+    def test_a_watch_returns_whole_events_until_the_connection_ends(self, server, client):
         stream = self.event("ADDED", "a") + self.event("BOOKMARK", "") + b"\n" + self.event("MODIFIED", "b") + b'{"type": "cut'
         server.answers = [(200, stream)]
         seen = [(type, obj["metadata"]["name"]) for type, obj in client.watch(CONFIG_MAP, "n", field_selector="metadata.name=a")]
@@ -244,13 +244,13 @@ class TestWatch:
         server.answers = [(200, self.event("ADDED", "a") + b'{"type": "MODI\n')]
         assert [type for type, obj in client.watch(CONFIG_MAP, "n")] == ["ADDED"]
 
-    def test_an_old_version_is_told(self, server, client):
+    def test_a_watch_from_an_expired_version_is_an_error(self, server, client):
         server.answers = [(200, json.dumps({"type": "ERROR", "object": status(410, "Expired")}).encode() + b"\n")]
         with pytest.raises(ApiError) as raised:
             list(client.watch(CONFIG_MAP, resource_version="1"))
         assert raised.value.status == 410
 
-    def test_an_answer_that_is_no_stream(self, server, client):
+    def test_an_answer_to_a_watch_that_is_no_stream_is_an_error(self, server, client):
         server.answers = [(200, json.dumps(OBJECT).encode() + b"\n")]
         with pytest.raises(ApiError) as raised:
             list(client.watch(CONFIG_MAP, "b", field_selector="metadata.name=a"))
@@ -268,7 +268,7 @@ class TestAuthentication:
             "current-context": "x",
         }
 
-    def test_the_operator_s_proxy(self, server, tmp_path):
+    def test_the_kubeconfig_of_the_operators_proxy_gives_basic_authentication(self, server, tmp_path):
         """Its kubeconfig has the owner before the host and as user name of basic authentication."""
         owner = base64.b64encode(b'{"name": "cluster"}').decode()
         path = tmp_path / "kubeconfig"
@@ -298,7 +298,7 @@ class TestAuthentication:
         ],
     )
     @pytest.mark.parametrize("token", ["from-environment", None])
-    def test_a_kubeconfig_beside_a_host_in_the_environment(self, server, monkeypatch, tmp_path, options, named, token):
+    def test_a_kubeconfig_beside_a_host_in_the_environment_is_rejected(self, server, monkeypatch, tmp_path, options, named, token):
         """kubernetes.core would go to the host, with its token or the kubeconfig's: on a Platform, to the credential's cluster."""
         path = tmp_path / "kubeconfig"
         path.write_text(json.dumps(self.kubeconfig(server.url, token="of-kubeconfig")))
@@ -324,7 +324,7 @@ class TestAuthentication:
         connect(server.url, kubeconfig="/nowhere", context="x").get(CONFIG_MAP, "a", "b")
         assert server.seen[0].headers["Authorization"] == "Bearer token"
 
-    def test_a_kubeconfig_without_a_host_in_the_environment(self, server, monkeypatch, tmp_path):
+    def test_a_kubeconfig_without_a_host_in_the_environment_is_used(self, server, monkeypatch, tmp_path):
         """K8S_AUTH_KUBECONFIG, as the operator's jobs have it, and other variables are no other cluster."""
         path = tmp_path / "kubeconfig"
         path.write_text(json.dumps(self.kubeconfig(server.url, token="of-kubeconfig")))
@@ -348,7 +348,7 @@ class TestAuthentication:
         assert headers["Impersonate-User"] == "somebody"
         assert headers.get_all("Impersonate-Group") == ["one", "two"]
 
-    def test_a_kubernetes_core_that_has_changed_inside(self, server, monkeypatch, tmp_path):
+    def test_the_public_function_of_a_changed_kubernetes_core_is_used(self, server, monkeypatch, tmp_path):
         """Then its public function serves, at the price of its discovery."""
         public = {name: getattr(kubernetes_core, name) for name in ("AUTH_ARG_SPEC", "CoreException", "get_api_client")}
         monkeypatch.setattr(k8s, "client", SimpleNamespace(**public))
@@ -373,7 +373,7 @@ class TestBrokenCredentials:
             ({"host": "https://a:t0ken@b", "proxy": "http://a:t0ken@[::1"}, "proxy"),
         ],
     )
-    def test_they_are_rejected_and_never_shown(self, server, options, named):
+    def test_invalid_credentials_are_rejected_and_never_shown(self, server, options, named):
         with pytest.raises(InputError, match=named) as raised:
             connect(options.pop("host", server.url), **options)
         assert "t0ken" not in raised.value.message
@@ -406,7 +406,7 @@ class TestRefusals:
             ((400, {"kind": "Other"}), (400, "Bad Request", '{"kind": "Other"}')),
         ],
     )
-    def test_what_the_server_says(self, server, client, answer, expected):
+    def test_an_api_error_has_the_reason_and_message_of_the_answer(self, server, client, answer, expected):
         server.answers = [answer]
         with pytest.raises(ApiError) as raised:
             client.request("GET", "/x")
@@ -438,7 +438,7 @@ class TestRefusals:
 
 
 class TestOperations:
-    def test_a_patch_of_a_subresource_in_a_dry_run(self, server, client):
+    def test_a_patch_sends_its_subresource_field_manager_and_dry_run(self, server, client):
         server.answers = [(200, OBJECT)] * 2
         assert client.json_patch(CONFIG_MAP, "a", "b", [{"op": "test"}], "me", dry_run=True, subresource="status") == OBJECT
         client.json_patch(CONFIG_MAP, "a", "b", [])
@@ -450,7 +450,7 @@ class TestOperations:
         assert second.query == {"fieldManager": ["osso.scheduler"], "fieldValidation": ["Strict"]}
         assert client.requests == {"read": 0, "write": 1, "dry_run": 1}
 
-    def test_options_of_a_deletion(self, server, client):
+    def test_a_deletion_sends_its_options_and_accepts_a_missing_object(self, server, client):
         server.answers = [(200, {"kind": "Status"}), (404, status(404, "NotFound")), (409, status(409, "Conflict"))]
         assert client.delete(CONFIG_MAP, "a", "b", grace_period=0, dry_run=True, propagation="Foreground") == {"kind": "Status"}
         options = {
@@ -473,7 +473,7 @@ class TestOperations:
         with pytest.raises(ApiError):
             client.get(CONFIG_MAP, "a", "b")
 
-    def test_groups_version_and_texts(self, server, client):
+    def test_the_client_reads_groups_the_version_and_texts(self, server, client):
         groups = [{"name": "apps", "versions": [{"version": "v1"}, {"version": "v1beta1"}]}, {"name": "batch", "versions": []}]
         server.answers = [(200, {"groups": groups}), (200, {}), (200, {"gitVersion": "v1.34.1"}), (200, {}), (200, b"a\xffb")]
         assert client.groups() == {"apps": ["v1", "v1beta1"], "batch": []}
@@ -483,14 +483,14 @@ class TestOperations:
         assert [one.path for one in server.seen] == ["/apis", "/apis", "/version", "/version", "/log"]
         assert server.seen[-1].query == {"tailLines": ["5"]}
 
-    def test_a_list_of_metadata_with_selectors(self, server, client):
+    def test_a_list_sends_its_selectors_and_requests_only_metadata(self, server, client):
         server.answers = [(200, {"items": None})]
         assert client.list(CONFIG_MAP, "b", label_selector="a=b", field_selector="c=d", metadata_only=True) == []
         seen = server.seen[0]
         assert seen.query == {"limit": ["500"], "labelSelector": ["a=b"], "fieldSelector": ["c=d"]}
         assert seen.headers["Accept"] == "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
-    def test_the_query_of_a_watch(self, server, client):
+    def test_a_watch_sends_its_selectors_version_and_timeout(self, server, client):
         server.answers = [(200, b"")] * 2
         assert list(client.watch(CONFIG_MAP, "b", label_selector="a=b", resource_version="7", timeout=9.9)) == []
         assert list(client.watch(CONFIG_MAP, timeout=0.1)) == []
@@ -510,7 +510,7 @@ class TestOperations:
         place = ("GET", "/api/v1/namespaces/b/configmaps")
         assert found == [(410, "Expired", "old", {"a": 1}, *place), (500, "", "", {}, *place)]
 
-    def test_the_host_has_no_credentials(self, server):
+    def test_the_host_of_a_client_contains_no_credentials(self, server):
         url = server.url.replace("http://", "http://owner@")
         assert connect(url).host == server.url
 

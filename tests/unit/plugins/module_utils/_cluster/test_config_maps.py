@@ -17,7 +17,7 @@ def encoded(content: bytes) -> dict:
     return {"data": {"other": "x"}, "binaryData": {"config.yaml": base64.b64encode(content).decode()}}
 
 
-def test_both_fields_are_texts():
+def test_a_text_is_read_from_data_and_from_binary_data():
     assert config_maps.text({"data": {"config.yaml": "a: ü"}}, "config.yaml") == "a: ü"
     assert config_maps.text(encoded("a: ü".encode()), "config.yaml") == "a: ü"
     assert config_maps.text(encoded(b""), "config.yaml") == ""
@@ -25,6 +25,6 @@ def test_both_fields_are_texts():
     assert config_maps.keys(encoded(b"")) == ["config.yaml", "other"]
 
 
-def test_bytes_that_are_no_text():
+def test_bytes_that_are_not_utf8_are_an_error():
     with pytest.raises(InputError, match=r"^binaryData.config.yaml is not UTF-8 text \(byte 3\)$"):
         config_maps.text(encoded(b"a: \xff"), "config.yaml")

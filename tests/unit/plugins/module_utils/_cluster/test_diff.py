@@ -82,13 +82,13 @@ def test_secrets_repeated_in_an_annotation_are_not_shown():
     assert "AAAA" not in json.dumps(difference(None, obj))
 
 
-def test_the_original_is_left_alone():
+def test_a_diff_does_not_change_its_objects():
     obj = secret(a="AAAA")
     difference(obj, obj)
     assert obj == secret(a="AAAA")
 
 
-def test_noise_is_left_out():
+def test_the_content_omits_status_uid_and_managed_fields():
     obj = {"kind": "Pod", "metadata": {"name": "a", "uid": "u", "managedFields": [], "labels": {"l": "1"}}, "spec": {}, "status": {"x": 1}}
     assert content(obj) == {"kind": "Pod", "metadata": {"name": "a", "labels": {"l": "1"}}, "spec": {}}
     assert content(obj, with_status=True)["status"] == {"x": 1}

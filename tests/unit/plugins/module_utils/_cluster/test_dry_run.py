@@ -83,7 +83,7 @@ def test_what_the_server_cannot_validate_counts_as_created(dry_run, options, obs
         (refused(500), {"taken": True}),
     ],
 )
-def test_other_rejections_are_errors(dry_run, options):
+def test_a_rejection_that_no_missing_namespace_explains_is_an_error(dry_run, options):
     with pytest.raises(ClusterError, match=r"^ConfigMap n/a: could not apply it: "):
         ask(Forecast((), list), dry_run, **options)
 
@@ -117,7 +117,7 @@ def test_objects_of_a_changed_definition_are_not_validated(status, is_obstacle):
             ask(forecast, refused(status), **asked)
 
 
-def test_kinds_that_do_not_exist():
+def test_an_object_of_a_missing_kind_is_predicted_as_created_with_a_warning():
     thing = Identity("example.com/v1", "Thing", "n", "t")
     warnings = []
     assert ask(Forecast({("example.com", "Thing")}, list), resource=False, identity=thing)[2] == "its kind is defined by this set"

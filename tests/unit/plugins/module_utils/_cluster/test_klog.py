@@ -19,7 +19,7 @@ def only(text):
     return entry
 
 
-def test_a_line_with_values_of_all_kinds():
+def test_a_line_is_read_with_values_of_all_kinds():
     entry = only(f'{HEADER} "Several \\"things\\"" a="one two" b=3 c=true d=["x y","z"] e={{"k":"v w"}} f=<nil> g="" h=1.5s\n')
     assert (entry.severity, entry.time, entry.source) == ("info", "1122 05:26:55.123456", "dumper.go:52")
     assert entry.message == 'Several "things"'
@@ -42,7 +42,7 @@ def test_a_message_without_structure_is_taken_as_it_is():
     assert (entry.message, entry.values) == ("Registered topology plugin a=b", {})
 
 
-def test_escapes_that_go_has_and_json_has_not():
+def test_escapes_of_go_that_json_does_not_have_are_read():
     assert only(f'{HEADER} "m" a="\\x1b[0m\\a \\\\x41 \\u00e4"\n').values == {"a": "\x1b[0m\a \\x41 ä"}
 
 
@@ -96,7 +96,7 @@ def json_line(**fields):
         (json_line(v=0), ""),
     ],
 )
-def test_the_reason_for_the_end_of_a_process(log, reason):
+def test_the_reason_for_the_end_of_a_process_is_read_from_its_log(log, reason):
     assert exit_reason(log) == reason
 
 

@@ -43,7 +43,7 @@ def definition(scope="Namespaced", **spec):
 
 
 @pytest.mark.parametrize("scope", ["Namespaced", "Cluster"])
-def test_definitions_among_objects_are_learned(scope):
+def test_resources_are_learned_from_the_crds_among_the_objects(scope):
     client = Client()
     assert live_objects.learn_definitions(client, [config_map("n"), definition(scope)]) == {(GROUP, "Thing")}
     assert client.learned == [Resource(f"{GROUP}/{version}", "Thing", "things", scope == "Namespaced") for version in ("v1", "v2")]

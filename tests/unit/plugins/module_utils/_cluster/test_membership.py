@@ -41,7 +41,7 @@ def live(**metadata):
         (live(labels=None, annotations=None), True, Standing.FOREIGN),
     ],
 )
-def test_standing_of_an_object(present, recorded, expected):
+def test_labels_annotations_and_record_give_the_standing_of_an_object(present, recorded, expected):
     assert membership.standing(present, SET, recorded) is expected
 
 

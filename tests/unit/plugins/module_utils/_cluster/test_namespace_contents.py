@@ -40,7 +40,7 @@ def obj(kind, name="x", version="v1", **metadata):
     ],
     ids=lambda given: given["kind"],
 )
-def test_what_goes_by_itself_or_is_everywhere(given):
+def test_generated_and_owned_objects_do_not_count_as_contents(given):
     assert namespace_contents._is_given(given)
 
 
@@ -56,11 +56,11 @@ def test_what_goes_by_itself_or_is_everywhere(given):
     ],
     ids=lambda found: found["kind"],
 )
-def test_what_others_put_there(found):
+def test_objects_of_others_count_as_contents(found):
     assert not namespace_contents._is_given(found)
 
 
-def test_a_kind_that_the_preferred_version_of_its_group_does_not_have():
+def test_kinds_missing_in_the_preferred_version_of_their_group_are_listed_too():
     """as OLM's ClusterServiceVersion, whose group prefers v2"""
     group = "operators.coreos.com"
     versions = [{"groupVersion": f"{group}/{version}"} for version in ("v2", "v1alpha1")]

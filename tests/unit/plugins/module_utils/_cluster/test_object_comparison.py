@@ -99,7 +99,7 @@ def changed(tree, path, value=None, remove=False):
     return tree
 
 
-def test_the_same_in_spite_of_defaults_foreign_fields_and_normalised_values():
+def test_defaults_foreign_fields_and_normalised_values_are_no_difference():
     assert is_applied(wanted(SPEC), live(LIVE, FIELDS), MANAGER)
 
 
@@ -127,7 +127,7 @@ def test_the_same_in_spite_of_defaults_foreign_fields_and_normalised_values():
         (["metadata", "annotations"], {"a": "b"}),
     ],
 )
-def test_a_changed_wish_is_seen(path, value):
+def test_an_object_with_a_changed_manifest_is_not_applied(path, value):
     assert not is_applied(wanted(changed(SPEC, path, value)), live(LIVE, FIELDS), MANAGER)
 
 
@@ -191,7 +191,7 @@ def test_only_our_own_apply_counts():
     assert not is_applied(wanted(SPEC), without, MANAGER)
 
 
-def test_an_object_of_which_nothing_but_the_name_is_wanted():
+def test_an_object_with_only_a_name_is_applied_when_it_exists():
     account = wanted({}, "v1", "ServiceAccount")
     existing = {**account, "secrets": [{"name": "token"}]}
     assert is_applied(account, existing, MANAGER)
@@ -205,7 +205,7 @@ def test_order_of_list_items_matters():
     assert not is_applied(wanted({"spec": {"env": [{"name": "b"}, {"name": "a"}]}}), live(there, fields), MANAGER)
 
 
-def test_defaults_inside_values_that_are_owned_as_a_whole():
+def test_defaults_inside_values_that_are_owned_as_a_whole_are_ignored():
     fields = {"f:spec": {"f:fieldRef": {}}}
     there = live({"spec": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}}}, fields)
     assert is_applied(wanted({"spec": {"fieldRef": {"fieldPath": "metadata.name"}}}), there, MANAGER)
@@ -213,7 +213,7 @@ def test_defaults_inside_values_that_are_owned_as_a_whole():
     assert not is_applied(wanted({"spec": {"fieldRef": {"fieldPath": "metadata.name"}}}), there, MANAGER)
 
 
-def test_what_the_server_adds_to_an_admission_policy():
+def test_defaults_of_an_admission_policy_are_ignored():
     fields = {"f:spec": {"f:matchConstraints": {}}}
     rule, defaults = {"resources": ["pods"]}, {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}}
     there = live({"spec": {"matchConstraints": {**defaults, "resourceRules": [{**rule, "scope": "*"}]}}}, fields)

@@ -94,7 +94,7 @@ def test_their_fields_join_those_that_we_applied_already():
     assert taken.entries == [entry(OURS, spec("a", "b", "c", "d"), "Apply", time="1")]
 
 
-def test_not_while_ours_is_of_another_api_version():
+def test_fields_are_not_taken_over_if_our_entry_has_another_api_version():
     """there can be one Apply entry of a manager only, and field names of two versions do not mix"""
     own = entry(OURS, spec("a"), "Apply", version="apps/v1beta1")
     assert take_over(live(own, entry(THEIRS, spec("b"))), [THEIRS], OURS, "apps/v1") is None
@@ -164,13 +164,13 @@ ALL = {
         ),
     ],
 )
-def test_what_nobody_else_owns_goes(kept, left):
+def test_fields_that_no_other_manager_owns_are_removed(kept, left):
     answer = live(entry(THEIRS, ALL), entry(OURS, {"f:spec": kept}, "Apply") if kept else entry(OURS, {}, "Apply"), spec=POD)
     outcome_ = outcome(answer, TakeOver([], ALL), OURS)
     assert outcome_.get("spec", {}) == left
 
 
-def test_items_of_a_set():
+def test_only_items_that_no_other_manager_owns_are_removed_from_a_list():
     fields = {"f:metadata": {"f:finalizers": {".": {}, 'v:"a/1"': {}, 'v:"a/2"': {}}, "f:labels": {"f:l": {}}}}
     third = entry("kubectl", {"f:metadata": {"f:finalizers": {'v:"a/2"': {}}}})
     answer = live(entry(THEIRS, fields), third)
@@ -191,7 +191,7 @@ def test_replacement_says_what_differs_and_nothing_else():
     ]
 
 
-def test_conflicts_with_those_whose_place_is_taken_are_none():
+def test_conflicts_with_managers_that_are_taken_over_are_ignored():
     def conflict(text):
         return {"reason": "FieldManagerConflict", "message": text, "field": ".spec"}
 

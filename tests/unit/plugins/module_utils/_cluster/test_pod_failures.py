@@ -120,7 +120,7 @@ LOGS = {
 
 
 @pytest.mark.parametrize("case", LOGS)
-def test_the_last_words_of(case):
+def test_the_reason_of_an_exit_is_read_from_the_log(case):
     log, words = LOGS[case]
     assert redacted(exit_reason(log)) == words
 
@@ -247,7 +247,7 @@ CONTAINERS = {
 
 
 @pytest.mark.parametrize("case", CONTAINERS)
-def test_a_container_that_fails_by(case):
+def test_a_failed_container_is_reported_with_its_reason_and_crashes(case):
     status, reason, words, crashes = CONTAINERS[case]
     assert of(pod(status)) == failures.Failure(reason, f"pod p: container c: {words}", crashes, "p")
 
@@ -284,7 +284,7 @@ def test_the_reason_stays_the_same_while_a_container_crashes_again_and_again():
     assert [failure.crashes for failure in log] == [1, 1, 1, 2, 2, 2, 3, 3, 3]
 
 
-def test_a_pod_without_a_node():
+def test_an_unschedulable_pod_is_a_failure():
     unplaced = {
         "type": "PodScheduled",
         "status": "False",
@@ -295,7 +295,7 @@ def test_a_pod_without_a_node():
     assert of(pod(conditions=[dict(unplaced, status="True")])) is None
 
 
-def test_a_pod_that_the_kubelet_ended():
+def test_an_evicted_pod_is_a_failure():
     assert of(pod(phase="Failed", reason="Evicted", message="low on memory")) == failures.Failure("Evicted", "pod p: low on memory", 0, "p")
 
 
@@ -326,12 +326,12 @@ def test_an_earlier_rollouts_failure_is_none_of_the_present_one(rollout):
     assert of(pod(container(ended(1))), **rollout) is None
 
 
-def test_nothing_without_a_deployment_or_its_replica_set():
+def test_a_rollout_without_deployment_or_replica_set_has_no_failure():
     assert failures.of_rollout(None, [], []) is None
     assert failures.of_rollout({"metadata": {"name": "d", "uid": "d"}}, [], []) is None
 
 
-def test_pods_that_cannot_be_made():
+def test_pods_that_cannot_be_created_are_a_failure():
     quota = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": 'pods "d-" is forbidden: exceeded quota'}
     wanted = failures.Failure("FailedCreate", quota["message"])
     assert of(conditions=[quota]) == wanted
@@ -462,7 +462,7 @@ def test_the_secrets_of_that_test_are_in_its_logs(shape):
         ("yaml: cannot decode !!str `abc` as a !!int", "yaml: cannot decode !!str ` ********"),
     ],
 )
-def test_what_is_masked_and_what_is_not(text, told):
+def test_only_credentials_in_a_message_are_masked(text, told):
     assert redacted(text) == (text if told is None else told)
 
 
@@ -511,12 +511,12 @@ PIECES = st.sampled_from(
 
 @SOME
 @given(st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=12).map("".join)))
-def test_any_log_gets_a_message(log):
+def test_the_message_of_any_log_is_one_line(log):
     told = of(pod(container(ended(message=log)))).message
     assert told == " ".join(told.split())
 
 
-def test_a_probe_that_fails():
+def test_the_last_failed_probe_is_reported_without_credentials():
     """of a pod with no worse failure; the last event counts, and shows no credential"""
 
     def event(at, message):

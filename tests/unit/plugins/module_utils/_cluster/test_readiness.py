@@ -96,7 +96,7 @@ def test_a_completed_rollout_is_ready(kind, spec, status):
         ("Deployment", {}, {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "availableReplicas": 1}, "present generation"),
     ],
 )
-def test_not_rolled_out_yet(kind, spec, status, why):
+def test_an_incomplete_rollout_is_pending_and_says_why(kind, spec, status, why):
     verdict = readiness.rollout(obj(kind, spec, **status))
     assert verdict.state == PENDING
     assert why in verdict.why
@@ -185,13 +185,13 @@ def test_a_pod_that_was_started_a_moment_ago_may_crash_again(live, says):
 
 
 @pytest.mark.parametrize(("seconds", "probe", "steady"), [(9, False, False), (10, False, True), (1, True, True)])
-def test_a_deployment_that_became_available_a_moment_ago(seconds, probe, steady):
+def test_a_deployment_without_a_probe_is_steady_only_after_10_seconds(seconds, probe, steady):
     template = {"spec": {"containers": [{"name": "c", **({"readinessProbe": {}} if probe else {})}]}}
     live = obj("Deployment", {"template": template}, conditions=[one("Available", lastTransitionTime=ago(seconds))])
     assert (readiness.newly_available(live, NOW) == "") is steady
 
 
-def test_what_holds_an_object():
+def test_finalizers_and_contents_that_delay_a_deletion_are_named():
     def dying(kind="Thing", finalizers=(), **fields):
         return {"kind": kind, "metadata": {"name": "a", "deletionTimestamp": "t", "finalizers": list(finalizers)}, **fields}
 
@@ -220,7 +220,7 @@ def test_a_final_reason_is_a_failure_once_it_is_about_this_generation(reason, ge
 
 
 @pytest.mark.parametrize("period", ["garbage", "10", "", "1d"])
-def test_a_resource_that_the_operator_does_not_reconcile(period):
+def test_a_condition_fails_with_an_invalid_reconcile_period(period):
     """ansible-operator stops at this annotation before any code of ours runs."""
     live = obj("Thing", conditions=[one("Ready", "False")])
     live["metadata"]["annotations"] = {"ansible.sdk.operatorframework.io/reconcile-period": period}
@@ -233,7 +233,7 @@ def test_a_resource_that_the_operator_does_not_reconcile(period):
 
 
 @pytest.mark.parametrize("period", ["10m", "1h30m", "0", "1.5s"])
-def test_a_period_that_the_operator_reads(period):
+def test_a_false_condition_is_pending_with_a_valid_reconcile_period(period):
     live = obj("Thing", conditions=[one("Ready", "False")])
     live["metadata"]["annotations"] = {"ansible.sdk.operatorframework.io/reconcile-period": period}
     assert readiness.condition(live, "Ready").state == PENDING
@@ -252,7 +252,7 @@ def test_a_period_that_the_operator_reads(period):
         ({}, (PENDING, "0 of 2 replicas updated, 0 available")),
     ],
 )
-def test_the_rollout_of_a_stateful_set(status, verdict):
+def test_a_stateful_set_is_ready_when_all_replicas_are_updated(status, verdict):
     assert readiness.rollout(obj("StatefulSet", {"replicas": 2}, **status)) == verdict
 
 
@@ -264,11 +264,11 @@ def test_the_rollout_of_a_stateful_set(status, verdict):
         ({}, (READY, "")),
     ],
 )
-def test_the_rollout_of_a_daemon_set(status, verdict):
+def test_a_daemon_set_is_ready_when_all_nodes_are_updated(status, verdict):
     assert readiness.rollout(obj("DaemonSet", **status)) == verdict
 
 
-def test_the_rollout_of_a_deployment_and_of_a_job():
+def test_a_rollout_says_how_far_a_deployment_or_a_job_is():
     overdue = one("Progressing", "False", reason="ProgressDeadlineExceeded", message=" late \n")
     status = {"replicas": 3, "updatedReplicas": 1, "availableReplicas": 1}
     assert readiness.rollout(obj("Deployment", {"replicas": 2}, conditions=[overdue], **status)) == (
@@ -301,7 +301,7 @@ def test_a_condition_is_reported_with_what_is_seen():
     )
 
 
-def test_a_definition_is_established():
+def test_a_crd_is_ready_when_it_is_established():
     assert readiness.established(obj("CustomResourceDefinition", conditions=[one("NamesAccepted"), one("Established")])) == (READY, "")
     assert readiness.established(obj("CustomResourceDefinition")) == (PENDING, "condition Established is not reported")
 
@@ -341,7 +341,7 @@ def container(restarts=0, ready=False, **state):
         ({}, False),
     ],
 )
-def test_a_pod_that_cannot_start(status, expected):
+def test_a_pod_cannot_start_after_three_restarts_or_a_failed_image_pull(status, expected):
     assert readiness.cannot_start(pod("a", **status)) is expected
 
 
@@ -354,11 +354,11 @@ def test_a_pod_that_cannot_start(status, expected):
         ({}, False),
     ],
 )
-def test_a_pod_that_runs_and_is_not_ready(status, expected):
+def test_a_pod_is_unready_if_it_runs_and_is_not_ready(status, expected):
     assert readiness.is_unready(pod("a", **status)) is expected
 
 
-def test_details_of_problems_of_pods():
+def test_each_problem_of_a_pod_is_described_in_one_line():
     running = {**pod("a", containerStatuses=[container(running={})]), "metadata": {"name": "a", "uid": "u"}}
     assert readiness.pod_problems([running], {"u": "probe\nfailed"}) == ["pod a: container c runs but is not ready: probe failed"]
     refused = {"metadata": {"name": "b"}, "status": {"conditions": [one("PodScheduled", "False", reason="Gated")]}}
@@ -392,5 +392,5 @@ def test_details_of_problems_of_pods():
         ),
     ],
 )
-def test_what_holds_an_object_that_is_being_deleted(live, expected):
+def test_the_reason_says_what_holds_an_object_that_is_being_deleted(live, expected):
     assert readiness.held_by(live) == expected

@@ -29,7 +29,7 @@ def test_a_cluster_without_such_policies_gets_none():
     assert rendered(served=False) == []
 
 
-def test_it_is_about_the_annotation_and_the_watched_namespaces():
+def test_the_policy_checks_the_annotation_in_the_watched_namespaces():
     policy, binding = rendered()
     assert reconcile_period.ANNOTATION in policy["spec"]["validations"][0]["message"]
     assert "matchResources" not in binding["spec"]

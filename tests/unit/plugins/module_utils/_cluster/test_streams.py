@@ -32,7 +32,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.streams im
         ({"status": "Failure", "details": None}, Outcome(None, "out", "")),
     ],
 )
-def test_the_outcome_of_a_command(status, outcome):
+def test_the_status_of_a_command_gives_its_exit_code_and_message(status, outcome):
     assert _outcome(json.dumps(status), "out") == outcome
 
 

@@ -75,7 +75,7 @@ def test_times_are_read_and_written_in_utc():
 
 
 @pytest.mark.parametrize("text", [None, "", "2026-01-02", "2026-01-02T03:04:05", "2026-01-02T03:04:05+01:00", "2026-13-02T03:04:05Z"])
-def test_other_texts_are_no_times(text):
+def test_a_text_that_is_no_utc_time_is_rejected(text):
     with pytest.raises(ValueError, match=r"time"):
         timestamps.parse(text)
 

@@ -33,12 +33,12 @@ def ended(code, reason):
     return (200, json.dumps({"type": "ERROR", "object": status(code, reason)}).encode() + b"\n")
 
 
-def test_a_busy_server_is_asked_instead():
+def test_after_a_timeout_the_object_is_read_from_the_server():
     """Its cache was behind what it had told itself ("Too large resource version")."""
     assert first_version(ended(504, "Timeout"), (200, OBJECT)) == OBJECT
 
 
-def test_who_is_not_let_in_is_told():
+def test_an_unauthorized_watch_is_an_error():
     with pytest.raises(ApiError):
         first_version(ended(401, "Unauthorized"), (200, OBJECT))
 
@@ -247,7 +247,7 @@ WATCH = "watch n metadata.name=a 7"
         *(([live(), live(), None], [ApiError(status, "", "")], ["get", WATCH, "get", "get"]) for status in (403, 404, 405, 410, 504)),
     ],
 )
-def test_an_object_is_gone(monkeypatch, reads, watches, seen):
+def test_the_wait_for_a_deletion_ends_when_the_object_is_deleted(monkeypatch, reads, watches, seen):
     monkeypatch.setattr(wait, "_POLL_SECONDS", 0)
     assert until_gone(Server(*reads, watches=watches)) == seen
 

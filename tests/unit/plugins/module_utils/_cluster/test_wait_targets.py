@@ -17,7 +17,7 @@ CONFIG_MAP = Identity("v1", "ConfigMap", "n", "a")
 THING = Identity("example.com/v1", "Thing", "n", "a")
 
 
-def test_rollouts_are_those_of_workloads():
+def test_only_workloads_of_kubernetes_are_waited_for():
     imitation = Identity("example.com/v1", "Deployment", "n", "a")
     assert goals([CONFIG_MAP, DEPLOYMENT, imitation], True, []) == [(DEPLOYMENT, readiness.rollout)]
     assert goals([DEPLOYMENT], False, []) == []
@@ -42,7 +42,7 @@ def test_the_version_comes_from_the_manifests_or_is_well_known():
         ([CONFIG_MAP], "ConfigMap", "has no rollout"),
     ],
 )
-def test_entries_that_cannot_be_meant(members, kind, words):
+def test_an_entry_that_matches_no_kind_or_several_is_an_error(members, kind, words):
     with pytest.raises(InputError, match=words):
         goals(members, False, [{"kind": kind, "name": "a", "namespace": "n", "rollout": True}])
 

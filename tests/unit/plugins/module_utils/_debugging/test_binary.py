@@ -55,7 +55,7 @@ def skopeo(tmp_path):
 
 @pytest.mark.parametrize("compression", ["", "gz"])
 @pytest.mark.parametrize("name", ["bin/kube-scheduler", "usr/local/bin/kube-scheduler", "./usr/bin/kube-scheduler"])
-def test_the_last_layer_goes_first(skopeo, tmp_path, name, compression):
+def test_the_program_comes_from_the_last_layer_that_contains_it(skopeo, tmp_path, name, compression):
     dest = tmp_path / "dest"
     dest.mkdir()
     layers = [{name: b"old"}, {name: b"new one", "etc/kube-scheduler": b"no", "bin/other": b"no"}, {"bin/kube-scheduler": None}]
@@ -70,13 +70,13 @@ def test_the_last_layer_goes_first(skopeo, tmp_path, name, compression):
     )
 
 
-def test_a_program_that_a_later_layer_deletes(skopeo, tmp_path):
+def test_a_program_that_a_later_layer_deletes_is_not_used(skopeo, tmp_path):
     layers = [{"usr/bin/kube-scheduler": b"right"}, {"bin/kube-scheduler": b"deleted"}, {"bin/.wh.kube-scheduler": b""}]
     binary.extract(DIGEST, "", str(tmp_path / "program"), skopeo(layers), started)
     assert (tmp_path / "program").read_bytes() == b"right"
 
 
-def test_credentials_go_by_file(skopeo, tmp_path):
+def test_skopeo_gets_registry_credentials_as_a_file(skopeo, tmp_path):
     source = skopeo([{"bin/kube-scheduler": b"x"}])
     binary.extract(DIGEST, "", str(tmp_path / "program"), binary.Source("/a/file", False, source.skopeo), started)
     assert "copy --quiet --src-tls-verify=false --src-authfile=/a/file docker://" in (tmp_path / "told").read_text()
@@ -89,7 +89,7 @@ def test_credentials_go_by_file(skopeo, tmp_path):
         ([{}], "unauthorized", f"the image {DIGEST} could not be copied: unauthorized. .*binary.auth_file"),
     ],
 )
-def test_what_is_missing_is_said(skopeo, tmp_path, layers, fails, why):
+def test_a_missing_program_or_a_failed_copy_is_an_error(skopeo, tmp_path, layers, fails, why):
     dest = tmp_path / "dest"
     dest.mkdir()
     with pytest.raises(ClusterError, match=why):
@@ -97,7 +97,7 @@ def test_what_is_missing_is_said(skopeo, tmp_path, layers, fails, why):
     assert list(dest.iterdir()) == []
 
 
-def test_a_layer_that_cannot_be_read(skopeo, tmp_path):
+def test_a_layer_with_an_unsupported_compression_is_an_error(skopeo, tmp_path):
     source = skopeo([{"bin/kube-scheduler": b"x"}])
     (tmp_path / "image" / f"{0:064x}").write_bytes(b"\x28\xb5\x2f\xfd zstd")
     with pytest.raises(ClusterError, match="such as zstd"):

@@ -68,7 +68,7 @@ def test_the_end_of_a_log_is_told_without_credentials(monkeypatch):
     assert message.endswith(LEFTOVER)
 
 
-def test_a_log_that_cannot_be_read_any_more(monkeypatch):
+def test_a_log_that_cannot_be_read_any_more_is_an_error(monkeypatch):
     error = failure(monkeypatch, ApiError(500, "InternalError", "the node is gone"))
     assert (error.status, error.message) == (500, f"the node is gone {LEFTOVER}")
 
@@ -99,7 +99,7 @@ SENDS = ", to send SIGUSR2 to the scheduler"
         ({"method": "host"}, False, "send SIGUSR2 to the process of the pod n/p on this host, which must be , and read the pod's log"),
     ],
 )
-def test_what_would_be_done_with_a_pod(given, changed, what):
+def test_the_plan_says_what_would_be_done_with_a_pod(given, changed, what):
     given = {"debug_image": "busybox", **given}
     target = Target({**POD, **given.pop("pod", {})}, "c", {}, None)
     assert cache_dump.plan(Server(""), options(**given), target) == {
@@ -119,7 +119,7 @@ def test_the_pod_of_the_options_is_the_target():
 
 
 @pytest.mark.parametrize(("given", "which"), [({"pid": 7}, "7"), ({}, "kube-scheduler")])
-def test_what_would_be_done_with_a_process(given, which):
+def test_the_plan_says_what_would_be_done_with_a_process(given, which):
     found = cache_dump.plan(Server(""), options(scheduler_name="s", pod=None, method="host", log_path="/var/log/x", **given))
     assert (found["changed"], found["target"]) == (False, None)
     assert found["msg"] == f"Would send SIGUSR2 to the process {which} of this host and read /var/log/x."

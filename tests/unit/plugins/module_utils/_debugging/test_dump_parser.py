@@ -45,7 +45,7 @@ def read(text):
     return find(entries(text))
 
 
-def test_nodes_with_pods_and_resources():
+def test_nodes_are_read_with_their_pods_and_resources():
     found = read(log([node_text(pods=[pod_line("a"), pod_line("b")]), node_text("node-2")]))
     one, two = found.nodes
     assert (one.name, one.deleted, [pod.name for pod in one.pods], two.name, two.pods) == ("node-1", False, ["a", "b"], "node-2", ())
@@ -54,7 +54,7 @@ def test_nodes_with_pods_and_resources():
     assert one.pods[0].uid == "uid-a"
 
 
-def test_the_queues_of_1_37():
+def test_the_queues_of_pods_are_read_as_1_37_writes_them():
     """PendingPods of pkg/scheduler/backend/queue: with the gate GenericWorkload the pods follow in another order than the counts."""
     text = "activeQ:{}; backoffQ:{}; unschedulableEntities:{}; pendingPodGroupMemberPods:{}; incompletePodGroupPods:{}"
     found = read(log(queue=[pod_line(name) for name in "abc"], summary=(0, 0, 1, 1, 1), text=text))
@@ -67,7 +67,7 @@ def test_the_queues_of_1_37():
     assert [pod.queue for pod in found.queue] == ["unschedulable"]
 
 
-def test_a_deleted_node_and_nominated_pods():
+def test_a_deleted_node_is_read_with_its_nominated_pods():
     empty = "&{MilliCPU:0 Memory:0 EphemeralStorage:0 AllowedPodNumber:0 ScalarResources:map[]}"
     [node] = read(
         log([node_text(pods=[pod_line("a")], nominated=[pod_line("n", "node-1", "Pending")], deleted="true", allocatable=empty)])
@@ -88,7 +88,7 @@ def test_each_waiting_pod_is_in_the_queue_that_its_place_tells():
     assert found.queues == {"active": 1, "backoff": 1, "unschedulable": 2}
 
 
-def test_what_the_scheduler_finds_itself():
+def test_mismatches_that_the_scheduler_logs_are_read():
     before = (
         f'{HEADER} "Cache mismatch" missedNodes=["n"] redundantNodes=[]\n{HEADER} "Cache mismatch" missedPods=["p","q"] redundantPods=[]\n'
     )
@@ -106,7 +106,7 @@ def test_a_mismatch_of_an_earlier_dump_is_not_the_last_ones():
     assert (len(found.nodes), found.mismatches["missed_nodes"]) == (1, ())
 
 
-def test_an_unfinished_dump_is_none():
+def test_an_unfinished_dump_is_not_read():
     text = log([node_text(pods=[pod_line("a")])], [pod_line("b")], (1, 0, 0))
     for end in range(len(text)):
         assert read(text[:end]) is None, text[:end]

@@ -53,7 +53,7 @@ def test_quantiles_are_those_of_promql(rank, buckets, value):
     assert quantile(rank, buckets) == value
 
 
-def test_what_a_scheduler_has_done():
+def test_metrics_give_attempts_durations_and_pending_pods():
     found = of_scheduler(samples(PAGE))
     assert found == {
         "started_at": 1763700000,
@@ -80,12 +80,12 @@ def test_samples_that_are_no_numbers_say_nothing():
     assert of_scheduler(samples(more + PAGE)) == of_scheduler(samples(PAGE))
 
 
-def test_histograms_of_older_releases():
+def test_histograms_of_older_releases_are_read_under_their_old_names():
     old = PAGE.replace("scheduler_scheduling_attempt_duration", "scheduler_e2e_scheduling_duration")
     assert of_scheduler(samples(old)) == of_scheduler(samples(PAGE))
 
 
-def test_a_page_of_something_else():
+def test_a_page_without_scheduler_metrics_gives_an_empty_result():
     empty = {"started_at": None, "profiles": [], "pod_seconds": None, "pending": {}}
     assert of_scheduler([Sample("go_goroutines", {}, 3)]) == empty
     assert of_scheduler(samples("<html>")) == empty

@@ -35,7 +35,7 @@ def endless(connection, head, piece, pause):
         (b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 65536, 0, ClusterError, "more than 1 MiB"),
     ],
 )
-def test_answers_without_an_end(monkeypatch, tmp_path, head, piece, pause, error, words):
+def test_an_endless_answer_ends_with_an_error(monkeypatch, tmp_path, head, piece, pause, error, words):
     context = Authority(tmp_path).context("127.0.0.1")
     ours, theirs = socket.socketpair()
     threading.Thread(target=lambda: endless(context.wrap_socket(theirs, server_side=True), head, piece, pause), daemon=True).start()

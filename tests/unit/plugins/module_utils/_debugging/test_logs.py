@@ -32,7 +32,7 @@ def container_log(node):
     return ContainerLog(node, Target({"metadata": {"namespace": "n", "name": "p"}, "spec": {"containers": []}}, "c", {}, None))
 
 
-def test_a_containers_log_since_its_last_line():
+def test_only_lines_after_the_last_one_of_a_containers_log_are_read():
     node = Node("2026-11-22T05:00:00.9Z a", "2026-11-22T05:00:01.25Z b", "2026-11-22T05:00:01.3Z c")
     log = container_log(node)
     assert log.since() == ""
@@ -47,7 +47,7 @@ def test_the_first_line_after_an_empty_log_is_returned():
     assert log.since() == "first\n"
 
 
-def test_a_file_since_its_size(tmp_path):
+def test_only_text_after_the_first_size_of_a_file_is_read(tmp_path):
     path = tmp_path / "log"
     path.write_text("before\n")
     log = FileLog(str(path))
@@ -58,7 +58,7 @@ def test_a_file_since_its_size(tmp_path):
 
 
 @pytest.mark.parametrize("rotate", ["renamed", "emptied"])
-def test_a_file_that_is_rotated(tmp_path, rotate):
+def test_a_rotated_file_is_read_from_its_start(tmp_path, rotate):
     path = tmp_path / "log"
     path.write_text("before, which is long\n")
     log = FileLog(str(path))
@@ -68,12 +68,12 @@ def test_a_file_that_is_rotated(tmp_path, rotate):
     assert log.since() == "new\n"
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_missing_log_file_is_an_error(tmp_path):
     with pytest.raises(InputError, match=r"log_path: .*missing cannot be read: No such file"):
         FileLog(str(tmp_path / "missing"))
 
 
-def test_a_file_that_is_deleted_meanwhile(tmp_path):
+def test_a_log_file_that_is_deleted_meanwhile_is_an_error(tmp_path):
     path = tmp_path / "log"
     path.write_text("before\n")
     log = FileLog(str(path))

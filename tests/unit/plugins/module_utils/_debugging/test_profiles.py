@@ -115,7 +115,7 @@ def no_program(command):
     raise AssertionError(command)
 
 
-def test_what_would_be_fetched(tmp_path):
+def test_the_plan_lists_the_files_that_would_be_fetched(tmp_path):
     found = profiles.plan(Server(), options(tmp_path, profiles=["heap", "trace"], binary={"skopeo": "skopeo"}))
     assert found == {
         "changed": True,
@@ -199,7 +199,7 @@ def test_no_request_is_sent_to_a_server_with_another_certificate(scheduler, tmp_
 
 
 @pytest.mark.parametrize("content", [None, "no certificate"])
-def test_a_serving_ca_without_certificates(tmp_path, content):
+def test_a_serving_ca_without_certificates_is_rejected(tmp_path, content):
     path = tmp_path / "ca.crt"
     if content:
         path.write_text(content)
@@ -220,7 +220,7 @@ def test_a_serving_ca_without_certificates(tmp_path, content):
         ((200, TRACE), "is no heap profile"),
     ],
 )
-def test_an_answer_without_a_profile(scheduler, tmp_path, monkeypatch, answer, why):
+def test_an_answer_without_a_profile_is_an_error_that_names_its_cause(scheduler, tmp_path, monkeypatch, answer, why):
     monkeypatch.setattr(profiles, "_REFUSED_SECONDS", -1)
     server = Server()
     scheduler.answers = [(200, GZIP), answer]
@@ -231,7 +231,7 @@ def test_an_answer_without_a_profile(scheduler, tmp_path, monkeypatch, answer, w
     assert server.existing == []
 
 
-def test_a_refusal_is_requested_again(scheduler, tmp_path, monkeypatch):
+def test_a_rejected_request_is_repeated(scheduler, tmp_path, monkeypatch):
     waits = []
     monkeypatch.setattr(profiles, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=waits.append))
     scheduler.answers = [(403, b""), (401, b""), (200, GZIP)]
@@ -240,7 +240,7 @@ def test_a_refusal_is_requested_again(scheduler, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("code", [401, 403])
-def test_a_token_that_the_scheduler_does_not_accept(tmp_path, code):
+def test_a_token_that_the_scheduler_does_not_accept_is_explained(tmp_path, code):
     answer = https.Answer(code, b"", "")
     target = profiles._target(Server(), options(tmp_path, profiles=["heap"]))
     message = profiles._refusal(options(tmp_path, profiles=["heap"], access="token"), target, "heap", answer)
@@ -294,7 +294,7 @@ def test_the_program_is_copied_for_the_architecture_of_the_node(scheduler, tmp_p
     ]
 
 
-def test_a_port_that_does_not_speak_tls_or_http(tmp_path, monkeypatch):
+def test_a_port_that_does_not_speak_tls_or_http_is_an_error(tmp_path, monkeypatch):
     target = profiles._target(Server(), options(tmp_path, profiles=["heap"]))
     authority = Authority(tmp_path)
     for context, words in (

@@ -48,7 +48,7 @@ def test_the_queue_of_the_recorded_dump_is_parsed(dump):
     assert {pod.name: pod.queue for pod in dump.queue} == dict.fromkeys(("high", "nowhere", "gated"), "unschedulable")
 
 
-def test_beside_the_api_server(dump, there):
+def test_a_recorded_dump_differs_from_the_api_server_by_one_ghost_node(dump, there):
     found = compare(dump, there, there, ["recorded"])
     assert [(one["kind"], one["node"]) for one in found["differences"]] == [("ghost_node", "ghost-node")]
     assert {one["pod"] or one["subject"]: one["meaning"] for one in found["mismatches"]} == {

@@ -49,11 +49,11 @@ def test_containers_of_all_pods_are_added_up():
         ([container(cpu="20m", always=True), container(cpu="30m", always=True)], 150),
     ],
 )
-def test_init_containers_and_sidecars(init, total):
+def test_requests_of_init_containers_and_sidecars_are_counted(init, total):
     assert cpu(pod(container(cpu="100m"), init=init)) == total
 
 
-def test_overhead_and_requests_of_the_whole_pod():
+def test_overhead_and_requests_of_the_whole_pod_are_counted():
     one = pod(container(cpu="100m", memory="10Mi"), resources={"requests": {"cpu": "1"}}, overhead={"cpu": "10m"})
     assert (cpu(one), requested([one]).memory) == (1010, 10 * MI)
 

@@ -41,7 +41,7 @@ def command(image=IN_TREE, **flags):
     return Command(image, flags, None, "c")
 
 
-def test_plugins_in_effect_with_defaults_and_weights():
+def test_plugins_in_effect_include_defaults_and_weights():
     found = in_effect(command(), TEXT + PACKING)
     (profile,) = found["profiles"]
     assert found["profiles_message"] == ""
@@ -57,7 +57,7 @@ def test_without_a_configuration_the_defaults_of_the_release_run(image, node_vol
     assert ("EBSLimits" in profile["plugins"]["filter"]) is node_volume
 
 
-def test_an_image_that_nobody_knows():
+def test_plugins_of_an_unknown_image_are_unknown():
     found = in_effect(command("registry.example.com/mine:1"), TEXT + PACKING)
     assert found["profiles"] == [{"scheduler_name": "a", "plugins": None, "weights": None}]
     assert "registry.example.com/mine:1 is not one that a table describes" in found["profiles_message"]
@@ -74,7 +74,7 @@ def test_an_image_that_nobody_knows():
         (command(), TEXT + REFUSED, "resourceLock: ********"),
     ],
 )
-def test_why_nothing_is_known(one, text, why):
+def test_a_message_says_why_the_profiles_are_unknown(one, text, why):
     found = in_effect(one, text)
     assert found["profiles"] is None
     assert why in found["profiles_message"]
@@ -103,7 +103,7 @@ INFO = 'I1122 05:26:56.100000       1 a.go:1] "Fine"\n'
         ),
     ],
 )
-def test_the_last_error_of_a_log(text, found):
+def test_the_last_error_of_a_log_is_found(text, found):
     assert last_error(text) == found
 
 
@@ -144,7 +144,7 @@ class Server:
         return self.logs["previous" in query]
 
 
-def test_openshift_s_default_scheduler():
+def test_openshifts_default_scheduler_has_profiles_instances_and_a_last_error():
     """Its configuration is the ConfigMap of its revision; the error is in the log from before a restart, and names a credential."""
     server = Server(["", 'E1122 05:26:55.100000       1 a.go:1] "Bad" key="cGxhbnRlZC1rZXk=" more="x"\n'])
     discovery = SchedulerDiscovery(server, ["kube-system"])
@@ -159,7 +159,7 @@ def test_openshift_s_default_scheduler():
     assert entry["leader"]["acquired_seconds"] > 0
 
 
-def test_metrics_of_what_does_not_run():
+def test_a_scheduler_that_does_not_run_has_no_metrics_and_a_reason():
     server = Server(["", ""])
     discovery = SchedulerDiscovery(server, ["kube-system"])
     (entry,) = discovery.schedulers()
@@ -178,7 +178,7 @@ def test_metrics_of_what_does_not_run():
     assert look.profiles(nobody) == {"profiles": None, "profiles_message": "no visible pod runs it"}
 
 
-def test_how_it_ended_the_last_time_and_a_log_that_cannot_be_read():
+def test_the_last_end_is_reported_although_the_log_cannot_be_read():
     """A container that has ended and was not started again says more than its end before; and no log is no failure (F124)."""
     broken = ApiError(500, "InternalError", "dial tcp 10.0.0.1:10250: connect: no route to host")
 
@@ -202,7 +202,7 @@ def test_how_it_ended_the_last_time_and_a_log_that_cannot_be_read():
     assert discovery.unknown == ["the log of openshift-kube-scheduler/openshift-kube-scheduler-m1: " + broken.message]
 
 
-def test_no_pods_are_no_instances():
+def test_a_scheduler_without_pods_has_no_instances():
     server = Server(["", ""])
     discovery = SchedulerDiscovery(server, ["kube-system"])
     (entry,) = discovery.schedulers()
@@ -283,7 +283,7 @@ def metered(monkeypatch, server, account=None):
     return Inside(server, discovery, account), entry
 
 
-def test_the_metrics_of_a_scheduler(monkeypatch, certificates):
+def test_metrics_are_read_from_the_secure_port(monkeypatch, certificates):
     server = Metered(certificates[0], ["--secure-port=10300"])
     look, entry = metered(monkeypatch, server)
     server.answers = [(200, PAGE), (200, PAGE.partition("\n")[2])]
@@ -295,7 +295,7 @@ def test_the_metrics_of_a_scheduler(monkeypatch, certificates):
     assert server.tokens == []
 
 
-def test_metrics_with_a_token_that_is_requested_once(monkeypatch, certificates):
+def test_the_token_for_metrics_is_requested_only_once(monkeypatch, certificates):
     server = Metered(certificates[0])
     look, entry = metered(monkeypatch, server, ACCOUNT)
     server.answers = [(200, PAGE), (403, "")]
@@ -317,7 +317,7 @@ def test_metrics_with_a_token_that_is_requested_once(monkeypatch, certificates):
         ((500, ""), "answered the request for its metrics with HTTP 500"),
     ],
 )
-def test_metrics_that_are_refused(monkeypatch, certificates, answer, why):
+def test_a_rejected_request_for_metrics_is_explained(monkeypatch, certificates, answer, why):
     server = Metered(certificates[0])
     look, entry = metered(monkeypatch, server)
     server.answers = [answer]
@@ -333,14 +333,14 @@ def test_metrics_that_are_refused(monkeypatch, certificates, answer, why):
         (["--secure-port=x"], "The flag --secure-port of the scheduler in openshift-kube-scheduler/openshift-kube-scheduler-m1 is x"),
     ],
 )
-def test_a_port_without_metrics(monkeypatch, certificates, words, why):
+def test_a_port_without_metrics_is_not_requested(monkeypatch, certificates, words, why):
     server = Metered(certificates[0], words)
     look, entry = metered(monkeypatch, server)
     assert look.metrics(entry)["metrics_message"].startswith(why)
     assert server.seen == []
 
 
-def test_an_account_without_a_token(monkeypatch, certificates):
+def test_no_metrics_are_requested_if_the_account_gets_no_token(monkeypatch, certificates):
     server = Metered(certificates[0], token=None)
     look, entry = metered(monkeypatch, server, ACCOUNT)
     assert look.metrics(entry)["metrics_message"].startswith(
@@ -372,7 +372,7 @@ def recorded(load, loaded):
     return wrapper
 
 
-def test_an_instance_in_full():
+def test_an_instance_has_all_its_fields():
     class Restarted(Server):
         def list(self, resource, namespace=None, **selectors):
             pods = super().list(resource, namespace, **selectors)
@@ -413,7 +413,7 @@ def test_an_instance_in_full():
     assert instance["last_error"] is None
 
 
-def test_the_instance_whose_metrics_are_read():
+def test_metrics_are_read_from_the_leading_instance_that_runs():
     """The leading one, unless its container does not run."""
 
     class Three(Server):

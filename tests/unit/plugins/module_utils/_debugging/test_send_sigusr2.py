@@ -77,14 +77,14 @@ def test_a_process_without_a_handler_is_not_signalled(start, name):
         process.wait(timeout=0.3)
 
 
-def test_no_process_of_the_name(name):
+def test_a_missing_process_is_an_error(name):
     with pytest.raises(ClusterError, match=f"a process outside of containers whose program is called {name}"):
         send_sigusr2.on_host(name)
     done = script(name)
     assert (done.returncode, done.stdout) == (3, f"no process named {name} was signalled\n")
 
 
-def test_several_processes_of_the_name(start, name):
+def test_one_of_several_processes_must_be_chosen_by_pid(start, name):
     first, second = start(name), start(name)
     with pytest.raises(InputError, match=f"pid: 2 processes on this host.*{first.pid}: ") as refused:
         send_sigusr2.on_host(name)
@@ -93,7 +93,7 @@ def test_several_processes_of_the_name(start, name):
     assert second.stdout.readline() == "signalled\n"
 
 
-def test_a_process_of_another_container(start, name):
+def test_a_process_outside_of_the_container_is_not_signalled(start, name):
     start(name)
     with pytest.raises(ClusterError, match="a process of the container 0123456789ab"):
         send_sigusr2.on_host(name, container_id="0123456789abcdef")
@@ -118,7 +118,7 @@ def test_an_ephemeral_container_is_as_restricted_as_the_scheduler():
     assert (own["runAsUser"], own["runAsNonRoot"], own["capabilities"]) == (65532, True, {"drop": ["ALL"]})
 
 
-def test_it_may_signal_others_where_nobody_knows_the_schedulers_user():
+def test_a_container_may_signal_others_if_the_schedulers_user_is_unknown():
     assert security()["capabilities"] == {"drop": ["ALL"], "add": ["KILL"]}
 
 
@@ -147,7 +147,7 @@ def test_an_ephemeral_container_that_cannot_start_ends_the_wait(monkeypatch, rea
     assert "as debug_image (now registry.invalid/no/such:image)" in raised.value.message
 
 
-def test_one_that_is_being_created_is_waited_for():
+def test_an_ephemeral_container_that_is_being_created_is_waited_for():
     with pytest.raises(ClusterError, match="did not run within 0 s: ContainerCreating"):
         send_sigusr2._await_end(Waiting("ContainerCreating"), target(), "one", "busybox", 0)
 
@@ -170,14 +170,14 @@ def test_one_that_is_being_created_is_waited_for():
         ((1, " \n", "exit code 1"), ClusterError, r"^In the container secondary-scheduler of the pod n/p: exit code 1\. Is it"),
     ],
 )
-def test_a_shell_that_sends_no_signal(monkeypatch, outcome, error, why):
+def test_a_shell_that_sends_no_signal_is_an_error(monkeypatch, outcome, error, why):
     monkeypatch.setattr(send_sigusr2.streams, "run", lambda *_arguments: streams.Outcome(*outcome))
     with pytest.raises(error, match=why) as raised:
         send_sigusr2.from_inside(None, target(), "x")
     assert type(raised.value) is error
 
 
-def test_a_shell_that_sends_the_signal(monkeypatch):
+def test_a_shell_in_the_container_sends_the_signal(monkeypatch):
     seen = []
 
     def run(client, *arguments):
@@ -215,14 +215,14 @@ class Ended(Waiting):
         (Ended("", reason="ContainerStatusUnknown"), "ContainerStatusUnknown"),
     ],
 )
-def test_an_ephemeral_container_that_fails(server, said):
+def test_a_failed_ephemeral_container_is_an_error_with_its_message(server, said):
     with pytest.raises(ClusterError) as raised:
         send_sigusr2._await_end(server, target(), "one", "busybox", 60)
     remedy = "Is it a kube-scheduler? Its program's name is given as process."
     assert raised.value.message == f"In the ephemeral container one: {said}. {remedy}"
 
 
-def test_an_ephemeral_container_that_never_appears():
+def test_an_ephemeral_container_that_does_not_start_is_an_error():
     why = r"The ephemeral container two of the pod n/p did not run within 0 s: it has not started\. Give an image"
     with pytest.raises(ClusterError, match=why):
         send_sigusr2._await_end(Waiting("x"), target(), "two", "busybox", 0)
@@ -255,7 +255,7 @@ def test_the_ephemeral_container_is_restricted_and_runs_as_the_same_user():
     }
 
 
-def test_a_process_of_another_user(start, name, monkeypatch):
+def test_a_process_of_another_user_is_an_error_that_names_become(start, name, monkeypatch):
     process = start(name)
 
     def denied(pid, number):

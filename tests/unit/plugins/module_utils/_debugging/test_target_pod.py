@@ -46,12 +46,12 @@ def find(one, container=None):
     return named(Server(one), {"namespace": "n", "name": "p", "container": container}, None)
 
 
-def test_the_container_that_starts_kube_scheduler():
+def test_the_container_that_starts_kube_scheduler_is_found():
     target = find(pod(SIDECAR, SCHEDULER))
     assert (target.container, target.container_id, target.secure_port, target.static) == ("main", "0a1b", 10300, False)
 
 
-def test_the_only_container_and_the_one_that_is_given():
+def test_the_only_container_or_the_given_one_is_found():
     assert find(pod(SIDECAR)).container == "side"
     assert find(pod(SIDECAR)).secure_port == 10259
     assert find(pod(SIDECAR, SCHEDULER), "side").container == "side"
@@ -65,12 +65,12 @@ def test_the_only_container_and_the_one_that_is_given():
         (pod(SIDECAR), "x", "pod.container: x is none of the containers of n/p: side"),
     ],
 )
-def test_what_does_not_fit(one, container, why):
+def test_a_missing_pod_or_container_is_an_error(one, container, why):
     with pytest.raises(InputError, match=why):
         find(one, container)
 
 
-def test_a_container_that_does_not_run():
+def test_a_container_that_does_not_run_is_an_error():
     with pytest.raises(ClusterError, match="does not run: kubectl -n n describe pod p"):
         find(pod(SCHEDULER, running=False))
 
@@ -84,7 +84,7 @@ def test_the_leader_is_told_by_the_name_before_the_number():
 
 
 @pytest.mark.parametrize("words", [["--secure-port=$(PORT)"], ["--secure-port", "--v=2"], ["--secure-port=-1"]])
-def test_a_port_that_is_none(words):
+def test_an_invalid_secure_port_is_an_error(words):
     target = find(pod({**SCHEDULER, "command": ["kube-scheduler", *words]}))
     with pytest.raises(ClusterError, match=r"^The flag --secure-port of the scheduler in n/p is .*set it as port"):
         _port = target.secure_port
@@ -140,7 +140,7 @@ def test_no_container_is_added_to_a_static_pod():
         ({"status": "Failure", "reason": "InternalError", "message": "sh: not found"}, None, "sh: not found"),
     ],
 )
-def test_how_a_command_ended(status, code, message):
+def test_the_status_of_a_command_gives_its_exit_code_and_message(status, code, message):
     assert streams._outcome(json.dumps(status), "out") == (code, "out", message)
 
 
@@ -169,7 +169,7 @@ def test_a_refusal_is_told_in_the_servers_words(written):
     assert error.message == 'pods "p" is forbidden: User "u\'s" cannot get "pods/exec"'
 
 
-def test_a_refusal_without_words():
+def test_a_rejected_stream_without_a_message_reports_the_http_reason():
     assert refused("Handshake status 502 Bad Gateway -+-+- {} -+-+- <html>").message == "Bad Gateway"
     assert refused("Connection refused").message == "Connection refused"
 
@@ -223,7 +223,7 @@ class Masters(Server):
     ],
     ids=["leads", "is ready", "has the last name"],
 )
-def test_the_instance_of_a_scheduler_name(server, node):
+def test_the_leading_or_ready_instance_of_a_scheduler_name_is_found(server, node):
     target = serving(server, "default-scheduler", ["n"])
     assert target.as_dict() == {
         "namespace": "openshift-kube-scheduler",
@@ -253,6 +253,6 @@ def test_the_instance_of_a_scheduler_name(server, node):
         ),
     ],
 )
-def test_a_scheduler_name_without_an_instance(server, name, error, why):
+def test_a_scheduler_name_without_an_instance_is_an_error(server, name, error, why):
     with pytest.raises(error, match=why):
         serving(server, name, ["n"])

@@ -18,7 +18,7 @@ def planned(wanted, scheduler=None, kube_scheduler=None, release=CLUSTER):
     return plan(wanted, {"spec": scheduler or {}}, {"spec": kube_scheduler or {}}, release)
 
 
-def test_only_what_is_said_is_written():
+def test_only_given_options_are_written():
     assert planned({}).manifests == []
     scheduler, kube_scheduler = planned(
         {
@@ -35,7 +35,7 @@ def test_only_what_is_said_is_written():
 
 
 @pytest.mark.parametrize(("policy", "clear", "spec"), [("mine", True, {"policy": {"name": ""}}), ("", True, {"policy": {"name": ""}})])
-def test_dead_policy_is_emptied(policy, clear, spec):
+def test_clear_policy_empties_the_name_of_the_policy(policy, clear, spec):
     made = planned({"clear_policy": clear}, {"policy": {"name": policy}})
     assert (made.refusals, [one["spec"] for one in made.manifests]) == ([], [spec])
 
@@ -47,7 +47,7 @@ def test_dead_policy_is_refused_unless_it_is_to_go():
     assert planned({"clear_policy": True}).manifests == []
 
 
-def test_dynamic_resource_allocation_by_release():
+def test_the_release_decides_what_dynamic_resource_allocation_does():
     wanted = {"dynamic_resource_allocation": "Enabled"}
     (refusal,) = planned(wanted, release=OpenShift(4, 15)).refusals
     assert "OpenShift 4.15 has no such customization" in refusal
@@ -60,7 +60,7 @@ def test_dynamic_resource_allocation_by_release():
     assert "does nothing since OpenShift 4.21" in made.warnings[0]
 
 
-def test_overrides_need_a_word_more():
+def test_unsupported_overrides_need_an_explicit_confirmation():
     wanted = {"unsupported_config_overrides": {"arguments": {"v": "9"}}}
     (refusal,) = planned(wanted).refusals
     assert "default_scheduler_i_understand_unsupported_overrides" in refusal
@@ -85,7 +85,7 @@ def test_overrides_need_a_word_more():
         ({"force_redeployment_reason": "a"}, {}, {"forceRedeploymentReason": "a"}, False),
     ],
 )
-def test_what_makes_a_new_revision(wanted, scheduler, kube_scheduler, new):
+def test_only_changes_that_affect_the_scheduler_make_a_new_revision(wanted, scheduler, kube_scheduler, new):
     assert planned(wanted, scheduler, kube_scheduler).new_revision is new
 
 
@@ -178,7 +178,7 @@ def test_options_that_are_none_are_not_written():
     assert planned(dict.fromkeys(EVERY_OPTION)) == ([], [], [], False)
 
 
-def test_a_policy_alone_is_cleared():
+def test_clear_policy_changes_only_the_policy():
     (made,) = planned({"clear_policy": True}, {"policy": {"name": "mine"}, "profile": "NoScoring"}).manifests
     assert (made["kind"], made["spec"]) == ("Scheduler", {"policy": {"name": ""}})
 
@@ -187,7 +187,7 @@ def test_a_policy_alone_is_cleared():
     ("release", "written", "refusals", "warnings"),
     [((4, 15), 0, 1, 0), ((4, 16), 1, 0, 1), ((4, 20), 1, 0, 1), ((4, 21), 0, 0, 1), (None, 1, 0, 1)],
 )
-def test_dynamic_resource_allocation_at_the_first_and_last_release(release, written, refusals, warnings):
+def test_dynamic_resource_allocation_is_written_from_4_16_to_4_20(release, written, refusals, warnings):
     made = planned({"dynamic_resource_allocation": "Enabled"}, release=release and OpenShift(*release))
     assert (len(made.manifests), len(made.refusals), len(made.warnings)) == (written, refusals, warnings)
     disabled = planned({"dynamic_resource_allocation": "Disabled"}, release=OpenShift(4, 18))

@@ -102,7 +102,7 @@ def state(cluster, **params):
     return read_state(cluster, {**PARAMS, **params})
 
 
-def test_the_state_of_a_default_scheduler_that_is_well():
+def test_the_state_of_a_healthy_default_scheduler_has_all_its_fields():
     expected = rendered("4.18", "HighNodeUtilization", False)
     found = state(openshift(configuration=json.dumps(expected)))
     plan = found.pop("plan")

@@ -84,7 +84,7 @@ def test_the_reason_of_a_loop_is_that_of_its_first_item_that_failed():
     assert failed({"_ansible_no_log": True, "results": [{"_ansible_no_log": True, "msg": "a"}, {"failed": True, "msg": "b"}]}) == "Look: b"
 
 
-def test_what_nobody_is_to_see_is_not_told():
+def test_hidden_output_is_not_part_of_the_reason():
     assert failed({"msg": "secret"}, hidden=True) == "Look: its output is hidden"
     assert failed({"results": [{"failed": True, "_ansible_no_log": True, "msg": "secret"}]}) == "Look: its output is hidden"
 
@@ -108,12 +108,12 @@ def test_only_the_canary_stops_the_others(outcomes, batch, expected):
     assert stage(list(outcomes), list(batch), facts(**outcomes)) == {**nothing, **expected}
 
 
-def test_clusters_that_were_not_begun_say_so():
+def test_clusters_that_were_not_begun_have_that_outcome_and_a_reason():
     (_first, second) = rows(["berlin", "lisbon"], facts(berlin="failed", lisbon=None))
     assert (second["outcome"], second["reason"]) == ("not begun", "berlin failed before")
 
 
-def test_a_row_of_another_job_is_none():
+def test_a_row_of_another_job_is_ignored():
     kept = {"berlin": {"fleet_row": row({"job": "site.yml"}, "berlin", {}, "Look", {"msg": "gone"})}}
     assert [one["outcome"] for one in rows(["berlin"], kept, "site.yml")] == ["failed"]
     assert [one["outcome"] for one in rows(["berlin"], kept, "configure.yml")] == ["not begun"]
@@ -205,7 +205,7 @@ OF = "Scheduler batch (openshift-secondary-scheduler-operator/cluster) is"
         ({"job": "remove.yml"}, {"items": []}, "Nothing was installed."),
     ],
 )
-def test_the_summary_of_one_cluster(known, options, line):
+def test_the_summary_of_one_cluster_names_scheduler_and_probe(known, options, line):
     (first, *others) = summary(known, **{"items": [ITEM], "verdicts": [VERDICT], **options})
     assert first == line
     assert len(others) == int(first.startswith("Scheduler"))
@@ -260,7 +260,7 @@ def test_credentials_are_in_no_part_of_a_row():
         ({"msg": ["a", 1]}, "['a', 1]"),
     ],
 )
-def test_the_reason_of_a_result(result, reason):
+def test_the_reason_of_a_failure_comes_from_the_innermost_failed_result(result, reason):
     assert failed(result) == f"Look: {reason}"
 
 

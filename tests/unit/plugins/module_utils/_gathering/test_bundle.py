@@ -45,7 +45,7 @@ def test_a_credential_that_is_seen_last_is_masked_in_what_came_first():
     assert "| first.log | a log | GET /log |  | 17 |" in files["b/index.md"]
 
 
-def test_what_becomes_json_stays_json():
+def test_masking_keeps_json_its_keys_and_its_numbers():
     """... and keeps its keys and numbers, whatever has the name of a credential elsewhere."""
     masking = Masking()
     masking.remember("enabled")
@@ -87,7 +87,7 @@ def test_what_cannot_be_used_is_refused(given, said):
     assert said in caught.value.message
 
 
-def test_what_can_be_used(tmp_path, monkeypatch):
+def test_usable_options_are_accepted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert options().path == "b.tar.gz"
     assert options(path=f"{tmp_path}/b.tar.gz", log_lines=0, cache_dumps=True, debug_image="x").cache_dumps

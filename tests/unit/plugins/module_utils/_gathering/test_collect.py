@@ -86,7 +86,7 @@ OPENSHIFT = {
 }
 
 
-def test_olm_and_openshift_where_they_are_served(tmp_path):
+def test_objects_of_olm_and_openshift_are_gathered_where_they_are_served(tmp_path):
     groups = {"operators.coreos.com", "route.openshift.io", "config.openshift.io", "operator.openshift.io", "monitoring.coreos.com"}
     server = Server(groups)
     result, names = gathered(server, tmp_path)
@@ -181,7 +181,7 @@ def test_a_node_that_does_not_answer_costs_one_question_and_its_logs(tmp_path):
     assert "secure-port" in why["metrics of Deployment kube-system/second"]
 
 
-def test_custom_resources_that_may_be_listed_in_namespaces_only(tmp_path):
+def test_custom_resources_are_listed_by_namespace_if_not_allowed_everywhere(tmp_path):
     class Narrow(Server):
         def list(self, resource, namespace=None, **selectors):
             if resource.kind == "SecondaryScheduler" and not namespace:
@@ -253,7 +253,7 @@ class Running(Server):
         return f"{json.dumps(query, sort_keys=True)}\n"
 
 
-def test_logs_of_schedulers_and_of_what_the_operator_runs(tmp_path):
+def test_logs_of_schedulers_and_of_pods_of_the_operator_are_gathered(tmp_path):
     result, names = gathered(Running(set()), tmp_path)
     folder = "namespaces/kube-system/logs"
     logs = {f"{folder}/second/{name}.log" for name in ("c", "c.previous", "i")} | {f"{folder}/proxy-1/c.log"}
@@ -281,12 +281,12 @@ def test_logs_of_schedulers_and_of_what_the_operator_runs(tmp_path):
     assert (secrets["what"], secrets["objects"]) == ("secrets in kube-system, names and labels only", 1)
 
 
-def test_no_logs_where_none_are_requested(tmp_path):
+def test_no_logs_are_gathered_if_none_are_requested(tmp_path):
     options = Options(str(tmp_path / "b.tar.gz"), ["kube-system"], 0, None, False, None)
     assert not [entry for entry in gather(Running(set()), options, True)["files"] if "/logs/" in entry["file"]]
 
 
-def test_the_result_of_a_bundle(tmp_path):
+def test_the_result_has_path_size_and_number_of_missing_things(tmp_path):
     server = Server(set(), ("Role", ApiError(403, "Forbidden", "roles is forbidden")))
     result, names = gathered(server, tmp_path)
     content = (tmp_path / "b.tar.gz").read_bytes()
@@ -305,7 +305,7 @@ def test_the_result_of_a_bundle(tmp_path):
         }
 
 
-def test_a_kind_that_is_not_served_and_an_object_that_does_not_exist(tmp_path):
+def test_unserved_kinds_and_missing_objects_are_reported_as_missing(tmp_path):
     class Bare(Server):
         def resource(self, api_version, kind):
             if kind == "SecondaryScheduler":
@@ -334,7 +334,7 @@ class Dumping(Scheduler):
 
 
 @pytest.mark.parametrize("dry", [True, False])
-def test_cache_dumps_and_what_they_leave(tmp_path, monkeypatch, dry):
+def test_cache_dumps_are_gathered_and_their_leftovers_reported(tmp_path, monkeypatch, dry):
     asked = []
 
     def work(_client, options, target):
@@ -359,7 +359,7 @@ def test_cache_dumps_and_what_they_leave(tmp_path, monkeypatch, dry):
 @pytest.mark.parametrize(
     ("answer", "why"), [((200, b"page"), ""), ((500, b""), "kube-system/operator-1 answered the request for its metrics with HTTP 500")]
 )
-def test_the_metrics_of_the_operator(tmp_path, monkeypatch, answer, why):
+def test_metrics_of_the_operator_are_gathered_or_reported_as_missing(tmp_path, monkeypatch, answer, why):
     class Operated(Running):
         api_client = SimpleNamespace(configuration=SimpleNamespace(cert_file=None, key_file=None))
 

@@ -69,7 +69,7 @@ HOLDERS = {
 
 
 @pytest.mark.parametrize("name", HOLDERS)
-def test_it_is_masked_where_it_stands_and_wherever_else(name):
+def test_a_credential_is_masked_in_its_field_and_everywhere_else(name):
     """The second net is by value: in a log, in base64, in JSON, with no name near it."""
     masking = Masking()
     shown = json.dumps(masking.cleaned(HOLDERS[name]))
@@ -106,7 +106,7 @@ def test_it_is_masked_where_it_stands_and_wherever_else(name):
         *("list", "no YAML", "a time that is none", "secret in a manifest", "config map in an annotation"),
     ],
 )
-def test_what_is_not_shown_at_all(obj):
+def test_fields_that_can_contain_credentials_are_not_shown_at_all(obj):
     assert PLANTED not in json.dumps(Masking().cleaned(obj))
 
 
@@ -127,7 +127,7 @@ def test_what_only_refers_to_something_stays_within_a_shell():
     assert masking.text("/run/a $PROM_TOKEN && exec") == "/run/a $PROM_TOKEN && exec"
 
 
-def test_long_texts_take_no_long_time():
+def test_long_texts_are_masked_in_linear_time():
     """A picture in base64 is one word of many letters; a time that grows with its square would not end."""
     pod = container(
         env=[
@@ -153,14 +153,14 @@ def test_by_value_only_texts_are_masked():
         assert masking.values([first, "user@plain and more"])[1] == "user@plain and more"
 
 
-def test_numbers_under_the_name_of_a_credential():
+def test_numbers_under_the_name_of_a_credential_are_masked():
     masking = Masking()
     obj = {"kind": "Thing", "apiVersion": "a/v1", "metadata": {"name": "t"}, "spec": {"password": 12345678, "tokens": {"a": True, "b": 7}}}
     assert masking.cleaned(obj)["spec"] == {"password": "********", "tokens": {"a": True, "b": "********"}}
     assert masking.text("7 of 12345678") == "7 of ********"
 
 
-def test_what_names_a_secret_stays():
+def test_references_to_secrets_are_not_masked():
     """And nothing of it is masked elsewhere, as it would be if it were taken for a credential."""
     masking = Masking()
     reference = {"name": "prometheus", "key": "token"}
@@ -237,16 +237,16 @@ def test_credentials_in_log_lines_are_masked():
         ),
     ],
 )
-def test_a_credential_in_the_next_line(log, shown):
+def test_a_credential_in_the_next_line_is_masked(log, shown):
     assert Masking().log(log) == shown
 
 
-def test_a_credential_in_the_next_line_of_a_comment():
+def test_a_credential_in_the_next_line_of_a_comment_is_masked():
     text = "# token:\n#   pl4nted\n# fine\nkind: A\n# was: x\n"
     assert Masking().configuration(text) == "# token: ********\n#   ********\n# fine\nkind: A\n# was: x\n"
 
 
-def test_a_secret_of_several_lines():
+def test_each_line_of_a_secret_is_masked():
     masking = Masking()
     masking.remember("first-line-of-it\nsecond-line-of-it")
     assert masking.text("\tfirst-line-of-it\n\tsecond-line-of-it\n") == "\t********\n\t********\n"
@@ -317,7 +317,7 @@ def test_a_configuration_stays_readable():
     ],
     ids=["secret", "config map", "empty config map", "definition"],
 )
-def test_kinds_that_are_shown_in_part(obj, shown):
+def test_secrets_config_maps_and_definitions_are_shown_only_in_part(obj, shown):
     assert Masking().cleaned(obj) == shown
 
 
@@ -334,7 +334,7 @@ def test_kinds_that_are_shown_in_part(obj, shown):
         ("ten-bytes!", base64.b64encode(b"xxten-bytes!").decode(), "eHh********h"),
     ],
 )
-def test_how_long_a_credential_has_to_be(value, text, shown):
+def test_a_credential_is_masked_elsewhere_only_from_a_certain_length(value, text, shown):
     masking = Masking()
     masking.remember(value)
     assert masking.text(text) == shown
@@ -378,5 +378,5 @@ def test_a_value_that_is_no_credential_stays(value):
         ({"command": ["sh", "-c", "TOKEN=`make it` run"]}, {"command": ["sh", "-c", "TOKEN=******** it` run"]}),
     ],
 )
-def test_what_stands_below_a_key(given, shown):
+def test_values_are_masked_by_the_name_of_their_key(given, shown):
     assert Masking().shown(given) == shown

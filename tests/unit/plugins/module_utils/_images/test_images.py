@@ -97,7 +97,7 @@ def test_an_image_that_is_in_the_registry_already_is_refused():
     assert mirroring.plan(["registry.example.com:5000/a:1"], REGISTRY)[0]["repository"] == f"{REGISTRY}/a"
 
 
-def test_both_kinds_of_mirror_sets():
+def test_both_kinds_of_mirror_sets_have_the_same_rules():
     plan = mirroring.plan([SCHEDULER, OPERATOR], REGISTRY)
     rules = [
         {"source": "quay.io/osso/scheduler-operator", "mirrors": [f"{REGISTRY}/osso/scheduler-operator"]},
@@ -117,7 +117,7 @@ def test_both_kinds_of_mirror_sets():
     }
 
 
-def test_only_one_of_them_can_keep_nodes_from_the_source():
+def test_only_image_digest_mirror_sets_can_keep_nodes_from_the_source():
     plan = mirroring.plan([OPERATOR], REGISTRY)
     (rule,) = mirroring.mirror_set(plan, "ImageDigestMirrorSet", "n", True)["spec"]["imageDigestMirrors"]
     assert rule["mirrorSourcePolicy"] == "NeverContactSource"
@@ -293,7 +293,7 @@ def test_before_a_push_what_is_not_there_is_no_problem():
         ("localhost/a", ("localhost", "a", "latest", "")),
     ],
 )
-def test_the_parts_of_a_reference(text, parts):
+def test_a_reference_is_split_into_registry_repository_tag_and_digest(text, parts):
     assert parse(text) == parts
     assert problem(text) == ""
 
@@ -309,11 +309,11 @@ def test_the_problem_of_a_reference_is_its_message():
     ("text", "parts"),
     [("quay.io", ("quay.io", "")), ("quay.io/", ("quay.io", "")), ("r:5000/a/b/", ("r:5000", "a/b")), ("localhost", ("localhost", ""))],
 )
-def test_the_parts_of_a_registry(text, parts):
+def test_a_registry_is_split_into_host_and_path(text, parts):
     assert parse_registry(text) == parts
 
 
-def test_a_place_of_its_own_in_the_registry():
+def test_an_image_can_have_its_own_repository_in_the_registry():
     (entry,) = mirroring.plan([{"image": SCHEDULER, "to": "/team/scheduler/"}], "r.example.com")
     assert entry == {
         "image": SCHEDULER,

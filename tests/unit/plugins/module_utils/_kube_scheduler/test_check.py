@@ -120,7 +120,7 @@ def test_json_is_read_as_json():
     assert the_finding(text.replace("\n}", ',\n\t"kind": "x"\n}').replace('"x"', '"KubeSchedulerConfiguration"')).code == "duplicate-key"
 
 
-def test_byte_order_mark_and_bytes():
+def test_a_byte_order_mark_is_accepted_in_text_and_bytes():
     assert check("\ufeff" + HEAD, None).valid
     assert check(("\ufeff" + HEAD).encode(), None).valid
     # The mark hides the brace from kube-scheduler, which then reads YAML.
@@ -153,7 +153,7 @@ def test_no_finding_quotes_the_document(text):
     assert "s3cret" not in repr(result.findings)
 
 
-def test_several_findings_at_once():
+def test_the_check_reports_several_findings_at_once():
     text = HEAD + "a: 1\na: 2\nprofiles:\n- schedulerName: x\n- schedulerName: x\n"
     assert [finding.code for finding in check(text, None).findings] == ["duplicate-key", "duplicate-name"]
 

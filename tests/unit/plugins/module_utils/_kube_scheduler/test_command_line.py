@@ -59,7 +59,7 @@ def test_finding_has_the_form_that_editors_know(command):
     assert line.endswith("(did you mean NodeResourcesFit?)")
 
 
-def test_all_errors_of_all_files(command, tmp_path):
+def test_all_errors_of_all_files_are_printed(command, tmp_path):
     (tmp_path / "other.yaml").write_text(V1 + "parallelism: 0\npercentageOfNodesToScore: 101\n")
     status, out, _err = command(MISSPELT, "--kubernetes=1.31", files=("config.yaml", "other.yaml"))
     assert (status, len(out.splitlines())) == (1, 3)
@@ -72,7 +72,7 @@ def test_warnings_are_no_failure(command):
     assert out.startswith("config.yaml:1:1: warning: the image k8s.gcr.io/kube-scheduler:v1.31.0")
 
 
-def test_file_that_is_no_text(command):
+def test_a_file_that_is_no_text_is_an_error(command):
     status, out, _err = command(V1.encode() + b"\xff\n", "--kubernetes=1.31")
     assert (status, out.partition(" ")[0]) == (1, "config.yaml:4:1:")
 
@@ -106,7 +106,7 @@ def test_json_output_contains_findings_and_the_completed_configuration(command):
     assert ["NodeResourcesFit", 1] in report["effective"]["a"]["score"]
 
 
-def test_complete_is_what_it_means_and_stays_so(command):
+def test_the_completed_configuration_completes_to_itself(command):
     status, out, _err = command(GOOD, "--kubernetes=1.31", "--complete")
     assert (status, yaml.safe_load(out)["parallelism"]) == (0, 16)
     assert command(out, "--kubernetes=1.31", "--complete")[1] == out
@@ -268,7 +268,7 @@ def test_secondary_schedulers_are_checked(command, scheduler, said):
 
 
 @pytest.mark.parametrize("kind", ["Secret", "ConfigMap"])
-def test_encoded_texts_are_read(command, kind):
+def test_base64_texts_in_secrets_and_config_maps_are_checked(command, kind):
     field = "data" if kind == "Secret" else "binaryData"
     encoded = base64.b64encode(MISSPELT.encode()).decode()
     text = f"apiVersion: v1\nkind: {kind}\nmetadata: {{name: one}}\n{field}:\n  c.yaml: {encoded}\n  other: AAAA\n"

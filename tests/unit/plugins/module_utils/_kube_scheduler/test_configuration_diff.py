@@ -47,20 +47,20 @@ def test_a_default_written_out_is_no_difference():
     assert differences("", "parallelism: 16\nleaderElection: {leaseDuration: 15000ms}\n") == []
 
 
-def test_openshift_4_17_to_4_18():
+def test_the_plugins_that_openshift_4_18_removes_are_found():
     limits = ("EBSLimits", "GCEPDLimits", "AzureDiskLimits")
     assert between_releases(config(), "openshift-4.17", "openshift-4.18") == [
         Difference(DEFAULT, point, REMOVED, name) for point in ("preFilter", "filter") for name in limits
     ]
 
 
-def test_a_release_that_adds_a_plugin():
+def test_a_plugin_that_a_release_adds_is_a_difference():
     found = between_releases(config(), "1.33", "1.34")
     assert {difference.name for difference in found} == {"DynamicResources"}
     assert {difference.what for difference in found} == {ADDED}
 
 
-def test_1_36_to_1_37():
+def test_the_differences_between_1_36_and_1_37_are_found():
     found = between_releases(config(), "1.36", "1.37")
     assert [(difference.where, difference.name) for difference in found if difference.what == ADDED] == [
         ("preFilter", "NodeName"),
@@ -97,7 +97,7 @@ def test_1_37_runs_what_kube_scheduler_runs():
     assert compared > 50
 
 
-def test_a_release_that_refuses_the_document():
+def test_a_document_that_only_one_release_accepts_is_a_difference():
     found = between_releases(config(version="v1beta3"), "1.28", "1.29")
     assert [(difference.where, difference.what, difference.name) for difference in found] == [
         ("valid", CHANGED, ""),
@@ -108,7 +108,7 @@ def test_a_release_that_refuses_the_document():
     assert (found[0].before, found[0].after) == (True, False)
 
 
-def test_a_warning_that_is_new():
+def test_a_new_warning_is_a_difference():
     first = differences("parallelism: 16\n", "parallelism: 999\n")[0]
     assert (first.where, first.what, first.name) == ("warning", ADDED, "parallelism")
 
@@ -165,7 +165,7 @@ def test_changed_and_removed_plugin_arguments_are_reported():
     }
 
 
-def test_profiles_that_come_and_go():
+def test_added_and_removed_profiles_are_differences():
     found = differences(profiles("percentageOfNodesToScore: 10", "a"), profiles("percentageOfNodesToScore: 10", "b"))
     assert [(each.profile, each.where, each.what) for each in found] == [("a", "profiles", REMOVED), ("b", "profiles", ADDED)]
 

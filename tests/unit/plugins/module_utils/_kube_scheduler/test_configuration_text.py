@@ -21,7 +21,7 @@ CONFIG = {
 }
 
 
-def test_block_style_in_the_order_of_the_keys():
+def test_the_text_has_block_style_and_the_order_of_the_keys():
     assert from_structure(CONFIG) == (
         "kind: KubeSchedulerConfiguration\n"
         "apiVersion: kubescheduler.config.k8s.io/v1\n"
@@ -36,7 +36,7 @@ def test_block_style_in_the_order_of_the_keys():
     )
 
 
-def test_same_structure_same_text_without_anchors():
+def test_equal_structures_give_equal_texts_without_anchors():
     shared = {"name": "X"}
     text = from_structure({"a": [shared, shared]})
     assert text == from_structure({"a": [{"name": "X"}, {"name": "X"}]})

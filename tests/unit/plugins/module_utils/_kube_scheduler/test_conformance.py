@@ -105,7 +105,7 @@ def test_generated_documents_are_the_same_every_time():
     assert first != [document.digest for document in generate.documents(31, "in-tree", 50, seed=generate.SEED + 1)]
 
 
-def test_a_disagreement_would_be_seen():
+def test_the_comparison_finds_every_kind_of_disagreement():
     """What the comparison looks at, each with a planted lie in the answer."""
     target = (31, "in-tree")
     documents = [document for document in corpus.documents(*target) if document.id.startswith(("fields/", "plugins/"))]

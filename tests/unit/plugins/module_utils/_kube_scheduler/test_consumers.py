@@ -91,7 +91,7 @@ def consume(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):
 
 
 @pytest.mark.parametrize("text", DIALECTS.values(), ids=DIALECTS)
-def test_every_dialect_of_a_load_aware_configuration(text):
+def test_all_consumers_read_every_dialect_of_a_load_aware_configuration(text):
     consume(text)
     config = validated(text)
     asked = prometheus_clients.queried_prometheus(config.tree)
@@ -127,7 +127,7 @@ VARIANTS = st.sampled_from(
 
 @SOME
 @given(GENERATED, VARIANTS, st.data())
-def test_what_is_valid_raises_nowhere(generated, variant, data):
+def test_a_valid_configuration_raises_in_no_consumer(generated, variant, data):
     (minor, plugins), document = generated
     text = variant(document.text if isinstance(document.text, str) else document.text.decode("utf-8", "replace"))
     if data.draw(st.booleans()):
@@ -199,7 +199,7 @@ def test_a_credential_that_the_reader_passes_over_is_not_shown(text):
 @pytest.mark.parametrize(
     "plugins", ['a: !!int ""', "[" * 100_000, '{"base": 1}', '{"extra": 5}', '{"extra": [{}]}', '{"extra": {"a": 1}}', "- a"]
 )
-def test_hostile_descriptions_of_plugins(plugins):
+def test_invalid_descriptions_of_plugins_make_the_target_unknown(plugins):
     """... as an annotation can hold them."""
     assert validated(LAUGHS, plugins=plugins).target.unknown
 
@@ -215,15 +215,15 @@ def test_hostile_descriptions_of_plugins(plugins):
         [{"plugins": {"score": {"enabled": [5, {}]}}}],
     ],
 )
-def test_plugins_of_odd_documents(profiles):
+def test_a_malformed_document_names_no_plugins(profiles):
     assert not any(entries for points in named_plugins({"profiles": profiles}).values() for entries in points.values())
 
 
-def test_plugins_that_a_configuration_names():
+def test_the_plugins_that_a_configuration_names_are_found():
     assert named_plugins(check(LOAD_AWARE, None).tree) == {"load-aware": {"score": [("TargetLoadPacking", 0)]}}
 
 
-def test_a_manifest_stays_what_kubelet_reads():
+def test_an_edited_manifest_keeps_quotes_that_kubelet_needs():
     """kubelet reads YAML as kube-scheduler does: a text that it would take for a number keeps its quotes."""
     text = 'kind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - {name: kube-scheduler, command: [kube-scheduler], env: [{name: A, value: "1e3"}]}\n'
     after = manifest.edited(manifest.read(text, "a"), None, {"v": "4"})
@@ -231,7 +231,7 @@ def test_a_manifest_stays_what_kubelet_reads():
 
 
 @pytest.mark.parametrize("record", ["[" * 100_000, "{", "5", '{"v": 5}'])
-def test_a_record_of_flags_that_someone_changed(record):
+def test_a_damaged_record_of_flags_is_an_error(record):
     pod = {"kind": "Pod", "metadata": {"annotations": {manifest.BEFORE: record}}, "spec": {"containers": [{"name": "kube-scheduler"}]}}
     with pytest.raises(InputError, match="set the flags by hand"):
         manifest.read(json.dumps(pod), "a")

@@ -109,7 +109,7 @@ def test_1_37_takes_what_1_36_takes_as_it_is():
 # Steps and texts
 
 
-def test_default_weights_of_before_are_kept():
+def test_a_conversion_keeps_the_default_weights_of_the_old_version():
     data, steps = converted(config("v1beta2"), "1.27", "1.31")
     assert data["profiles"][0]["plugins"]["multiPoint"]["enabled"] == [
         {"name": "InterPodAffinity", "weight": 1},
@@ -142,7 +142,7 @@ def test_weights_that_the_document_gives_need_no_keeping():
 @pytest.mark.parametrize(
     ("target", "version"), [("1.22", "v1beta2"), ("1.23", "v1beta3"), ("1.24", "v1beta3"), ("1.25", "v1"), ("1.37", "v1")]
 )
-def test_the_newest_version_that_the_target_reads(target, version):
+def test_a_conversion_writes_the_newest_version_that_the_target_reads(target, version):
     assert convert(config("v1beta1"), "1.22", target).api_version == f"kubescheduler.config.k8s.io/{version}"
 
 
@@ -153,7 +153,7 @@ def test_comments_stay_where_only_the_version_changes():
     assert [step.kind for step in result.steps] == [EXACT]
 
 
-def test_lost_comments_are_said():
+def test_lost_comments_are_reported_as_a_step():
     result = convert("# ours\n" + config("v1beta2"), "1.25", "1.31")
     assert "#" not in result.text
     assert (APPROXIMATE, "", True) in [(step.kind, step.path, "comments" in step.message) for step in result.steps]
@@ -195,7 +195,7 @@ def test_unknown_releases_are_refused():
         convert(config("v1beta2"), "2", "1.31")
 
 
-def test_locks_and_addresses_that_ended():
+def test_removed_locks_and_addresses_are_replaced_or_left_out():
     body = "leaderElection: {resourceLock: endpoints}\nhealthzBindAddress: 127.0.0.1:10251\nmetricsBindAddress: 127.0.0.1:10251\n"
     data, steps = converted(config("v1beta1", body), "1.22", "1.31")
     assert data["leaderElection"] == {"resourceLock": "leases"}
@@ -204,7 +204,7 @@ def test_locks_and_addresses_that_ended():
 
 
 @pytest.mark.parametrize(("target", "lock"), [("1.23", "endpoints"), ("1.24", "leases")])
-def test_locks_end_with_1_24(target, lock):
+def test_endpoints_locks_become_leases_with_1_24(target, lock):
     data, _steps = converted(config("v1beta2", "leaderElection: {resourceLock: endpoints}\n"), "1.22", target)
     assert data["leaderElection"]["resourceLock"] == lock
 
@@ -333,7 +333,7 @@ def test_a_policy_is_read_up_to_1_22():
     assert [found.code for found in convert(policy(""), "1.23", "1.31").findings] == ["unserved-version"]
 
 
-def test_a_policy_in_json_with_an_extender():
+def test_a_policy_in_json_is_converted_with_its_extender():
     extender = {"urlPrefix": "http://x", "FILTERVERB": "f", "enableHttps": True, "httpTimeout": 90000000000}
     text = json.dumps({"kind": "Policy", "apiVersion": "v1", "extenders": [extender]})
     data, steps = converted(text, "1.22", "1.31")

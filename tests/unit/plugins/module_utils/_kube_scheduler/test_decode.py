@@ -86,7 +86,7 @@ def version_of(text, minor=34):
         (36, {"v1"}),
     ],
 )
-def test_versions_that_a_release_serves(minor, served):
+def test_each_release_accepts_only_the_versions_that_it_serves(minor, served):
     for version in ("v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v1beta3", "v1", "v2", "__internal"):
         found, findings = version_of(f"apiVersion: {GROUP}/{version}\nkind: KubeSchedulerConfiguration\n", minor)
         assert found == (version if version in served else None)
@@ -118,7 +118,7 @@ def test_unserved_version_says_which_are_served():
         ("apiVersion: v1\nkind: Policy\n", "wrong-kind", "kind"),
     ],
 )
-def test_documents_of_no_served_type(text, code, path):
+def test_a_document_without_a_served_version_and_kind_is_rejected(text, code, path):
     version, findings = version_of(text)
     assert version is None
     assert [finding[:2] for finding in findings] == [(code, path)]
@@ -309,14 +309,14 @@ def test_all_errors_are_found_at_once():
         (args_of("DynamicResources", "{bindingTimeout: 1s}"), 34, False),
     ],
 )
-def test_since_which_release_a_field_is_known(body, minor, known):
+def test_a_field_is_known_only_since_its_release(body, minor, known):
     """In the newest version that the release serves."""
     findings = read(body, minor)[1]
     assert [finding.code for finding in findings] == ([] if known else ["unknown-field"])
 
 
 @pytest.mark.parametrize(("version", "known"), [("v1beta2", True), ("v1beta3", False), ("v1", False)], ids=["v1beta2", "v1beta3", "v1"])
-def test_fields_of_a_version(version, known):
+def test_a_field_is_unknown_in_a_version_without_it(version, known):
     findings = read("metricsBindAddress: ''\n", 26, version)[1]
     assert [finding.code for finding in findings] == ([] if known else ["unknown-field"])
 
@@ -370,7 +370,7 @@ def test_arguments_may_name_their_type():
         ("{apiVersion: a/b/c}", "wrong-kind", "apiVersion"),
     ],
 )
-def test_arguments_of_another_type(args, code, field):
+def test_arguments_of_another_kind_or_version_are_rejected(args, code, field):
     finding = the_finding(args_of("NodeAffinity", args), 26)
     assert (finding.code, finding.path) == (code, f"profiles[0].pluginConfig[0].args.{field}")
 
@@ -405,7 +405,7 @@ def test_messages_never_hold_values_of_arguments():
         assert not any(secret in finding.format() for finding in findings)
 
 
-def test_peaks_has_the_names_of_go():
+def test_fields_of_peaks_have_the_names_of_go():
     decoded_args("Peaks", "{WatcherAddress: x, NodePowerModel: {node: {k0: 1, k1: 0.5}}}", plugins=SCHEDULER_PLUGINS)
     finding = the_finding(args_of("Peaks", "{watcherAddress: x}"), plugins=SCHEDULER_PLUGINS)
     assert finding.hint == "did you mean WatcherAddress? Upper and lower case matter"
@@ -428,14 +428,14 @@ def test_peaks_has_the_names_of_go():
         ("Typo", range(0), set()),
     ],
 )
-def test_where_arguments_have_a_type(plugin, minors, versions):
+def test_arguments_have_a_type_where_release_and_version_register_it(plugin, minors, versions):
     for minor in range(21, 35 if f"{plugin}Args" in SCHEDULER_PLUGINS_KINDS else 37):
         target = Target(minor, SCHEDULER_PLUGINS)
         for version in target.served:
             assert decode.registered(plugin, version, target) == (minor in minors and version in versions), (minor, version)
 
 
-def test_capacity_scheduling_in_v1beta1_on_1_22():
+def test_capacity_scheduling_in_v1beta1_is_rejected_on_1_22():
     """Its arguments have a type that the release cannot convert; with another document or release there is no such thing."""
     for body in (args_of("CapacityScheduling", "{}"), "profiles: [{plugins: {filter: {enabled: [{name: CapacityScheduling}]}}}]\n"):
         assert the_finding(body, 22, "v1beta1", SCHEDULER_PLUGINS).code == "unsupported-plugin"
@@ -444,7 +444,7 @@ def test_capacity_scheduling_in_v1beta1_on_1_22():
         accepted(body, 22, "v1beta1", IN_TREE)
 
 
-def test_numbers_in_untyped_arguments_up_to_1_22():
+def test_numbers_in_untyped_arguments_are_checked_up_to_1_22():
     body = '{"profiles": [{"pluginConfig": [{"name": "X", "args": [{"a": 1e400}]}]}]}'
     assert the_finding(body, 22).path == "profiles[0].pluginConfig[0].args[0].a"
     accepted(body, 23)
@@ -474,7 +474,7 @@ def test_custom_plugins_may_have_names_that_other_kube_schedulers_know(name):
 # --- the table ---
 
 
-def test_every_type_in_the_table_is_one():
+def test_every_type_in_the_table_is_valid():
     for fields in STRUCTURES.values():
         for field in fields:
             field_types.parse_type(field.type)
@@ -500,7 +500,7 @@ def test_no_field_is_there_twice_in_one_release():
 
 
 @pytest.mark.parametrize("wrong", ["strin", "[]", "map[int]string", "**x", "[]nothing", ""])
-def test_what_is_no_type(wrong):
+def test_an_invalid_type_of_a_field_is_rejected(wrong):
     with pytest.raises(ValueError, match="is no type"):
         field_types.parse_type(wrong)
 

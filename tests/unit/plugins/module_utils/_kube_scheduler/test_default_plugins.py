@@ -60,7 +60,7 @@ MULTI_POINT = [
         ("v1", 31, ("EBSLimits", "GCEPDLimits", "AzureDiskLimits"), ["SchedulingGates"], []),
     ],
 )
-def test_default_plugins_since_v1beta3(version, minor, without, first, last):
+def test_default_plugins_are_in_multi_point_since_v1beta3(version, minor, without, first, last):
     found = defaults(version, Target(minor))
     assert list(found) == ["multiPoint"]
     assert names(found["multiPoint"]) == first + [name for name in MULTI_POINT if name not in without] + last
@@ -140,7 +140,7 @@ def test_of_a_name_that_is_there_twice_the_last_entry_replaces_the_default():
 
 
 @pytest.mark.parametrize("disabled", ["*", "PrioritySort"])
-def test_disabled_defaults_are_gone(disabled):
+def test_disabled_default_plugins_are_left_out(disabled):
     assert merged("v1beta2", 25, queueSort=plugin_set(["Mine"], [disabled]))["queueSort"] == {"enabled": [{"name": "Mine"}]}
 
 
@@ -153,7 +153,7 @@ def test_what_is_disabled_is_kept_since_v1beta3_only():
 @pytest.mark.parametrize(
     ("version", "minor", "point"), [("v1beta2", 25, "multiPoint"), ("v1beta2", 27, "preEnqueue"), ("v1beta3", 27, "preEnqueue")]
 )
-def test_points_that_a_version_reads_and_ignores(version, minor, point):
+def test_plugins_of_points_that_a_version_ignores_do_not_run(version, minor, point):
     assert "Mine" not in names(merged(version, minor, **{point: plugin_set(["Mine"])}).get(point, {}).get("enabled", ()))
 
 

@@ -84,7 +84,7 @@ def test_an_empty_document_is_completed_with_all_defaults(minor):
         ("extenders: [{httpTimeout: -1s}]\n", ("extenders", 0, "httpTimeout"), -SECOND),
     ],
 )
-def test_values_that_are_written(body, path, value):
+def test_given_values_are_kept_unless_zero_means_the_default(body, path, value):
     found = complete(body)
     for part in path:
         found = found[part]
@@ -106,7 +106,7 @@ def test_contention_profiling_follows_profiling():
         ("[{schedulerName: a}, {}]", ["a", None]),
     ],
 )
-def test_scheduler_name_of_the_only_profile(profiles, names):
+def test_only_a_single_profile_gets_a_default_scheduler_name(profiles, names):
     assert [profile.get("schedulerName") for profile in complete(f"profiles: {profiles}\n")["profiles"]] == names
 
 
@@ -135,7 +135,7 @@ def test_bind_addresses_are_completed_as_each_version_does(written, v1beta1, v1b
 @pytest.mark.parametrize(
     "wrong", ["", "a", "a:b:c", "[::1]", "[::1", "[::1]x:1", "[::1]:1:2", "a[b:1", "a]b:1", "[a[b]:1", "[a]b]:1", "[::1]]:1"]
 )
-def test_no_host_and_port(wrong):
+def test_a_text_that_is_no_host_and_port_is_rejected(wrong):
     with pytest.raises(ValueError, match=r"^address "):
         addresses.split_host_port(wrong)
 
@@ -197,16 +197,16 @@ def test_plugin_arguments_are_completed_with_defaults(plugin, args, completed):
     assert complete_args(plugin, args) == completed
 
 
-def test_arguments_without_a_type_stay():
+def test_arguments_without_a_type_are_left_unchanged():
     assert complete_args("ImageLocality", "{a: 1}") == {"a": 1}
 
 
-def test_scoring_strategy_since_1_22():
+def test_node_resources_fit_has_a_default_scoring_strategy_since_1_22():
     assert complete_args("NodeResourcesFit", "{}", 21) == {}
     assert "scoringStrategy" in complete_args("NodeResourcesFit", "{}", 22, "v1beta1")
 
 
-def test_weights_of_the_plugins_before_scoring_strategies():
+def test_plugins_before_scoring_strategies_get_default_resources_or_weights():
     resources = "{resources: [{name: a}]}"
     for plugin in ("NodeResourcesLeastAllocated", "NodeResourcesMostAllocated"):
         for minor in (21, 22):
@@ -301,7 +301,7 @@ def test_feature_gates_change_defaults():
         ),
     ],
 )
-def test_arguments_of_scheduler_plugins(plugin, args, completed):
+def test_arguments_of_scheduler_plugins_are_completed_with_defaults(plugin, args, completed):
     assert complete_args(plugin, args, plugins=SCHEDULER_PLUGINS) == completed
 
 
@@ -349,7 +349,7 @@ def test_defaults_of_coscheduling_depend_on_the_release(minor, version, complete
     assert complete_args("Coscheduling", "{}", minor, version, SCHEDULER_PLUGINS) == completed
 
 
-def test_topology_match_by_release():
+def test_defaults_of_node_resource_topology_match_depend_on_the_release():
     strategy = {"scoringStrategy": {"type": "LeastAllocated", "resources": CPU_AND_MEMORY}}
     found = complete_args("NodeResourceTopologyMatch", "{}", 21, plugins=SCHEDULER_PLUGINS)
     assert found == {**strategy, "kubeconfigpath": "/etc/kubernetes/scheduler.conf", "namespaces": ["default"]}

@@ -140,7 +140,7 @@ def test_gates_that_need_others_are_added_and_removed(engine):
     assert after == {**before, "NewGate": f"{NEXT}:OldGate,OtherGate", "DRAAdminAccess": f"{before['DRAAdminAccess']} {NEXT}:"}
 
 
-def test_flags_are_added_and_ended(engine):
+def test_write_flags_adds_new_flags_and_ends_removed_ones(engine):
     before = read("flags")["FLAGS"]
     table_writer.write_flags(NEXT, {"new-flag": "string", "master": ""})
     assert read("flags")["FLAGS"] == {**before, "new-flag": ("string", NEXT, 99), "master": ("string", 21, NEXT - 1)}

@@ -314,7 +314,7 @@ def test_a_duplicate_key_is_found_with_its_place(text, place, first_line):
     assert finding.message.endswith(f"first in line {first_line}")
 
 
-def test_duplicates_in_the_arguments_of_a_plugin_in_json():
+def test_duplicates_in_the_arguments_of_a_plugin_in_json_are_found():
     root, findings = parse('{"profiles": [{"pluginConfig": [{"name": "a", "args": {"b": [{"c": 1, "c": 2}]}}]}]}')
     assert findings == []
     args = root.entries["profiles"][1].items[0].entries["pluginConfig"][1].items[0].entries["args"][1]
@@ -405,13 +405,13 @@ def lists(count: int) -> str:
         ("a: &a [" + "x," * 30 + "]\nb: &b [" + "*a," * 30 + "]\nc: [" + "*b," * 15 + "]\n", "yaml-alias"),  # go-yaml's own limit
     ],
 )
-def test_bombs_end_with_an_error(text, code):
+def test_a_document_that_is_too_large_or_too_deep_is_rejected(text, code):
     with pytest.raises(NotYaml) as error:
         parse(text)
     assert error.value.finding.code == code
 
 
-def test_what_is_just_not_too_large():
+def test_documents_just_within_the_limits_are_read():
     assert len(parse("".join(f"k{i}: 1\n" for i in range(OF_CONFIGURATION.nodes // 2 - 1)))[0].value) == OF_CONFIGURATION.nodes // 2 - 1
     assert len(parse("a: [" + "1," * OF_CONFIGURATION.items + "]")[0].value["a"]) == OF_CONFIGURATION.items
     assert len(parse('{"a": [' + "1," * (OF_CONFIGURATION.items - 1) + "1]}")[0].value["a"]) == OF_CONFIGURATION.items
@@ -419,7 +419,7 @@ def test_what_is_just_not_too_large():
     parse('{"a":' + "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1) + "}")
 
 
-def test_a_million_characters_in_one_scalar():
+def test_a_scalar_of_a_million_characters_is_read():
     for text in ("x " * 400_000, "x:y" * 300_000, "x\n  " * 250_000):
         assert len(parse("a: " + text)[0].value["a"]) == len(text.replace("\n  ", " ").rstrip())
 

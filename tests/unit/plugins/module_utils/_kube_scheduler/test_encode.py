@@ -72,7 +72,7 @@ def test_an_empty_document_is_written_with_all_defaults():
     }
 
 
-def test_values_that_cannot_be_told_from_absent():
+def test_each_field_decides_whether_a_zero_value_is_written():
     assert completed("enableProfiling: false\n")["enableContentionProfiling"] is False
     assert completed("", minor=26, version="v1beta2")["healthzBindAddress"] == ""
     assert "delayCacheUntilActive" not in completed("delayCacheUntilActive: false\n")
@@ -131,7 +131,7 @@ def test_plugins_without_arguments_are_left_out():
     assert "pluginConfig" not in completed("profiles: [{pluginConfig: [{name: NodeName}]}]\n", ("NodeName",))["profiles"][0]
 
 
-def test_default_arguments_on_1_21():
+def test_only_plugins_with_arguments_get_default_arguments_on_1_21():
     """It adds them when it builds the plugins, not when it fills in defaults."""
     entries = completed("", ("VolumeBinding", "NodeName"), 21)["profiles"][0]["pluginConfig"]
     assert [(entry["name"], entry["args"]["bindTimeoutSeconds"]) for entry in entries] == [("VolumeBinding", 600)]
@@ -175,7 +175,7 @@ def test_plugin_arguments_are_written_as_kube_scheduler_writes_them(plugin, args
     assert completed_args(plugin, args) == written
 
 
-def test_arguments_of_scheduler_plugins():
+def test_arguments_of_scheduler_plugins_are_written_with_their_defaults():
     args = completed_args("TargetLoadPacking", "{watcherAddress: w, defaultRequests: {memory: 1536Mi}}", plugins=SCHEDULER_PLUGINS)
     assert args == {
         "watcherAddress": "w",

@@ -100,7 +100,7 @@ def test_a_certificate_authority_is_found(text):
         CERTIFICATE[:100] + CERTIFICATE[164:],
     ],
 )
-def test_what_is_no_certificate_authority(text):
+def test_an_invalid_certificate_authority_is_rejected_since_1_22(text):
     assert not pem.has_certificate(text.encode())
     assert errors(tlsConfig={"caData": encoded(text)}) == [
         ("extenders[0].tlsConfig.caData", "unable to load root certificates: no certificate in PEM")
@@ -115,7 +115,7 @@ def test_insecure_excludes_a_certificate_authority(authority):
 
 
 @pytest.mark.parametrize("key", [KEY, PKCS8_KEY, CERTIFICATE + KEY])
-def test_a_certificate_and_its_key(key):
+def test_a_certificate_with_its_key_is_valid(key):
     assert errors(tlsConfig={"certData": encoded(CERTIFICATE), "keyData": encoded(key)}) == []
 
 
@@ -132,7 +132,7 @@ def test_a_certificate_and_its_key(key):
         (CERTIFICATE, OTHER_KEY, "keyData", "does not match"),
     ],
 )
-def test_a_certificate_without_its_key(certificate, key, field, message):
+def test_an_invalid_certificate_or_key_is_an_error_at_its_field(certificate, key, field, message):
     ((path, found),) = errors(tlsConfig={"certData": encoded(certificate), "keyData": encoded(key)})
     assert path == f"extenders[0].tlsConfig.{field}"
     assert message in found
@@ -167,7 +167,7 @@ def test_resources_of_an_extender_need_node_resources_fit_in_every_profile():
     assert "can't find NodeResourcesFitArgs in plugin config" in message
 
 
-def test_up_to_1_21_they_are_one_more_entry():
+def test_up_to_1_21_resources_of_extenders_are_a_separate_entry():
     profile = fit()
     assert errors(21, profiles=[profile], managedResources=MANAGED) == []
     assert [entry["args"]["ignoredResources"] for entry in profile["pluginConfig"]] == [[], ["example.com/a"]]

@@ -54,7 +54,7 @@ def test_the_completed_configuration_has_what_flags_override():
     assert election["resourceName"] == "mine"
 
 
-def test_which_fields_are_overridden():
+def test_overridden_fields_are_listed_with_their_flags():
     target = Target(34, flags=("--leader_elect", "--leader-elect-resource-lock=leases", "-v=2"))
     assert overriding(target) == {"leaderElect": "leader-elect", "resourceLock": "leader-elect-resource-lock"}
     assert overriding(Target(21, flags=("--leader-elect",))) == {}
@@ -77,7 +77,7 @@ def test_which_fields_are_overridden():
         ("--kubeconfig=/etc/kubernetes/scheduler.conf", "--authentication-kubeconfig=/x", "--bind-address=127.0.0.1"),
     ],
 )
-def test_flags_that_are_right(flags):
+def test_valid_flags_have_no_problems(flags):
     assert problems(34, *flags) == []
 
 
@@ -96,7 +96,7 @@ def test_flags_that_are_right(flags):
         (("--bind-address=localhost",), "failed to parse IP"),
     ],
 )
-def test_flags_that_are_wrong(flags, message):
+def test_each_invalid_flag_is_an_error(flags, message):
     (found,) = problems(34, *flags)
     assert message in found
     result = judge(34, *flags)
@@ -121,7 +121,7 @@ def test_a_misspelt_flag_gets_a_suggestion():
         ("--scheduler-name=x", 21, 21),
     ],
 )
-def test_releases_that_have_a_flag(flag, first, last):
+def test_a_flag_is_valid_only_in_the_releases_that_have_it(flag, first, last):
     assert [minor for minor in range(21, 38) if not problems(minor, flag)] == list(range(first, last + 1))
 
 
@@ -147,11 +147,11 @@ def test_the_insecure_port_must_be_zero_since_1_23():
         ("StorageCapacityScoring", (37,)),
     ],
 )
-def test_gates_that_are_on_by_default(gate, on):
+def test_default_feature_gates_depend_on_the_release(gate, on):
     assert [minor for minor in range(21, 38) if feature_gates(Target(minor)).get(gate)] == list(on)
 
 
-def test_gates_that_flags_set():
+def test_flags_switch_feature_gates_on_and_off():
     def on(*flags, minor=36):
         return feature_gates(Target(minor, flags=flags))
 
@@ -185,7 +185,7 @@ def test_gates_that_flags_set():
         (34, (f"--emulated-version=1.{5000 * '9'}",), "illegal version string"),
     ],
 )
-def test_gates_that_are_wrong(minor, flags, message):
+def test_each_invalid_feature_gate_is_an_error(minor, flags, message):
     (found,) = problems(minor, *flags)
     assert message in found
 
@@ -219,23 +219,23 @@ def test_no_release_starts_with_gates_that_it_refuses(minor):
     ("text", "number"),
     [("10", 10), ("-0x1f", -31), ("0b11", 3), ("0o17", 15), ("017", 15), ("1_000", 1000), ("+7", 7), ("0", 0), ("0_7", 7)],
 )
-def test_whole_numbers_with_a_prefix(text, number):
+def test_integers_are_read_with_a_prefix_of_their_base(text, number):
     assert strconv.parse_int(text, 0) == number
 
 
 @pytest.mark.parametrize("text", ["", "-", "x", "1x", "08", "0x", "_1", "1_", "1__0", " 1", "1 ", "--1", "\u0661"])
-def test_what_is_no_whole_number(text):
+def test_a_text_that_is_no_integer_is_rejected(text):
     with pytest.raises(ValueError, match="invalid syntax"):
         strconv.parse_int(text, 0)
 
 
 @pytest.mark.parametrize("text", ["0x10", "1_0", "1.0", "+", "\u0661"])
-def test_decimal_numbers_have_no_prefix(text):
+def test_integers_in_base_10_must_have_no_prefix(text):
     with pytest.raises(ValueError, match="invalid syntax"):
         strconv.parse_int(text)
 
 
-def test_the_ends_of_whole_numbers():
+def test_integers_out_of_range_are_rejected():
     assert strconv.parse_int("2147483647", 0, 32) == 2**31 - 1
     with pytest.raises(ValueError, match="out of range"):
         strconv.parse_int("2147483648", 0, 32)

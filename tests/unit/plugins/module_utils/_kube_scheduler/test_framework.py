@@ -113,7 +113,7 @@ def test_the_order_with_three_or_more_explicit_plugins_is_mangled_up_to_1_25(kub
     assert built.errors == []
 
 
-def test_a_plugin_twice_in_multi_point():
+def test_a_plugin_given_twice_in_multi_point_is_an_error():
     built = Built([profile(multiPoint=of("ImageLocality", "ImageLocality"))])
     assert built.errors == [("already-registered", "profiles[0].plugins.multiPoint.enabled[0].name")]
     assert 'plugin "ImageLocality" already registered as "ScorePlugin"' in built.messages
@@ -155,20 +155,20 @@ def test_an_unknown_plugin_is_rejected_with_its_likely_origin():
         ("MyOwn", "1.31", "in-tree", "only an image that registers this plugin"),
     ],
 )
-def test_the_hint_for_an_unknown_plugin(name, kubernetes, plugins, hint):
+def test_an_unknown_plugin_is_an_error_with_a_hint(name, kubernetes, plugins, hint):
     built = Built([profile(filter=of(name))], kubernetes, plugins=plugins)
     assert built.errors == [("unknown-plugin", "profiles[0].plugins.filter.enabled[0].name")]
     assert hint in built.findings[0].hint
 
 
-def test_a_plugin_at_a_point_that_it_does_not_have():
+def test_a_plugin_at_a_point_that_it_does_not_have_is_an_error():
     built = Built([profile(score=of("NodeName"))])
     assert built.errors == [("wrong-extension-point", "profiles[0].plugins.score.enabled[0].name")]
     assert built.findings[0].message == 'plugin "NodeName" does not extend ScorePlugin plugin'
     assert built.findings[0].hint == "enable it at filter"
 
 
-def test_a_plugin_twice_at_a_point():
+def test_a_plugin_given_twice_at_a_point_is_an_error():
     built = Built([profile(score=of("ImageLocality", "ImageLocality"))])
     assert built.errors == [("already-registered", "profiles[0].plugins.score.enabled[1].name")]
 
@@ -190,7 +190,7 @@ def test_custom_plugins_run_only_at_their_extension_points():
 # --- counts ---
 
 
-def test_two_queue_sort_plugins():
+def test_two_queue_sort_plugins_are_an_error_with_a_hint():
     built = Built([profile(multiPoint=of("Coscheduling"))], plugins="scheduler-plugins")
     assert built.errors == [("queue-sort", "profiles[0].plugins.multiPoint.enabled[0].name")]
     assert 'only one queue sort plugin required for profile with scheduler name "default-scheduler", but got 2' in built.messages
@@ -202,7 +202,7 @@ def test_two_queue_sort_plugins():
 
 
 @pytest.mark.parametrize("kubernetes", ["1.21", "1.22", "1.31"])
-def test_no_queue_sort_plugin(kubernetes):
+def test_a_profile_without_a_queue_sort_plugin_is_an_error(kubernetes):
     version = "v1" if kubernetes == "1.31" else "v1beta1"
     built = Built([profile(queueSort=of(disabled=["*"]))], kubernetes, version)
     assert built.errors == [("queue-sort", "profiles[0].plugins.queueSort")]
@@ -261,7 +261,7 @@ def test_up_to_1_21_a_plugin_has_the_weight_of_its_last_point():
     assert built.at("score")[-1] == ("VolumeBinding", 3)
 
 
-def test_weight_zero_is_one():
+def test_a_weight_of_zero_becomes_one():
     assert Built([profile(score=of(("ImageLocality", 0)))]).at("score")[0] == ("ImageLocality", 1)
 
 
@@ -311,7 +311,7 @@ def test_repeated_arguments_of_a_plugin_are_rejected():
     assert Built([profile(plugin_config=twice)], "1.21", "v1beta1").errors == [("duplicate", "profiles[0].pluginConfig[1]")]
 
 
-def test_a_plugin_whose_arguments_the_version_does_not_have():
+def test_a_plugin_whose_arguments_the_version_does_not_have_is_an_error():
     built = Built([profile(queueSort=of("TopologicalSort", disabled=["*"]))], "1.27", "v1beta2", "scheduler-plugins")
     assert built.errors == [("invalid-value", "profiles[0].plugins.queueSort.enabled[0].name")]
     assert built.findings[0].hint == "write the configuration in v1beta3, v1"

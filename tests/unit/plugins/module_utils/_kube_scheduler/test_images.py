@@ -65,13 +65,13 @@ def test_release_and_plugins_are_derived_from_the_image_reference(reference, kub
         ("", "not one that a table describes"),
     ],
 )
-def test_unknown_with_a_reason_and_no_guess(reference, why):
+def test_an_unknown_image_gives_a_reason_and_no_guess(reference, why):
     image = identify(reference)
     assert image[:2] == (None, None)
     assert why in image.reason
 
 
-def test_reference_is_taken_apart():
+def test_a_reference_is_split_into_repository_and_tag():
     assert split("host:5000/a/b:tag" + DIGEST) == ("host:5000/a/b", "tag")
     assert split("host:5000/a/b") == ("host:5000/a/b", "")
     assert split("b") == ("b", "")
@@ -128,13 +128,13 @@ def test_other_registries_cause_no_warning(registry):
         ("1.31", f"v1.{5000 * '9'}.0", False),
     ],
 )
-def test_skew_between_image_and_cluster(kubernetes, cluster, warned):
+def test_a_version_skew_between_image_and_cluster_is_a_warning(kubernetes, cluster, warned):
     assert codes("registry.example.com/x:1", kubernetes, cluster) == [("warning", "version-skew")] * warned
 
 
 @pytest.mark.parametrize(
     ("kubernetes", "cluster", "told"), [("1.34", "v1.33.1", True), ("1.37", "v1.30.0", True), ("1.37", "v1.34.0", False)]
 )
-def test_a_scheduler_that_waits_for_an_api_which_the_cluster_lacks(kubernetes, cluster, told):
+def test_the_warning_names_an_api_that_the_scheduler_needs_and_the_cluster_lacks(kubernetes, cluster, told):
     (finding,) = check_image("registry.example.com/x:1", kubernetes, cluster)
     assert ("it places no pod without resource.k8s.io/v1" in finding.message) is told

@@ -550,12 +550,12 @@ def warnings(rule: Rule, body: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_a_document_gets_the_warning(rule):
+def test_the_document_of_each_rule_gets_its_warning(rule):
     assert (rule.code, rule.path) in warnings(rule, rule.wrong)
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.code != "deprecated-version"], ids=lambda rule: rule.name)
-def test_a_near_miss_does_not(rule):
+def test_a_nearly_equal_document_gets_no_warning(rule):
     assert rule.code not in [code for code, _path in warnings(rule, rule.right)]
 
 
@@ -583,7 +583,7 @@ IN_PART = [
 
 
 @pytest.mark.parametrize(("plugin", "point", "other"), IN_PART)
-def test_points_of_a_plugin_belong_together(plugin, point, other):
+def test_a_plugin_that_is_disabled_at_one_of_its_points_gets_a_warning(plugin, point, other):
     """A plugin that runs everywhere but at one point, and one that runs at one point only."""
     body = f"multiPoint: {{enabled: [{{name: {plugin}, weight: 3}}]}}, {other}: {{disabled: [{{name: {plugin}}}]}}"
     if plugin == "Coscheduling":
@@ -608,13 +608,13 @@ def test_disabling_what_a_feature_gate_would_add_is_no_mistake(plugin, point):
 
 
 @pytest.mark.parametrize("plugin", ["NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodeName", "NodePorts", "VolumeBinding"])
-def test_filters_that_nobody_wants_to_lose(plugin):
+def test_a_disabled_important_filter_gets_a_warning(plugin):
     result = check(text("v1", plugins(f"filter: {{disabled: [{{name: {plugin}}}]}}")), "1.31")
     assert [found.path for found in result.warnings if found.code == "lost-filter"] == ["profiles[0].plugins.filter.disabled[0].name"]
 
 
 @pytest.mark.parametrize("plugin", ["NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio"])
-def test_scores_that_nodes_resources_fit_goes_on_doing(plugin):
+def test_a_disabled_score_that_node_resources_fit_replaces_gets_a_hint(plugin):
     (found,) = check(text("v1", plugins(f"score: {{disabled: [{{name: {plugin}}}]}}")), "1.31").warnings
     assert "NodeResourcesFit" in found.hint
 
@@ -622,7 +622,7 @@ def test_scores_that_nodes_resources_fit_goes_on_doing(plugin):
 @pytest.mark.parametrize(
     ("plugin", "kubernetes"), [("CapacityScheduling", "1.31"), ("PreemptionToleration", "1.31"), ("CrossNodePreemption", "1.22")]
 )
-def test_preemptions_of_their_own(plugin, kubernetes):
+def test_a_plugin_that_preempts_beside_the_default_gets_a_warning(plugin, kubernetes):
     version = "v1" if kubernetes == "1.31" else "v1beta2"
     body = plugins(f"postFilter: {{enabled: [{{name: {plugin}}}]}}")
     assert "two-preemptions" in [found.code for found in check(text(version, body), kubernetes, SIGS).warnings]
@@ -630,14 +630,14 @@ def test_preemptions_of_their_own(plugin, kubernetes):
 
 @pytest.mark.parametrize("other", ["NodeResourcesFit", "NodeResourcesBalancedAllocation"])
 @pytest.mark.parametrize("plugin", ["TargetLoadPacking", "LoadVariationRiskBalancing"])
-def test_scores_by_load_and_by_requests(plugin, other):
+def test_scoring_by_load_and_by_requests_gets_a_warning(plugin, other):
     disabled = {"NodeResourcesFit", "NodeResourcesBalancedAllocation"} - {other}
     body = f"plugins: {{score: {{enabled: [{{name: {plugin}}}], disabled: [{{name: {disabled.pop()}}}]}}}}"
     result = check(text("v1", args(plugin, "watcherAddress: 'http://x'", body)), "1.31", SIGS)
     assert [other in found.message for found in result.warnings if found.code == "contrary-scores"] == [True]
 
 
-def test_placeholders_that_somebody_fills_in():
+def test_known_placeholders_get_no_finding():
     body = prometheus("address: '${PROM_URL}', token: '${OTHER}'")
     filled = check(text("v1", body), "1.31", plugins=SIGS, placeholders=["${PROM_URL}"])
     assert [finding.path for finding in filled.findings if finding.code == "placeholder"] == [

@@ -61,7 +61,7 @@ def test_profiles_match_the_recorded_text_of_each_release(minor, profile, profil
     assert rendered(f"4.{minor}", profile) == expected
 
 
-def test_what_4_23_adds():
+def test_openshift_4_23_adds_two_extension_points():
     """Kubernetes 1.36 has two more extension points, whose empty sets the operator writes, too."""
     (profile,) = rendered("4.23", "NoScoring")["profiles"]
     (before,) = rendered("4.22", "NoScoring")["profiles"]
@@ -71,7 +71,7 @@ def test_what_4_23_adds():
     }
 
 
-def test_what_was_otherwise_before():
+def test_older_releases_write_other_fields():
     assert rendered("4.10") == json.loads(OLD)
     off = {"enableProfiling": False, "enableContentionProfiling": False}
     assert rendered("4.12") == {**json.loads(OLD), **off}
@@ -88,7 +88,7 @@ def test_what_was_otherwise_before():
 
 @pytest.mark.parametrize("release", RELEASES, ids=str)
 @pytest.mark.parametrize("profile", table.PROFILES)
-def test_kube_scheduler_of_the_release_accepts_it(release, profile):
+def test_kube_scheduler_of_the_release_accepts_each_profile(release, profile):
     judged = check(json.dumps(rendered(str(release), profile)), f"openshift-{release}", IN_TREE)
     assert judged.valid, judged.findings
 
@@ -119,7 +119,7 @@ def test_5_0_writes_what_4_23_writes():
 
 
 @pytest.mark.parametrize(("text", "profile"), [("4.9", ""), ("4.24.0", ""), ("5.1.0", ""), ("1.31", ""), ("", ""), ("4.18", "Mine")])
-def test_unknown_releases_and_profiles(text, profile):
+def test_unknown_releases_and_profiles_are_rejected(text, profile):
     with pytest.raises(UnknownRelease):
         rendered(text, profile)
 

@@ -29,7 +29,7 @@ def test_points_of_a_plugin_change_from_release_to_release(minor, name, points):
 
 
 @pytest.mark.parametrize(("name", "last"), [("EBSLimits", 31), ("SelectorSpread", 28), ("NodeLabel", 22)])
-def test_plugins_that_were_removed(name, last):
+def test_a_removed_plugin_is_unknown_from_the_next_release_on(name, last):
     assert name in plugins.registry(Target(last))
     assert name not in plugins.registry(Target(last + 1))
 
@@ -41,7 +41,7 @@ def test_plugins_of_scheduler_plugins_come_with_a_release(name, first):
     assert name not in plugins.registry(Target(first))
 
 
-def test_custom_plugins_are_beside_the_others():
+def test_custom_plugins_are_registered_with_the_others():
     target = plugins.make_target("1.31", {"base": "scheduler-plugins", "extra": [{"name": "Mine", "points": ["score", "filter"]}]})
     assert target.plugins == "scheduler-plugins"
     assert plugins.registry(target)["Mine"] == plugins.PluginInfo(("filter", "score"), "custom")
@@ -49,7 +49,7 @@ def test_custom_plugins_are_beside_the_others():
     assert "Mine" not in plugins.registry(Target(31, "scheduler-plugins"))
 
 
-def test_custom_plugins_with_arguments():
+def test_custom_plugins_are_parsed_with_their_arguments():
     description = {"extra": [{"name": "Mine", "points": ["score"], "args": {"limits": "[]int32"}}, {"name": "Other", "points": ["bind"]}]}
     assert plugins.parse_plugins(description, 31) == (
         "in-tree",

@@ -62,7 +62,7 @@ def message(name, given) -> str:
 
 
 @pytest.mark.parametrize(("name", "minor"), [(name, minor) for name in PRESETS for minor in releases(name)])
-def test_each_release_accepts_it_and_has_nothing_against_it(name, minor):
+def test_each_release_accepts_its_presets_without_findings(name, minor):
     result = verdict(name, minor)
     assert result.starts, result.findings
     # Who fills in the placeholders is not the preset's concern.
@@ -72,7 +72,7 @@ def test_each_release_accepts_it_and_has_nothing_against_it(name, minor):
 
 # 1.35 and 1.36 run gangs, too, but of other versions of the API.
 @pytest.mark.parametrize("name", sorted(PRESETS.keys() - {"gang_scheduling"}))
-def test_the_release_before_the_first_does_not_run_it(name):
+def test_the_release_before_the_first_does_not_run_the_preset(name):
     preset = PRESETS[name]
     result = check(from_structure(configuration(name, NEEDED.get(name))), f"1.{preset.since - 1}", preset.image, FLAGS)
     assert not result.valid
@@ -108,7 +108,7 @@ def test_prometheus_is_verified_and_filled_in_later():
     }
 
 
-def test_a_prometheus_that_wants_no_token():
+def test_an_empty_token_is_left_out():
     assert "token" not in args("low_risk_overcommitment", token="")["metricProvider"]
 
 
@@ -143,7 +143,7 @@ def test_text_of_a_template_and_numbers_of_yaml_are_what_is_meant():
     assert args("trimaran_load_variation_risk_balancing", safe_variance_margin="0.5")["safeVarianceMargin"] == 0.5
 
 
-def test_a_preset_does_not_change():
+def test_a_changed_result_does_not_change_its_preset():
     first = configuration("node_resources_allocatable")
     first["profiles"][0]["pluginConfig"][0]["args"]["resources"].clear()
     assert configuration("node_resources_allocatable")["profiles"][0]["pluginConfig"][0]["args"]["resources"]

@@ -80,7 +80,7 @@ def test_no_list_of_flags_raises_an_exception(flags, target):
 
 @SOME
 @given(GENERATED, st.data())
-def test_no_spoilt_configuration_raises(generated, data):
+def test_no_damaged_configuration_raises_an_exception(generated, data):
     (minor, plugins), document = generated
     text = document.text if isinstance(document.text, str) else document.text.decode("utf-8", "replace")
     first, second = sorted(data.draw(st.integers(0, len(text))) for _end in range(2))

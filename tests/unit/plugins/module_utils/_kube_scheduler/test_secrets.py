@@ -45,14 +45,14 @@ def test_numbers_are_credentials_too():
 
 
 @pytest.mark.parametrize("value", ["2026-13-45", "0x_"])
-def test_what_yaml_takes_for_a_time_or_a_number_that_is_none(value):
+def test_malformed_times_and_numbers_do_not_stop_masking(value):
     assert "planted" not in "".join(masked(f"token: planted\nwhen: {value}\n", ""))
     assert masked(f"when: {value}\n", "") == (f"when: {value}\n", "")
 
 
 @pytest.mark.parametrize("name", CREDENTIALS)
 @pytest.mark.parametrize("value", ["planted-{}", {"a": "planted-{}"}, ["planted-{}"], [{"a": "planted-{}"}]])
-def test_none_is_told_as_a_difference(name, value):
+def test_credentials_are_hidden_in_differences(name, value):
     """... of the arguments of a plugin, whatever they are made of."""
 
     def result(number):
@@ -136,7 +136,7 @@ def test_texts_without_a_credential_stay_as_they_are(text):
     assert Masking().text(text) == text
 
 
-def test_free_text_is_searched_in_no_long_time():
+def test_long_free_text_is_masked_in_linear_time():
     """A time that grows with the square of the length would not end."""
     for part in ("--token-", "token is ", "curl -u ", "-", "ghp_", "-----BEGIN ", "password" * 9):
         mask_credentials(part * (400_000 // len(part)), MASK)

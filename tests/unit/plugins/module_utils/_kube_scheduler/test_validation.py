@@ -53,7 +53,7 @@ def paths(*arguments, **options):
         ("clientConnection: {burst: -1}", ["clientConnection.burst"]),
     ],
 )
-def test_fields_of_the_document(minor, fields, wrong):
+def test_fields_of_the_document_must_be_in_their_range(minor, fields, wrong):
     assert errors(fields, minor) == [("validate", path) for path in wrong]
 
 
@@ -74,7 +74,7 @@ def test_durations_of_leader_election_are_validated_only_if_it_is_enabled(minor,
 
 
 @pytest.mark.parametrize("minor", EVERY)
-def test_lease_as_long_as_the_deadline(minor):
+def test_a_lease_as_long_as_the_renew_deadline_is_an_error(minor):
     """Refused by validation since 1.26, before that when the process begins to work."""
     result = judge("leaderElection: {leaseDuration: 10s, renewDeadline: 10s}", minor)
     assert [(finding.stage, finding.path) for finding in result.errors] == [
@@ -122,7 +122,7 @@ def test_a_resource_lock_is_rejected_after_its_last_release(minor, lock, last):
         ("metricsBindAddress: '0.0.0.0:x'", 27, "v1beta2", ["metricsBindAddress"]),
     ],
 )
-def test_addresses_of_the_insecure_port(fields, minor, version, wrong):
+def test_addresses_of_the_insecure_port_are_validated(fields, minor, version, wrong):
     assert errors(fields, minor, version) == [("validate", path) for path in wrong]
 
 
@@ -156,7 +156,7 @@ def test_scheduler_names_must_be_present_and_unique(minor, profiles, wrong):
 
 
 @pytest.mark.parametrize("minor", range(26, 37))
-def test_percentage_of_a_profile(minor):
+def test_the_percentage_of_a_profile_must_be_in_its_range(minor):
     fields = "profiles: [{percentageOfNodesToScore: 101}]"
     assert errors(fields, minor, "v1") == [("validate", "profiles[0].percentageOfNodesToScore")]
 
@@ -197,7 +197,7 @@ def test_v1beta1_on_1_22_cannot_score_by_two_of_the_same_kind():
 
 
 @pytest.mark.parametrize("minor", EVERY)
-def test_arguments_of_a_plugin_twice(minor):
+def test_arguments_given_twice_for_a_plugin_are_an_error(minor):
     found = errors("profiles: [{pluginConfig: [{name: Nobody, args: {a: 1}}, {name: Nobody}]}]", minor)
     assert found == [("validate" if minor >= 22 else "build", "profiles[0].pluginConfig[1]")]
 
@@ -267,7 +267,7 @@ def test_arguments_without_a_name_are_compared_with_the_first_profile_s_queue_so
 
 
 @pytest.mark.parametrize("minor", range(22, 37))
-def test_one_queue_sort_plugin(minor):
+def test_only_one_queue_sort_plugin_is_allowed(minor):
     fields = "profiles: [{plugins: {queueSort: {enabled: [{name: A}, {name: B}], disabled: [{name: '*'}]}}}]"
     assert ("validate", "profiles[0].plugins.queueSort.enabled") in errors(fields, minor)
 
@@ -315,7 +315,7 @@ def test_a_misspelt_field_is_one_finding(fields, only):
     assert errors(fields, 34) == [("decode", only)]
 
 
-def test_all_errors_at_once():
+def test_all_errors_are_reported_at_once():
     fields = "{parallelism: 0, percentageOfNodesToScore: 101, extenders: [{prioritizeVerb: p}], profiles: [{schedulerName: ''}]}"
     assert paths(fields, 34) == ["extenders[0].weight", "parallelism", "percentageOfNodesToScore", "profiles[0].schedulerName"]
 
@@ -353,5 +353,5 @@ def test_the_words_are_those_of_the_release(fields, minor, words):
 
 
 @pytest.mark.parametrize("name", [name for *_rest, names, _words in rules.INVALID_PLUGINS for name in names])
-def test_what_replaces_a_removed_plugin(name):
+def test_every_removed_plugin_has_a_replacement(name):
     assert rules.PLUGIN_REPLACEMENTS[name]

@@ -70,7 +70,7 @@ def judge(plugin, args, minor, plugins="in-tree", point=None, flags=(), version=
         ("NodeResourcesFit", "{ignoredResourceGroups: [example.com/a]}", ["ignoredResourceGroups[0]"]),
     ],
 )
-def test_arguments_that_every_release_has(minor, plugin, args, wrong):
+def test_arguments_of_plugins_of_every_release_are_validated(minor, plugin, args, wrong):
     stage = "build" if minor < 22 or plugin == "NodeResourcesFit" else "validate"
     assert judge(plugin, args, minor) == [(stage, path) for path in wrong]
 
@@ -145,12 +145,12 @@ RATIO = "scoringStrategy.requestedToCapacityRatio"
         ),
     ],
 )
-def test_scoring_strategy_of_fit(minor, strategy, wrong):
+def test_the_scoring_strategy_of_node_resources_fit_is_validated(minor, strategy, wrong):
     assert judge("NodeResourcesFit", {"scoringStrategy": yaml.safe_load(strategy)}, minor) == [("build", path) for path in wrong]
 
 
 @pytest.mark.parametrize("minor", range(22, 37))
-def test_what_releases_say_about_a_ratio(minor):
+def test_errors_about_requested_to_capacity_ratio_depend_on_the_release(minor):
     def wrong(block, kind="RequestedToCapacityRatio"):
         return judge("NodeResourcesFit", {"scoringStrategy": {"type": kind, "requestedToCapacityRatio": block}}, minor)
 
@@ -182,7 +182,7 @@ def test_shape_of_volume_binding_needs_its_gate(minor, shape):
 
 
 @pytest.mark.parametrize("minor", range(22, 37))
-def test_shape_of_volume_binding_with_its_gate(minor):
+def test_the_shape_of_volume_binding_is_validated_with_its_gate(minor):
     gate = "StorageCapacityScoring" if minor >= 33 else "VolumeCapacityPriority"
     args = {"shape": [{"utilization": 101, "score": -1}]}
     wrong = judge("VolumeBinding", args, minor, flags=(f"--feature-gates={gate}=true",))
@@ -202,7 +202,7 @@ def test_shape_of_volume_binding_with_its_gate(minor):
         (36, {"bindingTimeout": "999ms"}, (), ["bindingTimeout"]),
     ],
 )
-def test_timeouts_of_dynamic_resources(minor, args, flags, wrong):
+def test_timeouts_of_dynamic_resources_are_validated_by_release_and_gate(minor, args, flags, wrong):
     assert judge("DynamicResources", args, minor, flags=flags) == [("validate", path) for path in wrong]
 
 
@@ -217,7 +217,7 @@ def test_timeouts_of_dynamic_resources(minor, args, flags, wrong):
         ("NodeLabel", {"presentLabelsPreference": ["a"], "absentLabelsPreference": ["b"]}, []),
     ],
 )
-def test_plugins_of_1_22_and_before(plugin, args, wrong):
+def test_arguments_of_plugins_removed_after_1_22_are_validated(plugin, args, wrong):
     assert judge(plugin, args, 22, point="score", version="v1beta1") == [("validate", path) for path in wrong]
     assert judge(plugin, args, 21, point="score") == [("build", path) for path in wrong]
 
@@ -251,7 +251,7 @@ def test_allocatable_rejects_an_unknown_mode_and_a_missing_weight(minor):
 
 
 @pytest.mark.parametrize(("minor", "numa"), [(22, False), (24, False), (25, True), (34, True)])
-def test_node_resource_topology_match(minor, numa):
+def test_node_resource_topology_match_accepts_least_numa_nodes_since_1_25(minor, numa):
     def wrong(strategy):
         return judge("NodeResourceTopologyMatch", {"scoringStrategy": strategy}, minor, "scheduler-plugins", "filter")
 
@@ -277,7 +277,7 @@ def test_node_resource_topology_match(minor, numa):
         ("{metricProvider: {type: SignalFx, token: secret}}", []),
     ],
 )
-def test_where_trimaran_gets_metrics(minor, plugin, args, wrong):
+def test_trimaran_plugins_require_a_valid_source_of_metrics(minor, plugin, args, wrong):
     assert judge(plugin, args, minor, "scheduler-plugins", "score") == [("build", path) for path in wrong]
 
 
@@ -285,7 +285,7 @@ def test_where_trimaran_gets_metrics(minor, plugin, args, wrong):
     ("multiplier", "right"),
     [("1.5", True), ("", False), ("1_000", True), ("inf", True), ("1e400", False), ("0x1p-2", True), ("0x1", False), (" 1", False)],
 )
-def test_multiplier_of_target_load_packing(multiplier, right):
+def test_the_multiplier_of_target_load_packing_must_be_a_number_of_go(multiplier, right):
     args = {"watcherAddress": "x", "defaultRequestsMultiplier": multiplier}
     expected = [] if right else [("build", "defaultRequestsMultiplier")]
     assert judge("TargetLoadPacking", args, 34, "scheduler-plugins", "score") == expected
@@ -362,7 +362,7 @@ def test_messages_hold_nothing_out_of_the_arguments():
         ("http://h\n", "invalid control character in URL"),
     ],
 )
-def test_urls_as_go_reads_them(url, problem):
+def test_invalid_urls_get_the_messages_of_go(url, problem):
     assert validation_args.url_problem(url) == problem
 
 
@@ -386,7 +386,7 @@ def test_the_words_are_those_of_the_release(plugin, args, minor, words):
 
 
 @pytest.mark.parametrize(("minor", "words"), [(33, "utilization values must be sorted"), (34, "values must be sorted")])
-def test_words_about_a_shape(minor, words):
+def test_the_message_about_an_unsorted_shape_depends_on_the_release(minor, words):
     strategy = {"type": "RequestedToCapacityRatio", "requestedToCapacityRatio": {"shape": [{}, {}]}}
     ((_path, _code, message, _hint),) = validation_args.errors("NodeResourcesFit", {"scoringStrategy": strategy}, "v1", Target(minor))
     assert message.startswith(words)

@@ -91,7 +91,7 @@ def test_a_route_that_is_not_admitted_is_a_finding():
         (["prometheus"], "no Prometheus object"),
     ],
 )
-def test_nothing_that_was_found_is_an_error(sources, looked):
+def test_a_search_that_finds_no_prometheus_is_an_error(sources, looked):
     found, findings = search(Cluster(Prometheus=404), sources)
     hint = "give url, or namespace and names, of the one that measures the nodes"
     assert (found, findings) == (None, [error("not-found", f"No Prometheus was found: there is {looked}", hint)])
@@ -157,7 +157,7 @@ def test_an_authority_that_may_not_be_read_is_a_warning():
         list(Discovery(Cluster(ConfigMap=500), "m", [], []).authorities(Endpoint("https://p", "url")))
 
 
-def test_a_finding_as_modules_return_it():
+def test_a_finding_has_all_its_fields_as_modules_return_it():
     finding = error("code", "It failed", "do something", metric="m", nodes=("a", "b"))
     assert finding.as_dict() == {
         "severity": "error",

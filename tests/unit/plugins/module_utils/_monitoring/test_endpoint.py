@@ -60,7 +60,7 @@ def test_first_router_that_admits_a_route_counts():
         ([("a.example.com", REFUSED)], "default says HostAlreadyClaimed: another route has it"),
     ],
 )
-def test_route_that_is_not_admitted(ingress, why):
+def test_a_route_that_is_not_admitted_is_an_error(ingress, why):
     found, finding = of_route(route("edge", ingress))
     assert found is None
     assert (finding.severity, finding.code) == ("error", "route-not-admitted")

@@ -59,13 +59,13 @@ def test_metrics_of_all_nodes_yield_no_finding():
         (None, "record it by a rule"),
     ],
 )
-def test_no_metric_at_all(raw, hint):
+def test_a_missing_metric_is_an_error_with_a_hint(raw, hint):
     report, (finding,) = judged({}, raw=raw)
     assert (report["exists"], finding.code, finding.severity, finding.metric) == (False, "metric-missing", "error", CPU)
     assert finding.hint.startswith(hint)
 
 
-def test_metric_for_half_of_the_nodes():
+def test_nodes_without_the_metric_are_named():
     report, findings = judged({"node-1": 0.1})
     assert codes(findings) == {"metric-missing-for-nodes": ("node-2",)}
     assert report["nodes"][1] == {"name": "node-2", "value": None, "age_seconds": None}
@@ -80,20 +80,20 @@ def test_metric_for_half_of_the_nodes():
         ("exporter-a", "exporter-b"),
     ],
 )
-def test_labels_that_are_no_node_names(instances):
+def test_instance_labels_that_are_no_node_names_are_a_finding(instances):
     report, findings = judged(dict.fromkeys(instances, 0.1))
     assert codes(findings) == {"labels-do-not-match": ("node-1", "node-2")}
     assert instances[0] in findings[0].message
     assert report["other_instances"] == sorted(instances)
 
 
-def test_one_misnamed_and_one_missing():
+def test_a_misnamed_node_and_a_missing_node_are_separate_findings():
     known = [*NODES, Node("node-3", ("10.0.0.3",))]
     _report, findings = judged({"node-1": 0.1, "10.0.0.2:9100": 0.2}, known=known)
     assert codes(findings) == {"labels-do-not-match": ("node-2",), "metric-missing-for-nodes": ("node-3",)}
 
 
-def test_other_instances_are_no_fault():
+def test_instances_that_are_no_nodes_are_no_finding():
     report, findings = judged({"node-1": 0.1, "node-2": 0.2, "gateway": 0.3})
     assert (findings, report["other_instances"]) == ([], ["gateway"])
 
@@ -104,13 +104,13 @@ def test_old_samples_are_reported_with_node_and_age():
     assert "700 s old for node-1" in finding.message
 
 
-def test_several_series_for_a_node():
+def test_several_series_for_a_node_are_a_warning():
     samples = [*vector({"node-1": 0.1, "node-2": 0.2}), Sample({"instance": "node-1", "job": "y"}, 0.9)]
     _report, (finding,) = evaluate(CPU, samples, vector({"node-1": 5, "node-2": 5}), NODES, MAX_AGE, None, Readers([]))
     assert (finding.severity, finding.code, finding.nodes) == ("warning", "metric-duplicate", ("node-1",))
 
 
-def test_percent_in_the_place_of_a_ratio():
+def test_a_percentage_in_place_of_a_ratio_is_a_warning():
     _report, (finding,) = judged({"node-1": 55, "node-2": 0.2})
     assert (finding.severity, finding.code, finding.nodes) == ("warning", "metric-out-of-range", ("node-1",))
 
@@ -129,7 +129,7 @@ TLP, LVRB, LROC = "TargetLoadPacking", "LoadVariationRiskBalancing", "LowRiskOve
         ("Peaks", [], [NAN, INF, -INF, 1.6, -0.2]),
     ],
 )
-def test_values_of_which_a_plugin_makes_an_invalid_score(plugin, invalid, clamped):
+def test_a_value_of_which_a_plugin_makes_an_invalid_score_is_an_error(plugin, invalid, clamped):
     for value in invalid + clamped:
         report, (finding,) = judged({"node-1": 0.5, "node-2": value}, readers=Readers([plugin]))
         expected = (
@@ -168,7 +168,7 @@ def test_a_load_watcher_service_can_send_none_of_it():
 
 
 @pytest.mark.parametrize("age", [NAN, INF, 1e300])
-def test_an_age_that_is_no_time(age):
+def test_a_metric_with_an_impossible_age_is_stale(age):
     report, (finding,) = judged({"node-1": 0.5, "node-2": 0.5}, ages={"node-1": age, "node-2": 1})
     assert (finding.code, finding.nodes) == ("metric-stale", ("node-1",))
     assert (report["nodes"][0]["age_seconds"] is None) == (age != 1e300)
@@ -197,7 +197,7 @@ def test_required_metrics_depend_on_the_enabled_plugins():
     assert load_aware() == ["LoadVariationRiskBalancing", "LowRiskOverCommitment", "Peaks", "TargetLoadPacking"]
 
 
-def test_nodes_of_a_cluster():
+def test_nodes_are_read_with_their_addresses_and_sorted():
     live = [
         {"metadata": {"name": "b"}, "status": {"addresses": [{"type": "InternalIP", "address": "10.0.0.2"}]}},
         {"metadata": {"name": "a"}},

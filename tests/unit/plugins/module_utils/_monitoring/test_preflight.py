@@ -31,7 +31,7 @@ def test_defaults_are_those_of_the_module():
     assert {name: found[name] or None for name in same} == {name: options[name].get("default") or None for name in same}
 
 
-def test_no_token_in_a_repr():
+def test_the_repr_of_options_contains_no_token():
     assert "open-sesame" not in repr(Options(url="https://a:open-sesame@h", token="open-sesame"))
 
 
@@ -79,7 +79,7 @@ def claims(**values):
     return f"e30.{base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip('=')}.c"
 
 
-def test_a_prometheus_that_is_not_queried():
+def test_a_prometheus_that_is_not_queried_is_still_described():
     hidden = []
     token = claims(exp=NOW.timestamp())
     url = "https://me:open%2Fsesame@prometheus/p/"
@@ -108,7 +108,7 @@ def test_a_prometheus_that_is_not_queried():
     assert inspected(url="https://prometheus", ask=False, return_token=True)["token"] is None
 
 
-def test_a_prometheus_that_is_fit(server):
+def test_a_prometheus_with_all_metrics_is_usable(server):
     server.answers = [vector(n_1="0.5")] * 6
     found = inspected(url=server.url, plugins=["TargetLoadPacking"])
     assert (found["reachable"], found["authorized"], found["usable"], found["findings"]) == (True, True, True, [])
@@ -179,7 +179,7 @@ def test_nodes_that_may_not_be_listed_are_a_warning(server):
         inspected(Cluster(status=500), url=server.url, plugins=["TargetLoadPacking"])
 
 
-def test_answers_of_something_else_are_reachable(server):
+def test_a_server_that_is_no_prometheus_is_reachable_but_not_usable(server):
     server.answers = [(200, b"<html>")]
     found = inspected(url=server.url)
     assert (found["reachable"], found["authorized"], found["usable"]) == (True, None, False)
@@ -193,7 +193,7 @@ def test_answers_of_something_else_are_reachable(server):
     ("options", "code"),
     [({"url": "http://127.0.0.1:1"}, "unreachable"), ({"url": "ftp://x"}, "bad-url"), ({"token": "a b"}, "token-malformed")],
 )
-def test_what_cannot_be_reached(server, options, code):
+def test_a_prometheus_that_cannot_be_reached_is_not_usable(server, options, code):
     found = inspected(**{"url": server.url, **options})
     assert (found["reachable"], found["usable"], [one["code"] for one in found["findings"]][-1]) == (False, False, code)
 
@@ -222,7 +222,7 @@ def test_a_configuration_whose_plugins_query_nothing_is_a_warning():
 
 
 @pytest.mark.parametrize(("content", "said"), [(None, "No such file or directory"), (b"\xff", "it is no text")])
-def test_a_file_with_authorities_that_cannot_be_read(tmp_path, content, said):
+def test_a_file_with_authorities_that_cannot_be_read_is_an_error(tmp_path, content, said):
     path = tmp_path / "ca"
     if content is not None:
         path.write_bytes(content)
@@ -249,7 +249,7 @@ BIND = "bind the ClusterRole cluster-monitoring-view to it (oc adm policy add-cl
         (None, (403, b"no"), "The user of the token may not read metrics (denied)", f"{BIND} NAME)"),
     ],
 )
-def test_a_user_who_may_not_read_metrics(server, token, again, message, hint):
+def test_a_user_who_may_not_read_metrics_is_an_error_with_a_hint(server, token, again, message, hint):
     server.answers = [(403, b"denied"), again]
     found = inspected(url=server.url, token=token)
     finding = found["findings"][-1]
@@ -259,7 +259,7 @@ def test_a_user_who_may_not_read_metrics(server, token, again, message, hint):
     assert [one.method for one in server.seen] == ["POST", "GET"]
 
 
-def test_a_token_that_is_not_accepted(server):
+def test_a_rejected_token_and_a_missing_token_are_distinct_findings(server):
     server.answers = [(401, b"no"), (401, b"no")]
     refused = inspected(url=server.url, token="t")["findings"][-1]
     assert (refused["code"], refused["message"]) == ("token-refused", "Prometheus does not accept the token (token)")

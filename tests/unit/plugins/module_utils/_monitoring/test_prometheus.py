@@ -127,7 +127,7 @@ def test_a_proxy_that_cannot_be_reached_is_named(monkeypatch, proxy, said):
     assert "s3cret" not in str(raised.value)
 
 
-def test_credentials_of_the_proxy(server, monkeypatch):
+def test_credentials_in_the_url_of_a_proxy_are_sent_to_it(server, monkeypatch):
     monkeypatch.setenv("http_proxy", server.url.replace("//", "//us%65r:pass@"))
     server.answers.append((200, VECTOR))
     Prometheus("http://prometheus.example.com:9090", token="t0ken").query("a")
@@ -180,7 +180,7 @@ def test_without_a_token_there_is_no_header(server):
         ((400, {"status": "error", "error": "parse error"}), "query-refused", "parse error"),
     ],
 )
-def test_answers_that_are_none(server, answer, code, said):
+def test_an_answer_without_a_result_is_an_error_with_its_code(server, answer, code, said):
     server.answers.append(answer)
     error = failure(Prometheus(server.url), "a")
     assert error.code == code
@@ -196,7 +196,7 @@ def test_a_connection_that_was_closed_meanwhile_is_made_anew(server):
 
 
 @pytest.mark.parametrize("url", ["prometheus:9090", "ftp://x", "https://", "http://x:99999", "/path"])
-def test_what_is_no_url(url):
+def test_an_invalid_url_is_rejected(url):
     with pytest.raises(PrometheusError) as error:
         Prometheus(url)
     assert (error.value.code, url in error.value.message) == ("bad-url", True)
@@ -211,13 +211,13 @@ def test_an_unreachable_server_is_reported():
     assert (error.code, f"127.0.0.1:{port} cannot be reached" in error.message) == ("unreachable", True)
 
 
-def test_name_that_nobody_knows():
+def test_an_unknown_host_name_is_an_error():
     error = failure(Prometheus("https://prometheus-k8s.openshift-monitoring.svc.invalid:9091"), "a")
     assert error.code == "unresolved"
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_server_that_accepts_and_says_nothing(scheme):
+def test_a_server_that_accepts_and_never_answers_is_an_error(scheme):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         start = time.monotonic()
         connection = Prometheus(f"{scheme}://127.0.0.1:{listener.getsockname()[1]}", timeout=0.5)
@@ -227,12 +227,12 @@ def test_a_server_that_accepts_and_says_nothing(scheme):
         assert time.monotonic() - start < 5
 
 
-def test_no_tls_behind_https(server):
+def test_an_https_url_of_a_server_without_tls_is_an_error(server):
     error = failure(Prometheus(server.url.replace("http:", "https:")), "a")
     assert (error.code, "does not speak TLS" in error.message) == ("unreachable", True)
 
 
-def test_verified_by_the_right_authority_alone(authority, tmp_path):
+def test_only_the_right_authority_verifies_the_certificate(authority, tmp_path):
     other = Authority(tmp_path)
     with serving(authority.context("127.0.0.1")) as server:
         connection = Prometheus(server.url)
@@ -247,7 +247,7 @@ def test_verified_by_the_right_authority_alone(authority, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "days", "said"), [("elsewhere.example.com", 1, "127.0.0.1"), ("127.0.0.1", -1, "expired")])
-def test_certificates_that_no_authority_mends(authority, name, days, said):
+def test_a_certificate_that_no_authority_can_verify_is_tried_once(authority, name, days, said):
     with serving(authority.context(name, days=days)) as server:
         tried = []
         outcome = first_that_verifies(
@@ -258,7 +258,7 @@ def test_certificates_that_no_authority_mends(authority, name, days, said):
         assert (said in outcome.message, outcome.with_other_authority, tried) == (True, False, ["first"])
 
 
-def test_first_authority_that_verifies(authority):
+def test_the_first_authority_that_verifies_the_certificate_is_returned(authority):
     with serving(authority.context("127.0.0.1")) as server:
         connect = Prometheus(server.url).connect
         authorities = [("machine", None), ("ConfigMap a/b", "no certificate"), ("ConfigMap c/d", authority.pem), ("never", None)]
@@ -282,7 +282,7 @@ def test_without_a_token_load_watcher_verifies_whatever_is_said(authority, token
     assert result["tls_verified"] is False
 
 
-def test_proxy_of_the_environment(server, monkeypatch):
+def test_the_proxy_of_the_environment_is_used(server, monkeypatch):
     monkeypatch.setenv("http_proxy", server.url)
     server.answers.append((200, VECTOR))
     assert Prometheus("http://prometheus.example.com:9090/p").query("a")

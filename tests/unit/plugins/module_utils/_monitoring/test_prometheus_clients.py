@@ -48,7 +48,7 @@ def test_plugin_that_is_only_configured_does_not_ask():
     assert asking_prometheus(config) == []
 
 
-def test_two_that_watch_the_load_themselves():
+def test_two_plugins_that_watch_the_load_themselves_are_an_error():
     (finding,) = too_many(profiles((PACKING, {}), (BALANCING, {})))
     assert (finding.severity, finding.code) == ("error", "second-watcher")
     assert finding.message.startswith("The plugin LoadVariationRiskBalancing of the profile s1: watches the load itself")
@@ -61,7 +61,7 @@ def test_a_service_may_be_asked_by_any_number():
 
 
 @pytest.mark.parametrize("config", [{}, {"profiles": 5}, {"profiles": [5, {"plugins": 5, "pluginConfig": [5]}]}])
-def test_odd_documents_ask_nothing(config):
+def test_a_malformed_document_queries_no_prometheus(config):
     assert (asking_prometheus(config), too_many(config)) == ([], [])
 
 
@@ -76,7 +76,7 @@ def asking(**provider):
     return {"metricProvider": {"type": "Prometheus", **provider}}
 
 
-def test_whom_a_configuration_asks():
+def test_the_prometheus_that_a_configuration_queries_is_found():
     given = asking(address="https://me:secret@p", token="t", insecureSkipVerify=True)
     found = queried_prometheus(config(("TargetLoadPacking", given), ("Peaks", {})))
     assert found == Asked("https://me:secret@p", "t", True, ["TargetLoadPacking"])
@@ -87,13 +87,13 @@ def test_whom_a_configuration_asks():
     assert queried_prometheus(config(("TargetLoadPacking", {"metricProvider": {"type": "SignalFx"}}))) is None
 
 
-def test_plugins_of_a_load_watcher_service():
+def test_the_plugins_that_use_a_load_watcher_service_are_listed():
     given = config(("TargetLoadPacking", {"watcherAddress": "http://w"}), ("Peaks", {"WatcherAddress": "http://w"}))
     assert watched_by(given, "http://w") == ["Peaks", "TargetLoadPacking"]
     assert watched_by(given, "http://other") == []
 
 
-def test_tokens_and_passwords_in_a_configuration():
+def test_tokens_and_passwords_in_a_configuration_are_found():
     assert holds_token(config(("Any", asking(token="t"))))
     assert not holds_token(config(("Any", asking(token="")), ("Other", {"token": "t"})))
     assert holds_token(config(("Other", {"tokn": ["eyJhbGciOiJ.planted"]})))

@@ -45,7 +45,7 @@ def test_a_web_token_tells_who_and_until_when():
 
 
 @pytest.mark.parametrize("value", ["opaque", "a.b.c", f"a.{encoded([1])}.c", f"a.{encoded({'exp': 'never'})}.c", "sha256~x.y"])
-def test_any_other_token_tells_nothing(value):
+def test_a_token_that_is_no_jwt_has_no_expiry_and_no_subject(value):
     token = tokens.token_from(value)
     assert (token.expires, token.subject) == (None, "")
     assert not token.is_expired(datetime.now(UTC))
@@ -74,7 +74,7 @@ def test_a_token_is_requested_for_a_service_account(server):
         ((422, status(422, "Invalid", "may not specify a duration less than 10 minutes")), "token-request-refused", "600 seconds"),
     ],
 )
-def test_request_that_is_refused(server, answer, code, hint):
+def test_a_rejected_request_for_a_token_is_an_error_with_a_hint(server, answer, code, hint):
     server.answers.append(answer)
     token, finding = tokens.request(connect(server.url), ACCOUNT)
     assert (token, finding.severity, finding.code) == (None, "error", code)
@@ -96,7 +96,7 @@ def test_a_token_is_read_from_a_secret(server):
         ((200, stored("t\u00f6ken")), "no-token-secret"),
     ],
 )
-def test_secret_without_a_token(server, answer, code):
+def test_a_secret_without_a_token_is_a_finding(server, answer, code):
     server.answers.append(answer)
     token, finding = tokens.of_secret(connect(server.url), SECRET)
     assert (token, finding.code) == (None, code)

@@ -38,7 +38,7 @@ MANIFEST = {
 DEMO = catalog.parse(MANIFEST)
 
 
-def test_a_package_with_and_without_entries():
+def test_a_package_gives_its_channels_and_their_heads():
     assert DEMO.default_channel == "stable"
     assert DEMO.heads == {"stable": "demo.v1.1.0", "old": "demo.v0.9.0"}
     assert DEMO.channels["old"] == [("demo.v0.9.0", "0.9.0")]
@@ -63,7 +63,7 @@ def test_what_a_catalog_does_not_hold_is_told_with_what_it_holds(offer, options,
 
 
 @pytest.mark.parametrize(("offer", "options"), [(UNKNOWN, {}), (Offer(["demo"], DEMO), {}), (Offer(["demo"], DEMO), {"channel": "old"})])
-def test_what_can_be_installed_or_cannot_be_known(offer, options):
+def test_an_offered_or_unknown_package_is_no_problem(offer, options):
     assert catalog.problem(offer, OPTIONS._replace(**options)) is None
 
 
@@ -76,11 +76,11 @@ def test_the_channel_is_the_given_one_else_the_subscription_s_else_the_default()
 
 
 @pytest.mark.parametrize("version", ["1.0.0", "v1.0.0", "demo.v1.0.0"])
-def test_the_csv_of_a_version(version):
+def test_the_csv_of_a_version_is_found_by_each_spelling(version):
     assert catalog.csv_for(Offer(["demo"], DEMO), "stable", version, "version") == "demo.v1.0.0"
 
 
-def test_a_version_that_the_channel_does_not_hold():
+def test_a_version_that_the_channel_does_not_contain_is_an_error():
     with pytest.raises(InputError, match=r"version is 2.0.0, which channel stable .* It holds: 1.1.0 \(demo.v1.1.0\), 1.0.0"):
         catalog.csv_for(Offer(["demo"], DEMO), "stable", "2.0.0", "version")
     with pytest.raises(InputError, match="serves no PackageManifests"):
@@ -99,7 +99,7 @@ def test_a_catalog_is_young_by_what_happened_last(made, connected, young):
     assert catalog.is_young(live, now) is young
 
 
-def test_a_catalog_source_with_all_its_options():
+def test_a_catalog_source_is_built_with_all_its_options():
     given = {
         "image": "i",
         "display_name": "d",
@@ -160,7 +160,7 @@ def test_a_group_of_ours_is_changed_unless_others_use_it():
     assert group.wanted(ours, OPTIONS, ["other"])[0]["spec"] == {"targetNamespaces": ["n"]}
 
 
-def test_two_groups_are_named():
+def test_two_operator_groups_of_a_namespace_are_named_in_an_error():
     with pytest.raises(InputError, match=r"namespace n has 2 OperatorGroups: a \(for n\), b \(for all namespaces\)"):
         group.wanted([operator_group("b"), operator_group("a", ["n"])], OPTIONS, [])
 
@@ -233,7 +233,7 @@ def test_a_package_without_details_is_read_as_far_as_possible():
         ({"status": {"message": "M"}}, None, ("pending", "OLM has not connected to it yet; message: M")),
     ],
 )
-def test_the_state_of_a_catalog(live, state, verdict):
+def test_the_state_of_a_catalog_comes_from_its_connection(live, state, verdict):
     assert catalog.state(live) == state
     found = catalog.evaluate(live)
     assert (found.state, found.why) == verdict

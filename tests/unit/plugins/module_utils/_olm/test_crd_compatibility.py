@@ -59,7 +59,7 @@ def test_a_definition_that_the_server_rejects_is_named(where):
     assert f"CustomResourceDefinition things.{GROUP} of the bundle cannot replace the existing one: spec.scope" in text
 
 
-def test_a_definition_that_is_new_fits():
+def test_a_new_crd_has_no_incompatible_objects():
     assert found(plan(json.dumps(things(GROUP))), MISSING) == []
 
 

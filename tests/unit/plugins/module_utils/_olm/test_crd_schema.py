@@ -44,7 +44,7 @@ def field(**schema):
         ({"x": 1}, field(allOf=[{"minimum": 2}]), ["spec.x is 1; the minimum is 2"]),
     ],
 )
-def test_what_a_schema_does_not_allow(spec, schema, wrong):
+def test_each_violation_of_a_schema_is_described(spec, schema, wrong):
     assert violations({"apiVersion": "a/v1", "kind": "K", "metadata": {"name": "n"}, "spec": spec}, schema) == wrong
 
 
@@ -61,7 +61,7 @@ def test_what_a_schema_does_not_allow(spec, schema, wrong):
         ({"x": "soon"}, field(type="string", format="date-time")),
     ],
 )
-def test_what_is_allowed_or_left_to_the_server(spec, schema):
+def test_allowed_or_uncheckable_values_are_no_violation(spec, schema):
     assert violations({"spec": spec}, schema) == []
 
 
@@ -131,7 +131,7 @@ def test_a_resource_of_ours_fits_our_definition():
         (None, {"nullable": False, "enum": ["a"]}, "is None; allowed are 'a'"),
     ],
 )
-def test_a_value_of_a_schema(value, schema, wrong):
+def test_a_value_that_violates_its_schema_is_described(value, schema, wrong):
     assert violations({"spec": {"x": value}}, field(**schema)) == ([f"spec.x {wrong}"] if wrong else [])
 
 

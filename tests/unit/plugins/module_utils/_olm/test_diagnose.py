@@ -77,7 +77,7 @@ def test_a_completed_installation_is_ready():
     assert verdict(subscription(**INSTALLED), plan("Complete"), csv=csv("Succeeded")).state == "ready"
 
 
-def test_installed_although_another_subscription_of_the_namespace_cannot_be_resolved():
+def test_a_failed_resolution_of_another_subscription_does_not_matter():
     failing = [{"type": "ResolutionFailed", "reason": "ConstraintsNotSatisfiable", "message": "other"}]
     assert verdict(subscription(failing, **INSTALLED), plan("Complete"), csv=csv("Succeeded")).state == "ready"
 
@@ -90,7 +90,7 @@ def test_installed_although_another_subscription_of_the_namespace_cannot_be_reso
         ({"config": {"env": [{"name": "A", "value": "b"}]}}, "Deployment demo does not have the Subscription's config yet"),
     ],
 )
-def test_installed_but_its_deployment_is_not_as_it_should_be(changed, says):
+def test_an_installation_is_pending_until_its_deployment_is_as_declared(changed, says):
     state, why = verdict(subscription(**INSTALLED), plan("Complete"), csv=csv("Succeeded"), **changed)
     assert (state, why) == ("pending", says)
 
@@ -139,7 +139,7 @@ def test_a_csv_that_is_being_deleted_is_not_installed():
         ),
     ],
 )
-def test_failures_that_the_subscription_tells(condition, says):
+def test_a_failure_in_the_subscription_fails_the_installation(condition, says):
     state, why = verdict(subscription([condition]))
     assert state == "failed"
     assert why.startswith(says)
@@ -195,19 +195,19 @@ def test_a_copy_is_not_an_installation():
     assert "demo.v1.0.0 is here only as a copy of the one in namespace other (The operator is running in other" in why
 
 
-def test_unpacking_that_goes_on():
+def test_an_installation_is_pending_while_its_bundle_is_unpacked():
     unpacking = {"type": "BundleUnpacking", "reason": "UnpackingInProgress"}
     state, why = verdict(subscription([unpacking]), catalog=catalog())
     assert (state, why) == ("pending", "Subscription demo: its bundle is being unpacked: UnpackingInProgress")
 
 
 @pytest.mark.parametrize(("approves", "state"), [(False, "approval"), (True, "pending")])
-def test_a_plan_that_waits_for_approval(approves, state):
+def test_an_install_plan_that_waits_for_approval_gives_its_state(approves, state):
     found = verdict(subscription(**COMING), plan("RequiresApproval", approved=False), approves=approves)
     assert found == (state, "InstallPlan install-1 waits for approval; it installs demo.v1.0.0")
 
 
-def test_a_plan_that_failed():
+def test_a_failed_install_plan_fails_the_installation():
     condition = {"type": "Installed", "status": "False", "reason": "InstallComponentFailed", "message": "error creating CRD: no"}
     state, why = verdict(subscription(**COMING), plan("Failed", conditions=[condition], message="retries exhausted"))
     assert state == "failed"
@@ -322,31 +322,31 @@ def test_a_csv_that_failed_for_its_surroundings_comes_with_a_remedy(reason, reme
     assert remedy in why
 
 
-def test_a_deployment_that_does_not_come_up():
+def test_an_unavailable_deployment_keeps_the_installation_pending():
     waiting = csv("Installing", "InstallWaiting", "installing: waiting for deployment demo to become ready")
     state, why = verdict(subscription(**COMING), plan("Complete"), csv=waiting, deployments={"demo": deployment(available=0)})
     assert state == "pending"
     assert why.endswith("to become ready; Deployment demo: 1 of 1 replicas updated, 0 available")
 
 
-def test_a_catalog_that_is_not_ready():
+def test_an_unready_catalog_is_the_reason():
     unhealthy = {"type": "CatalogSourcesUnhealthy", "reason": "UnhealthyCatalogSourceFound", "message": "targeted catalogsource n/cat"}
     assert verdict(subscription([unhealthy])).why == "Subscription demo: UnhealthyCatalogSourceFound: targeted catalogsource n/cat"
     assert verdict(subscription(), catalog=catalog("CONNECTING")).why == "CatalogSource cat: its connection is CONNECTING"
 
 
-def test_an_olm_that_does_not_answer():
+def test_the_reason_asks_whether_olms_catalog_operator_runs():
     assert verdict(None).why == "the Subscription does not exist"
     assert "does its catalog-operator run?" in verdict(subscription(), catalog=catalog()).why
 
 
-def test_an_upgrade_that_olm_sees_no_way_to():
+def test_an_upgrade_that_olm_has_no_path_to_is_reported_as_short():
     found = verdict(subscription(**INSTALLED), plan("Complete"), csv=csv("Succeeded"), wanted="demo.v2.0.0", short=True)
     assert found == ("short", "demo.v1.0.0 is installed, and OLM sees no way from there to a newer one")
 
 
 @pytest.mark.parametrize("kind", ["ResolutionFailed", "BundleUnpackFailed", "BundleUnpacking"])
-def test_an_upgrade_that_olm_is_still_at(kind):
+def test_an_upgrade_in_progress_is_not_reported_as_short(kind):
     busy = subscription([{"type": kind, "reason": kind}], **INSTALLED)
     assert verdict(busy, plan("Complete"), csv=csv("Succeeded"), wanted="demo.v2.0.0", short=True).state in ("failed", "pending")
 
@@ -399,7 +399,7 @@ def test_a_variable_without_a_value_is_there():
         (csv("Pending", "R"), "ClusterServiceVersion demo.v1.0.0 is Pending (R)"),
     ],
 )
-def test_why_a_csv_is_not_installed(live, told):
+def test_the_reason_says_why_a_csv_is_not_installed(live, told):
     assert uninstalled(NAME, live) == told
 
 
@@ -496,7 +496,7 @@ def test_a_copy_without_a_message_is_called_copied():
         ),
     ],
 )
-def test_how_far_olm_is(sub, plans, options, expected):
+def test_each_state_of_olms_objects_gives_its_verdict(sub, plans, options, expected):
     assert verdict(sub, *plans, **options) == expected
 
 

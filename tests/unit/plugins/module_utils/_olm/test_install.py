@@ -83,7 +83,7 @@ def installed_cluster(*objects, version="1.0.0", approval="Automatic", **status)
     return prepared_cluster(there, csv(version), deployment(), done, *objects)
 
 
-def test_an_installation_with_a_catalog_and_a_namespace_of_its_own():
+def test_an_installation_creates_its_own_catalog_and_namespace():
     cluster = olm_cluster(controller=olm)
     run = Run(cluster, catalog={"image": "a/b:c"}, namespace_labels={"team": "x"}, labels={"l": "m"}, watch_namespaces=[])
     assert run.error == ""
@@ -214,7 +214,7 @@ def test_check_mode_verifies_the_package_and_channel_of_a_ready_catalog():
         ({"upgrade": "none"}, {"channel": "stable", "installPlanApproval": "Manual"}, "demo.v1.1.0 is installed in namespace n."),
     ],
 )
-def test_the_subscription_of_each_way_to_upgrade(options, spec, message):
+def test_the_subscription_follows_from_the_option_upgrade(options, spec, message):
     cluster = prepared_cluster()
     if options.get("channel") == "old":
         cluster.store(package(heads={"old": "demo.v1.1.0"}))

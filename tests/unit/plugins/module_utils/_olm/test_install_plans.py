@@ -48,7 +48,7 @@ ONE, TWO = plan("one", "a.v1.0.0"), plan("two", "a.v1.1.0", generation=2)
     ("wanted", "expected"),
     [("1.0.0", "one"), ("1.1.0", "two"), ("v1.1.0", "two"), ("a.v1.1.0", "two"), ("1.1", None), ("1.2.0", None)],
 )
-def test_the_plan_of_exactly_that_version(wanted, expected):
+def test_only_the_plan_of_exactly_the_wanted_version_is_chosen(wanted, expected):
     assert choice([ONE, TWO], wanted) == expected
 
 
@@ -94,7 +94,7 @@ def test_the_approval_holds_for_what_was_read_only():
     ]
 
 
-def test_versions_by_catalog_plan_csv_and_name():
+def test_versions_are_known_by_catalog_plan_csv_and_name():
     versions = Versions("a", [("a-final", "2.0.0")])
     versions.learn(
         [plan("one", "a.v1.0.0")],
@@ -112,11 +112,11 @@ def test_versions_by_catalog_plan_csv_and_name():
 
 
 @pytest.mark.parametrize("text", [None, "", "{}", "no json", '{"properties": [{"type": "olm.package"}]}', "[]"])
-def test_properties_that_say_nothing(text):
+def test_malformed_properties_name_no_package(text):
     assert plans._package_property(text) is None
 
 
-def test_precedence_is_that_of_semver():
+def test_versions_precede_each_other_as_in_semver():
     rising = ["1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-rc.1", "1.0.0", "v1.0.1", "1.2.0", "1.10.0", "2.0.0"]
     for index, version in enumerate(rising):
         assert [precedes(version, other) for other in rising] == [index < place for place in range(len(rising))]
@@ -202,5 +202,5 @@ def test_of_several_plans_without_a_reference_the_newest_is_approved():
         ("1.0.0-rc.1+build-2", ([1, 0, 0], False, [(1, 0, "rc"), (0, 1, "")])),
     ],
 )
-def test_the_key_to_sort_versions(version, key):
+def test_the_key_to_sort_versions_reads_numbers_and_prereleases(version, key):
     assert plans.precedence(version) == key

@@ -98,7 +98,7 @@ def test_the_version_of_a_csv_is_its_own_else_the_one_in_its_name():
         ({"installedCSV": "demo.v1.1.0", "currentCSV": "demo.v1.0.0"}, UNKNOWN, None, None),
     ],
 )
-def test_the_version_to_upgrade_to(status, found, automatic, manual):
+def test_the_result_names_the_version_to_upgrade_to(status, found, automatic, manual):
     seen = Seen(subscription(status=status), [], {}, {}, None)
     assert (told(seen, found)["upgrade"], told(seen, found, approval="Manual")["upgrade"]) == (automatic, manual)
 
@@ -117,5 +117,5 @@ def test_the_version_to_upgrade_to(status, found, automatic, manual):
         (UNKNOWN, "stable", "demo.v1.9.0", []),
     ],
 )
-def test_the_versions_that_a_channel_offers_beyond_the_installed_one(found, channel, installed, versions):
+def test_the_newer_versions_that_a_channel_offers_are_listed_in_order(found, channel, installed, versions):
     assert offered(found, channel, Versions("demo"), installed) == versions

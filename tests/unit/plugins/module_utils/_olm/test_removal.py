@@ -227,7 +227,7 @@ def test_a_namespace_with_other_contents_is_not_deleted():
     assert "OperatorGroup group" in run.deleted
 
 
-def test_what_others_made_stays():
+def test_objects_that_others_created_are_not_deleted():
     cluster = installed()
     for one in (namespace(), group(), catalog()):
         cluster.store(one)

@@ -61,7 +61,7 @@ def actions(runner):
         ("False", "Removed", [{"set": -1}]),
     ],
 )
-def test_value_of_a_condition(runner, status, reason, gauges):
+def test_the_gauge_of_a_condition_follows_its_status(runner, status, reason, gauges):
     assert post(NAMES, [condition("Available", status, reason)]) is None
     assert actions(runner) == [("osso_secondaryscheduler_condition:Available:team:cluster", gauge) for gauge in gauges]
 
@@ -73,7 +73,7 @@ def test_every_condition_has_its_gauge_and_all_go_over_one_connection(runner):
     assert len({client for _path, client, _body in runner.taken}) == 1
 
 
-def test_what_was_posted_is_forgotten(runner):
+def test_forget_resets_every_gauge_that_was_posted(runner):
     assert post(NAMES, [condition(kind, "True") for kind in TYPES]) is None
     posted = {name for name, _gauge in actions(runner)}
     runner.taken.clear()
@@ -82,7 +82,7 @@ def test_what_was_posted_is_forgotten(runner):
 
 
 @pytest.mark.parametrize("conditions", [None, []])
-def test_no_condition_no_request(runner, conditions):
+def test_without_conditions_nothing_is_sent(runner, conditions):
     assert post(NAMES, conditions) is None
     assert runner.taken == []
 
@@ -94,14 +94,14 @@ def test_no_two_resources_share_a_metric():
     assert len({body["name"].replace("-", "_") for (body,) in bodies}) == len(resources)
 
 
-def test_refusal_is_told_and_ends_it(runner):
+def test_a_rejected_metric_is_reported_and_ends_the_requests(runner):
     runner.status = 400
     told = post(NAMES, [condition("Available", "True"), condition("Degraded", "True")])
     assert told.endswith("did not take osso_secondaryscheduler_condition:Available:team:cluster: 400 no")
     assert len(runner.taken) == 1
 
 
-def test_nobody_there_is_told(monkeypatch):
+def test_an_unreachable_address_is_reported(monkeypatch):
     monkeypatch.setenv(ADDRESS, "http://127.0.0.1:9/metrics")
     assert "127.0.0.1:9" in forget(NAMES)
 

@@ -146,7 +146,7 @@ def test_old_configurations_go_only_when_this_one_serves():
     assert decide(facts()).prune is False
 
 
-def test_what_serves_is_remembered_on_its_secret():
+def test_an_available_rollout_is_remembered_on_its_secret():
     assert decide(facts()).secret["annotations"] == {}
     secret = decide(facts(deployment=serving(NEW))).secret
     assert rollouts.read_memory([stored(secret)]).served == NEW
@@ -206,7 +206,7 @@ def test_one_crash_is_no_failure():
     assert decide(facts(deployment=deployment(NEW), failure=once, memory=memory(OLD))).rollout == NEW
 
 
-def test_rolled_back_stays_so_until_something_changes():
+def test_a_rollback_stays_until_something_changes():
     decided = decide(facts(deployment=deployment(NEW), failure=CRASHING, memory=memory(OLD)))
     kept = rollouts.read_memory([stored(decided.secret)])
     settled = {"deployment": serving(OLD), "memory": kept}
@@ -249,7 +249,7 @@ def test_verdict_of_the_image_itself_stays_while_its_rollout_is_deployed():
         ({"managementState": "Unmanaged"}, replace(CONFIG, valid=False), "False", "ConfigInvalid", "ns/config"),
     ],
 )
-def test_what_is_known_of_the_configuration(spec, config, status, reason, said):
+def test_the_condition_config_valid_says_what_is_known(spec, config, status, reason, said):
     condition = decide(facts(resource=resource(**spec), config=config, config_problem="it is gone")).config_valid
     assert (condition["type"], condition["status"], condition["reason"]) == ("ConfigValid", status, reason)
     assert said in condition["message"]
@@ -273,7 +273,7 @@ def test_flags_of_the_overrides_are_not_in_the_config_map():
 
 
 @pytest.mark.parametrize("config", [CONFIG, UNKNOWN])
-def test_warnings_stand_in_the_condition(config):
+def test_warnings_are_in_the_condition_config_valid(config):
     warning = Finding("warning", "c", "old registry", hint="use the new one")
     condition = decide(facts(config=replace(config, findings=(warning,)))).config_valid
     assert condition["message"].endswith(" Warnings: old registry (use the new one)")
@@ -290,7 +290,7 @@ def test_warnings_stand_in_the_condition(config):
         ([], [], False),
     ],
 )
-def test_a_kubeconfig_that_no_volume_contains(path, mounts, is_missing):
+def test_a_kubeconfig_that_no_volume_contains_holds_the_rollout(path, mounts, is_missing):
     """The scheduler would end at once, again and again."""
     config = replace(CONFIG, tree={"clientConnection": {"kubeconfig": path}})
     decision = decide(facts(config=config, overrides={"volumeMounts": [{"name": "v", "mountPath": mount} for mount in mounts]}))
@@ -298,7 +298,7 @@ def test_a_kubeconfig_that_no_volume_contains(path, mounts, is_missing):
     assert ('clientConnection.kubeconfig is "/etc/kube/config", and no volume' in decision.message) is is_missing
 
 
-def test_the_whole_rollout_that_a_resource_requests():
+def test_the_rollout_that_a_resource_requests_has_all_its_fields():
     overrides = {"args": ["--x"], "nodeSelector": {"a": "1"}, "tolerations": [{"key": "t"}], "env": [{"name": "A"}]}
     rollout = requested_rollout(facts(overrides=overrides, serving_cert=True))
     flags, health = rollout.pop("flags"), rollout.pop("health")
@@ -314,7 +314,7 @@ def test_the_whole_rollout_that_a_resource_requests():
     assert requested_rollout(facts(config=replace(CONFIG, hash=None)))["config"] == ""
 
 
-def test_the_whole_decision_to_apply():
+def test_a_decision_to_apply_has_all_its_fields():
     decision = decide(facts())
     assert (decision.action, decision.reason, decision.message) == ("apply", "AsExpected", "")
     assert (decision.rollout, decision.desired, decision.replicas, decision.prune, decision.is_kept) == (NEW, NEW, 1, False, False)
@@ -394,7 +394,7 @@ def test_each_obstacle_has_its_reason_and_message(given, reason, message):
 
 
 @pytest.mark.parametrize("rollback", ["Automatic", "Never", ""])
-def test_values_of_the_rollback_annotation(rollback):
+def test_known_values_of_the_rollback_annotation_are_accepted(rollback):
     assert decide(facts(resource=resource(annotations={"osso.scheduler/rollback": rollback}))).reason == "AsExpected"
 
 
@@ -433,7 +433,7 @@ REQUIRED = resource(annotations={"osso.scheduler/monitoring-required": "true"})
         ),
     ],
 )
-def test_a_scheduler_without_its_metrics(metrics, wanted, live, message):
+def test_missing_metrics_hold_the_rollout_if_the_scheduler_needs_them(metrics, wanted, live, message):
     decision = decide(facts(resource=wanted, metrics=metrics, deployment=live))
     assert (decision.reason, decision.message) == (("MetricsUnavailable", message) if message else ("AsExpected", ""))
     assert decision.desired == NEW
@@ -474,7 +474,7 @@ def test_a_password_in_the_url_of_prometheus_is_not_logged(url, hides):
     assert requested_rollout(facts(source=Source(url=url, token="t")))["flags"] == NEW["flags"], "no placeholder, no URL"
 
 
-def test_the_record_of_a_failed_rollout():
+def test_a_failed_rollout_is_recorded_with_its_reason():
     for live, failure, reason, message in (
         (deployment(NEW), CRASHING, "CrashLoopBackOff", "pod p: no kind"),
         (deployment(NEW, conditions=OVERDUE, updatedReplicas=1), None, "ProgressDeadlineExceeded", "it was not ready in time"),
@@ -490,7 +490,7 @@ def test_the_record_of_a_failed_rollout():
         )
 
 
-def test_a_failed_image_with_the_same_configuration():
+def test_the_message_says_that_a_rollback_keeps_the_configuration():
     served = {**NEW, "image": "image:0"}
     decision = decide(facts(deployment=deployment(NEW), failure=CRASHING, memory=memory(served)))
     assert "The last one that served is back: image image:0, the same configuration. " in decision.message
@@ -511,7 +511,7 @@ def test_without_nodes_the_number_of_replicas_stays(live, replicas):
     assert (decision.action, decision.reason, decision.replicas) == ("apply", "NoNodeMatches", replicas)
 
 
-def test_the_condition_of_an_image_that_reports_no_release():
+def test_the_condition_says_how_an_unknown_image_was_checked():
     message = decide(facts(config=UNKNOWN, image_error="it ended.")).config_valid["message"]
     assert message == (
         "Only release-independent checks are made, because image:1 says nothing. The image itself gave no answer: it ended. The annotations "

@@ -96,13 +96,13 @@ def test_taints_repel_unless_they_are_tolerated(taints, tolerations, wanted):
         (0, {"role": "worker"}, 3, 0),
     ],
 )
-def test_u04_as_many_replicas_as_nodes_match_up_to_the_limit(count, selector, most, replicas):
+def test_u04_there_are_as_many_replicas_as_matching_nodes_up_to_the_limit(count, selector, most, replicas):
     cluster = [node(f"w{number}", {"role": "worker"}) for number in range(count)]
     others = [node(f"m{number}", {"role": "master"}) for number in range(10)] if selector else []
     assert min(most, len(eligible_nodes.eligible(cluster + others, selector))) == replicas
 
 
-def test_u04_tolerations_open_nodes():
+def test_u04_tolerations_make_tainted_nodes_eligible():
     cluster = [node("a", taints=[GPU]), node("b", taints=[GPU]), node("c", taints=[{"key": "infra", "effect": "NoExecute"}])]
     assert eligible_nodes.eligible(cluster) == []
     both = [{"key": "gpu", "operator": "Exists"}, {"key": "infra", "operator": "Exists", "effect": "NoExecute"}]

@@ -46,11 +46,11 @@ def of(before=None, after=None, applied=(), action="apply"):
         (entry("absent"), None),
     ],
 )
-def test_every_changed_object_is_told(applied, wanted):
+def test_every_changed_object_gets_an_event(applied, wanted):
     assert of(applied=[applied]) == ([wanted] if wanted else [])
 
 
-def test_several_objects_in_their_order():
+def test_events_follow_the_order_of_the_objects():
     found = of(applied=[entry("created", "ServiceAccount"), entry("unchanged", "Role"), entry("updated")])
     assert [event.reason for event in found] == ["ServiceAccountCreated", "DeploymentUpdated"]
 
@@ -110,11 +110,11 @@ def test_what_was_asked_for_is_no_warning():
 
 
 @pytest.mark.parametrize("nothing", [None, {}, {"conditions": None}])
-def test_no_event_where_nothing_is_known(nothing):
+def test_a_reconcile_without_known_conditions_has_no_events(nothing):
     assert events.of_reconcile((), nothing, nothing) == []
 
 
-def test_the_object_of_an_event():
+def test_an_event_names_its_resource_and_its_source():
     found = events.manifest(RESOURCE, Event(WARNING, "ConfigMapMissing", "gone"), NOW)
     name = found["metadata"].pop("name")
     assert re.fullmatch(r"cluster\.[0-9a-f]{16}", name)

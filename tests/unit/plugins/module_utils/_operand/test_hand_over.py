@@ -76,7 +76,7 @@ def test_one_alone_cannot_be_released_from_an_operator_of_others(watches):
     assert named(found["resources"]) == [("one", "cluster")]
 
 
-def test_what_does_not_exist_is_told():
+def test_resources_that_do_not_exist_are_reported_as_missing():
     assert plan(BOTH, [], [{"namespace": "one", "name": "batch"}])["missing"] == [{"namespace": "one", "name": "batch"}]
 
 
@@ -106,7 +106,7 @@ OURS = {"name": "config", "secret": {"secretName": "secondary-scheduler-config-0
 THEIRS = {"name": "etckubernetes", "configMap": {"name": "c"}}
 
 
-def test_once_their_pods_serve_ours_alone_goes():
+def test_our_objects_are_deleted_once_their_pods_are_available():
     found = stale(resource(), [deployment(THEIRS)], [INVENTORY])
     assert {Identity.of(one) for one in found} == {*GONE, Identity.of(INVENTORY)}
     assert Identity.of(found[-1]) == Identity.of(INVENTORY)
@@ -124,7 +124,7 @@ def test_once_their_pods_serve_ours_alone_goes():
         pytest.param([deployment(THEIRS)], [apply_set.manifest("operand-cluster", "two", GONE)], id="another one's"),
     ],
 )
-def test_nothing_goes_before_and_after(deployments, inventories):
+def test_nothing_is_deleted_before_or_after_the_hand_over(deployments, inventories):
     assert stale(resource(), deployments, inventories) == []
 
 

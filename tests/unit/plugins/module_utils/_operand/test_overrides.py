@@ -44,13 +44,13 @@ def test_what_is_given_comes_back_as_it_is():
 
 
 @pytest.mark.parametrize("key", sorted(USABLE))
-def test_each_can_be_given_alone(key):
+def test_each_override_can_be_given_alone(key):
     given = {name: USABLE[name] for name in USABLE if name in (key, "volumes" if key == "volumeMounts" else key)}
     assert overrides.read(given) == (given, [])
 
 
 @pytest.mark.parametrize("value", [None, {}, {"args": None}, {"args": []}, {"env": [], "nodeSelector": {}, "resources": {}, "volumes": []}])
-def test_what_is_empty_is_not_given(value):
+def test_empty_overrides_count_as_not_given(value):
     assert overrides.read(value) == ({}, [])
 
 
@@ -163,7 +163,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("value", "words"), REFUSED)
-def test_what_is_refused_and_what_is_said(value, words):
+def test_each_invalid_override_is_rejected_with_one_problem(value, words):
     found, problems = overrides.read(value)
     assert [problem for problem in problems if not problem.startswith(FIELD + words)] == []
     assert len(problems) == 1

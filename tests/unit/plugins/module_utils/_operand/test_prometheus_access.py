@@ -265,7 +265,7 @@ def test_load_watcher_has_what_the_scheduler_needs_no_more():
     assert prometheus_access.load_watcher(TEXT, read(Cluster(ACCOUNT)), NAMES) is None
 
 
-def test_load_watcher_of_a_prometheus_that_wants_no_token():
+def test_load_watcher_gets_no_token_for_a_prometheus_without_one():
     source = read(Cluster(), text=WATCHED, prometheus_token="", load_watcher="load-watcher:1")
     assert prometheus_access.load_watcher(WATCHED, source, NAMES)["secret"]["data"] == {}
 
@@ -334,7 +334,7 @@ def test_old_secret_stays_until_its_successor_serves():
     assert rollouts.read_memory([stored(over.secret)]).served == wanted
 
 
-def test_kept_configuration_is_filled_anew():
+def test_a_kept_configuration_gets_the_new_token():
     source = read(Cluster(ACCOUNT))
     served = requested_rollout(facts(config=LOAD_AWARE))
     first = decide(facts(config=LOAD_AWARE, source=source, deployment=mounting(served, secret_of(source))))

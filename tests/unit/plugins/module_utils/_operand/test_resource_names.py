@@ -75,7 +75,7 @@ def test_a_watched_object_names_its_resource():
     }
 
 
-def test_the_names_of_the_resource_cluster_and_of_another():
+def test_every_object_of_a_resource_gets_its_name():
     assert resource_names.names_of(resource("cluster")) == {
         "name": "cluster",
         "namespace": "ns",

@@ -21,7 +21,7 @@ ROLLOUT = requested_rollout(facts())
 @pytest.mark.parametrize(
     ("level", "verbosity"), [("", "-v=2"), ("Normal", "-v=2"), ("Debug", "-v=4"), ("Trace", "-v=6"), ("TraceAll", "-v=8")]
 )
-def test_U05_flags_of_the_scheduler(level, verbosity):
+def test_U05_the_log_level_sets_the_verbosity_of_the_scheduler(level, verbosity):
     given = rollouts.flags("secondary-scheduler", "ns", level)
     assert given[-1] == verbosity
     assert "--leader-elect-resource-name=secondary-scheduler" in given
@@ -45,7 +45,7 @@ def test_identity_depends_on_content_alone():
     assert rollouts.identity({"a": 1, "b": [2]}) == rollouts.identity({"b": [2], "a": 1}) != rollouts.identity({"a": 1, "b": [3]})
 
 
-def test_the_newest_that_served_is_remembered():
+def test_the_newest_available_rollout_is_remembered():
     old, new = (requested_rollout(facts(config=replace(CONFIG, hash=name))) for name in ("old", "new"))
     secrets = [memory(old).secret, memory(new).secret]
     secrets[1]["metadata"]["annotations"][rollouts.SERVED_AT] = "2026-06-01T00:00:00Z"
@@ -56,14 +56,14 @@ def test_the_newest_that_served_is_remembered():
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "null", json.dumps({"config": "abc"}), json.dumps({**ROLLOUT, "config": "other"}), "[" * 100_000]
 )
-def test_unreadable_memory_is_none(text):
+def test_an_unreadable_annotation_gives_an_empty_memory(text):
     secret = memory(ROLLOUT).secret
     secret["metadata"]["annotations"][rollouts.SERVED] = text
     assert rollouts.read_memory([secret]) == rollouts.Memory()
 
 
 @pytest.mark.parametrize("data", [None, {}, {"config.yaml": "x"}, {"config.yaml": "/w=="}, {"config.yaml": "Zm9v", "token": "x"}])
-def test_memory_of_a_secret_that_someone_changed_is_none(data):
+def test_a_changed_secret_gives_an_empty_memory(data):
     secret = {**memory(ROLLOUT).secret, "data": data}
     assert rollouts.read_memory([secret]) == rollouts.Memory()
 
@@ -114,7 +114,7 @@ def test_a_configuration_with_secrets_is_not_logged(secrets, extra, said):
     assert rollouts.flags("w", "ns", "Debug", ["--tls"], extra, secrets) == [*base, *said, "--tls", *extra]
 
 
-def test_flags_of_a_resource():
+def test_the_flags_of_a_resource_include_its_log_level_and_overrides():
     found = rollouts.flags_of(resource("batch", logLevel="Trace"), {"args": ["--x"]}, ["--tls"])
     assert found == rollouts.flags("secondary-scheduler-batch", "ns", "Trace", ["--tls"], ["--x"])
     assert rollouts.flags_of(resource(), {}, []) == rollouts.flags("secondary-scheduler", "ns")
@@ -140,7 +140,7 @@ def test_the_topology_goes_before_the_overrides(topology, overrides, placement, 
     assert (rollouts.placement(spec, overrides), rollouts.max_replicas(spec)) == (placement, replicas)
 
 
-def test_what_a_deployment_holds():
+def test_a_deployment_names_its_rollout_and_its_configuration():
     live = deployment(ROLLOUT)
     assert (rollouts.deployed(live), rollouts.configuration(live)) == (rollouts.identity(ROLLOUT), "secondary-scheduler-config-abc")
     live["spec"]["template"]["spec"]["volumes"] = [{"name": "tmp"}, {"name": "config", "configMap": {}}]

@@ -60,7 +60,7 @@ def test_an_available_scheduler_has_all_conditions_as_expected():
     ],
     ids=["spec not seen yet", "not available", "one of two updated"],
 )
-def test_rolling_out_is_looked_at_again(live):
+def test_a_rollout_in_progress_is_checked_again_after_5_seconds(live):
     live["status"]["replicas"] = live["spec"]["replicas"]
     seen = outcome(deployment=live)
     assert conditions(report(seen))["Progressing"] == ("True", "RollingOut")
@@ -89,7 +89,7 @@ def test_a_removal_is_in_progress_until_nothing_holds_it():
     assert (conditions(report(over))["Progressing"], next_look(over, report(over))) == (("False", "Removed"), "")
 
 
-def test_invalid_configuration_keeps_what_runs():
+def test_an_invalid_configuration_degrades_and_stays_available():
     before = {"generations": [{"hash": "good"}]}
     about = facts(resource=resource(status=before), config=replace(CONFIG, valid=False), deployment=serving())
     status = report(outcome(facts=about))
@@ -141,7 +141,7 @@ REFUSED = "the API server rejects it: quota"
     ],
     ids=["not applied", "no ConfigMap", "invalid", "late", "crashed"],
 )
-def test_a_reason_is_in_one_condition(seen, told):
+def test_a_reason_is_given_only_in_the_condition_degraded(seen, told):
     messages = {entry["type"]: entry["message"] for entry in report(seen())["conditions"]}
     assert [kind for kind, message in messages.items() if told in message] == ["Degraded"]
 
@@ -238,7 +238,7 @@ MISSING = facts(config=None)
         ({"deployment": deployment(NEW), "resources": 50}, "5s"),
     ],
 )
-def test_next_look_at_what_has_just_begun(given, again):
+def test_state_and_number_of_resources_decide_the_time_of_the_next_check(given, again):
     seen = outcome(**given)
     assert next_look(seen, report(seen)) == again
 
@@ -252,7 +252,7 @@ def test_next_look_is_as_far_away_as_the_last_change(seconds, again):
     assert next_look(seen, report(seen)) == again
 
 
-def test_looks_of_a_year():
+def test_a_resource_is_checked_about_once_a_minute_over_a_year():
     """... at what stays as it is: some in the first minute, one in each later one."""
     age, looks = 0, 0
     while age < 365 * 86400:
@@ -343,7 +343,7 @@ def test_pods_of_the_rollout_before_are_not_counted_as_wanted():
     assert entries["Available"] == "1 of 1 replicas are available."
 
 
-def test_messages_of_a_scheduler_that_is_available():
+def test_conditions_of_an_available_scheduler_have_their_messages():
     entries = {one["type"]: one["message"] for one in report(outcome(deployment=serving(NEW, replicas=2)))["conditions"]}
     assert entries["Available"] == "2 of 2 replicas are available."
     assert entries["Progressing"] == "All replicas run the declared configuration."
@@ -398,7 +398,7 @@ NO_PROGRESS = "The rollout made no progress for 600 s."
         ),
     ],
 )
-def test_conditions_with_their_messages(given, expected):
+def test_each_outcome_has_its_conditions_and_messages(given, expected):
     assert told(**given) == expected
 
 
@@ -418,7 +418,7 @@ def test_requirements_that_are_met_are_a_condition():
     assert {"PluginsReady", "MetricsAvailable", "PodTemplateAsDeclared"}.isdisjoint(conditions(report(outcome())))
 
 
-def test_additions_that_stay_are_a_condition():
+def test_fields_that_others_added_are_reported_in_a_condition():
     about = {"namespace": "ns", "name": "s"}
     added = [{**about, "field": "a", "manager": "m"}, {**about, "field": "b", "manager": ""}]
     replaced = [{**about, "field": "c", "declared": "1", "live": "2"}, {**about, "field": "d", "declared": "3", "live": ""}]
@@ -508,7 +508,7 @@ def test_the_hash_is_that_of_the_applied_configuration():
         (9999, 10, 999, 600),
     ],
 )
-def test_the_time_until_the_next_look(age, least, resources, expected):
+def test_the_time_until_the_next_check_grows_with_age_and_resources(age, least, resources, expected):
     assert backoff(age, least, resources) == expected
 
 
@@ -534,6 +534,6 @@ AVAILABLE = {"mode": "HighlyAvailable"}
         ({"error": "no"}, "10s"),
     ],
 )
-def test_the_next_look_at_a_scheduler_that_is_available(given, expected):
+def test_metrics_token_and_topology_decide_the_next_check_if_available(given, expected):
     seen = outcome(**{"deployment": serving(NEW), **given})
     assert next_look(seen, report(seen)) == expected

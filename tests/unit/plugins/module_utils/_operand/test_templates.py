@@ -42,7 +42,7 @@ def test_all_objects_of_a_scheduler_without_options_are_rendered():
     assert base64.b64decode(found["Secret", "secondary-scheduler-config-abc"]["data"]["config.yaml"]).decode() == CONFIG.text
 
 
-def test_everything_that_there_is():
+def test_all_optional_manifests_are_rendered_when_requested():
     watcher = {
         "image": "watcher:1",
         "url": "https://p:9091",

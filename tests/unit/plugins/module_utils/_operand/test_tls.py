@@ -59,16 +59,16 @@ def flags(suites, version):
         api_server({"type": "Intermediate", "intermediate": {}}),
     ],
 )
-def test_u01_intermediate_where_nothing_else_is_said(without):
+def test_u01_the_profile_intermediate_is_the_default(without):
     assert tls.flags(without) == flags(INTERMEDIATE, "VersionTLS12")
 
 
 @pytest.mark.parametrize(("profile", "suites", "version"), [("Old", OLD, "VersionTLS10"), ("Modern", TLS13, "VersionTLS13")])
-def test_u01_the_other_profiles(profile, suites, version):
+def test_u01_the_profiles_old_and_modern_give_their_flags(profile, suites, version):
     assert tls.flags(api_server({"type": profile, profile.lower(): {}})) == flags(suites, version)
 
 
-def test_u01_custom_ciphers_in_ianas_names_and_in_their_order():
+def test_u01_custom_ciphers_get_ianas_names_and_keep_their_order():
     profile = custom("ECDHE-ECDSA-CHACHA20-POLY1305", HTTP2)
     suites = ["TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"]
     assert tls.flags(profile) == flags(suites, "VersionTLS12")
@@ -85,7 +85,7 @@ def test_every_cipher_of_a_profile_is_known_or_known_to_be_unsupported():
 
 
 @pytest.mark.parametrize("ciphers", [[], ["DHE-RSA-AES128-GCM-SHA256"]])
-def test_no_flag_without_ciphers(ciphers):
+def test_no_cipher_flag_is_given_without_usable_ciphers(ciphers):
     assert tls.flags(custom(*ciphers)) == ["--tls-min-version=VersionTLS12"]
     assert tls.flags(custom(*ciphers, version=None)) == []
 

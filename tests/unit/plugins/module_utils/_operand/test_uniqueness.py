@@ -14,14 +14,14 @@ def claiming(name, *names, **spec):
     return resource(name, status={"schedulerNames": list(names)}, **spec)
 
 
-def test_both_are_told_of_each_other():
+def test_resources_with_the_same_scheduler_name_report_each_other():
     judged = conditions([claiming("a", "batch", "x"), claiming("b", "batch"), claiming("c", "y")])
     assert [judged["ns", name]["status"] for name in "abc"] == ["False", "False", "True"]
     assert "ns/b" in judged["ns", "a"]["message"]
     assert "ns/a" in judged["ns", "b"]["message"]
 
 
-def test_what_goes_away_or_is_removed_claims_nothing():
+def test_deleted_and_removed_resources_claim_no_scheduler_name():
     going = claiming("a", "batch")
     going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     judged = conditions([going, claiming("b", "batch", managementState="Removed"), claiming("c", "batch")])

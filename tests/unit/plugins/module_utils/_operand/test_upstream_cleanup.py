@@ -32,7 +32,7 @@ def cluster_role_binding(**fields):
     return {**of("ClusterRoleBinding", "secondary-scheduler-system-kube-scheduler"), **fields}
 
 
-def test_exactly_what_has_no_name_of_ours_goes():
+def test_exactly_the_objects_without_our_names_are_deleted():
     goes = upstream_cleanup.leftovers_of(RESOURCE, MADE)
     namespace = RESOURCE["metadata"]["namespace"]
     assert named(goes) == {
@@ -47,7 +47,7 @@ def test_exactly_what_has_no_name_of_ours_goes():
 
 
 @pytest.mark.parametrize("other", [{"name": "other"}, {"namespace": "other"}])
-def test_other_resources_have_none(other):
+def test_another_resource_has_no_leftovers(other):
     resource = {**RESOURCE, "metadata": {**RESOURCE["metadata"], **other}}
     assert upstream_cleanup.candidates(resource) == []
     assert upstream_cleanup.leftovers_of(resource, MADE) == []

@@ -53,7 +53,7 @@ def test_the_status_of_a_pod_follows_from_its_placement_and_ties(placement, ties
     ("ties", "reason"),
     [({"a", "b"}, "it had no node; 2 nodes have the same score"), ({"b"}, "it had no node"), (set(), "it had no node")],
 )
-def test_ties_of_a_pod_without_a_node(ties, reason):
+def test_ties_of_a_pod_without_a_node_are_reported(ties, reason):
     """They are determined like those of a pod on another node."""
     waiting = pod("p")
     found = outcome([waiting], {"p": Placement("b")}, {("shop", "p"): ties})
@@ -62,7 +62,7 @@ def test_ties_of_a_pod_without_a_node(ties, reason):
     assert effect.scored(found.scene, found.candidate, None) == [("shop", "p")]
 
 
-def test_pods_whose_scores_are_read(monkeypatch):
+def test_scores_are_read_for_moved_pods_first(monkeypatch):
     """First those that are on another node; of pods without a node and of those that preempt there are none."""
     placements = {"same": Placement("a"), "none": Placement(), "moved": Placement("b"), "by": Placement("b", "", (("shop", "victim"),))}
     found = outcome([pod(name, on="a") for name in placements], placements)
@@ -137,7 +137,7 @@ def options(**given):
     return Options(candidate={}, **given)
 
 
-def test_selection_by_priority_and_age():
+def test_pods_are_selected_by_mode_and_sorted_by_priority_and_age():
     old, new, high = pod("old", on="a"), pod("new", on="a"), pod("high", on="a", priority=5)
     old["metadata"]["creationTimestamp"], new["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"
     agent, static = pod("agent", on="a", owner="DaemonSet"), pod("static", on="a", owner="Node")
@@ -180,12 +180,12 @@ def test_maintenance_cordons_and_places_no_pending_pods():
         ({"mode": "drain", "nodes": ["c", "a"]}, "nodes: c: there is no such node"),
     ],
 )
-def test_options_that_do_not_fit(given, why):
+def test_invalid_or_conflicting_options_are_rejected(given, why):
     with pytest.raises(InputError, match=why):
         preview(options(**given), parse(listed(node("a")), "list"), None, print)
 
 
-def test_the_configuration_of_the_sandbox():
+def test_the_configuration_of_the_sandbox_scores_all_nodes():
     profile = {"schedulerName": "x", "percentageOfNodesToScore": 5}
     given = {**CONFIG, "leaderElection": {"leaderElect": True}, "percentageOfNodesToScore": 10, "profiles": [profile]}
     made = sandbox_config(check(from_structure(given), "1.34").config, "/kubeconfig")
@@ -207,7 +207,7 @@ def test_a_profile_without_scores_gets_a_neutral_one():
     assert made.effective["x"]["filter"] == check(from_structure(completed), "1.34").effective["x"]["filter"]
 
 
-def test_the_profile_of_a_pod():
+def test_the_profile_of_a_pod_must_be_unambiguous():
     several = Candidate("candidate", "", "1.34", {}, ("x", "y"))
     assert several.profile_for("y") == "y"
     with pytest.raises(InputError, match=r"candidate.as_scheduler is not set.*: set one of x, y"):
@@ -235,7 +235,7 @@ def test_scores_attempts_and_events_are_read_from_the_log():
     assert not log.read(head + b'"Something else" pod="shop/p"\n')
 
 
-def test_a_pod_that_waits_for_others_in_the_log():
+def test_a_pod_that_waits_for_others_is_recognised_in_the_log():
     head, log, key = b"I1123 10:26:55.123456       1 framework.go:1610] ", Log(), ("shop", "p")
     assert log.read(head + b'"Pod waiting on permit" pod="shop/p"\n')
     assert (log.count("WAITING", key), log.count("REJECTED", key)) == (1, 0)
@@ -243,7 +243,7 @@ def test_a_pod_that_waits_for_others_in_the_log():
     assert log.await_event("REJECTED", key, 1, 0)
 
 
-def test_scores_and_rejections_in_the_log():
+def test_scores_and_rejections_are_read_from_the_log():
     """Only the scores of the kept nodes are kept, of the last attempt. A key of the rejections has a blank."""
     head = b"I1123 10:26:55.123456       1 schedule_one.go:882] "
     log = Log({("shop", "p"): ["a"]})
@@ -288,11 +288,11 @@ def test_progress_is_shown_only_every_few_seconds(monkeypatch):
         ({}, "b: ${PROM_URL}\n", False),
     ],
 )
-def test_what_is_present_is_recognised(new, text, same):
+def test_a_candidate_equal_to_the_present_state_is_recognised(new, text, same):
     assert present_state.is_same(new, text, {"image": "i:1", "config_text": "a: 1\n"}) is same
 
 
-def test_a_baseline_without_a_profile_for_a_pod():
+def test_a_pod_without_a_profile_in_the_baseline_is_skipped():
     """The pods of a profile that the candidate adds cannot be compared."""
     pods = [pod("old", on="a", schedulerName="old"), pod("new", on="a", schedulerName="new")]
     old = Candidate("baseline", "", "1.34", {}, ("old", "other"))
@@ -301,7 +301,7 @@ def test_a_baseline_without_a_profile_for_a_pod():
     assert selection.skipped == {("shop", "new"): "the baseline has no profile new"}
 
 
-def test_a_present_configuration_that_is_no_text(monkeypatch):
+def test_a_present_configuration_that_is_no_text_is_an_error(monkeypatch):
     """The message names the option."""
     client = SimpleNamespace(resource=lambda *names: names, get=lambda *names: {"metadata": {}, "spec": {"schedulerConfig": "config"}})
     monkeypatch.setattr(present_state, "read_config_map", lambda *names: SimpleNamespace(text=b"\xff", source="ConfigMap ns/config"))
@@ -309,7 +309,7 @@ def test_a_present_configuration_that_is_no_text(monkeypatch):
         present_state.read(client, {"secondary_scheduler": {"name": "one", "namespace": "ns"}})
 
 
-def test_a_scheduler_that_stands_still_for_seconds():
+def test_the_preview_waits_until_the_cache_of_the_scheduler_has_followed():
     """Its log shows a change before its cache has followed, and the next one afterwards, on a busy host late: the preview waits for that."""
     log = Log()
     stage = Stage(None, Sandbox([node("a"), pod("p", on="a")]), SimpleNamespace(log=log), 0, print)

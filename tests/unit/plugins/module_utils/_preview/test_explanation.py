@@ -22,13 +22,13 @@ def changes(*nodes, **spec):
     return {one.text: one.pod["spec"] for one in explanation.changes(pod("p", **spec), nodes)}
 
 
-def test_only_what_could_matter_is_tried():
+def test_only_changes_that_could_matter_are_tried():
     assert list(changes(node("a", taints=[SOFT]), node("b"))) == ["10 % smaller requests", "with one more node like a"]
     tolerant = changes(node("a", taints=[GPU]), tolerations=[{"key": "gpu", "operator": "Exists"}])
     assert list(tolerant) == ["10 % smaller requests", "with one more node like a"]
 
 
-def test_each_change_is_the_only_one():
+def test_each_tried_pod_has_only_one_change():
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": []}]}}
     apart = {"requiredDuringSchedulingIgnoredDuringExecution": [{}], "preferredDuringSchedulingIgnoredDuringExecution": [1]}
     affinity = {"nodeAffinity": required, "podAntiAffinity": apart}
@@ -73,7 +73,7 @@ def test_a_new_node_of_each_size_is_empty():
         ("waiting for ephemeral volume controller", "waiting for ephemeral volume controller"),
     ],
 )
-def test_the_reason_of_one_node(message, reason):
+def test_the_reason_of_one_node_is_read_from_the_message(message, reason):
     assert explanation._own_reason(message) == reason
 
 
@@ -84,13 +84,13 @@ def test_one_pod_is_required():
             explanation.explain(explanation.Options({}, **given), snapshot, None, None)
 
 
-def test_a_template_that_is_no_pod():
+def test_a_template_that_is_no_pod_is_rejected():
     snapshot = parse(listed(node("a")), "list")
     with pytest.raises(InputError, match=r"^template: must be a Pod with metadata and spec"):
         explanation.explain(explanation.Options({}, template={"metadata": "x", "spec": {}}), snapshot, None, None)
 
 
-def test_taints_that_are_tried_and_those_that_are_tolerated():
+def test_only_taints_that_are_not_tolerated_are_tried():
     nodes = [
         node("a", taints=[GPU, {"key": "b", "effect": "NoExecute"}]),
         node("b", taints=[GPU, {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}], unschedulable=True),
@@ -122,11 +122,11 @@ def test_taints_that_are_tried_and_those_that_are_tolerated():
         ({"key": "gpu"}, False),
     ],
 )
-def test_what_a_toleration_tolerates(toleration, tolerates):
+def test_a_toleration_tolerates_taints_by_key_value_and_effect(toleration, tolerates):
     assert explanation._tolerates(toleration, GPU) is tolerates
 
 
-def test_constraints_that_are_removed():
+def test_only_required_constraints_are_removed_one_at_a_time():
     hard, soft = ({"topologyKey": "z", "whenUnsatisfiable": one} for one in ("DoNotSchedule", "ScheduleAnyway"))
     required = {"requiredDuringSchedulingIgnoredDuringExecution": [{}]}
     found = changes(node("a"), nodeSelector={"a": "b"}, affinity={"podAffinity": required}, topologySpreadConstraints=[hard, soft])

@@ -26,7 +26,7 @@ IMAGE, OTHER = "registry.example.com/kube-scheduler:v1.34.4", "registry.example.
 ANSWER = {"result": {"msg": random.Random(1).randbytes(30_000).hex()}}
 
 
-def test_an_answer_returns_from_a_log():
+def test_an_answer_in_several_lines_is_read_from_a_log():
     """Of several lines, among others, in any order."""
     lines = list(in_pod.written(ANSWER))
     assert len(lines) > 3
@@ -45,7 +45,7 @@ def test_an_answer_returns_from_a_log():
     ],
     ids=["empty", "part lost", "part changed", "no base64", "no mapping"],
 )
-def test_a_log_that_is_not_complete(damage, why):
+def test_an_incomplete_log_is_an_error(damage, why):
     with pytest.raises(ClusterError, match=why):
         in_pod.read("\n".join(damage(list(in_pod.written(ANSWER)))))
 
@@ -79,12 +79,12 @@ def test_each_image_is_a_container():
         ),
     ],
 )
-def test_what_a_job_cannot_run(candidate, baseline, why):
+def test_sides_that_a_job_cannot_run_are_rejected(candidate, baseline, why):
     with pytest.raises(InputError, match=why):
         for_the_pod(candidate, baseline)
 
 
-def test_a_configuration_that_is_no_text(tmp_path):
+def test_a_configuration_file_that_is_no_text_is_an_error(tmp_path):
     (tmp_path / "config").write_bytes(b"\xff")
     with pytest.raises(InputError, match=r"candidate\.config_file: .*/config is no UTF-8"):
         for_the_pod({"image": IMAGE, "config_file": str(tmp_path / "config")})
@@ -119,7 +119,7 @@ def test_the_pod_has_no_rights():
     assert (made["spec"]["activeDeadlineSeconds"], made["spec"]["ttlSecondsAfterFinished"]) == (60, 60)
 
 
-def test_the_pod_in_full():
+def test_the_pod_of_a_preview_has_all_its_fields():
     made = job.manifest("n", job.Place("ns", "operator:1"), {"candidate": IMAGE}, ["n-0", "n-1"], 60, 700, {"runAsNonRoot": True})
     spec = made["spec"]["template"]["spec"]
     (scheduler, sandbox), (question, tmp) = spec.pop("containers"), spec.pop("volumes")
@@ -219,7 +219,7 @@ def test_a_program_that_was_copied_has_ended():
         ({"preview": {"waiting": {"reason": "ImagePullBackOff"}}}, "operator:1 cannot be pulled: ImagePullBackOff: no further details"),
     ],
 )
-def test_a_pod_that_cannot_run(states, why):
+def test_a_pod_that_cannot_run_is_an_error_that_names_its_image(states, why):
     with pytest.raises(ClusterError, match=why):
         job_pods.state(pod(**states), "preview")
 
@@ -299,14 +299,14 @@ def test_a_rejected_pod_is_named_at_once_and_once(monkeypatch, why):
 
 
 @pytest.mark.parametrize("why", ["is forbidden: error looking up service account", "is forbidden: status unknown for quota: q"])
-def test_a_rejection_in_a_new_namespace(monkeypatch, why):
+def test_a_lasting_rejection_of_the_pod_is_an_error(monkeypatch, why):
     cluster = Cluster(monkeypatch, [warning("NAME-abcde", why)], namespace=HERE)
     with pytest.raises(ClusterError, match=f"has no pod: .*{why}"):
         cluster.preview()
     assert cluster.now > 60
 
 
-def test_a_rejection_that_ends_by_itself(monkeypatch):
+def test_a_rejection_that_ends_by_itself_is_waited_for(monkeypatch):
     """In a new namespace."""
     cluster = Cluster(monkeypatch, [warning("NAME-abcde", 'is forbidden: serviceaccount "default" not found')], namespace=HERE, log=WHOLE)
 
@@ -317,7 +317,7 @@ def test_a_rejection_that_ends_by_itself(monkeypatch):
     assert cluster.preview()["msg"] == "replace"
 
 
-def test_a_job_without_a_pod_and_without_the_right_to_read_events(monkeypatch):
+def test_a_job_without_a_pod_names_the_command_to_read_its_events(monkeypatch):
     cluster = Cluster(monkeypatch, forbidden={("list", "Event")}, namespace=HERE)
     with pytest.raises(
         ClusterError, match=r"has no pod: its events, which have the reason, cannot be read .* kubectl -n ns get events --f"
@@ -339,7 +339,7 @@ MISSING = 'namespaces "ns" not found'
         ),
     ],
 )
-def test_a_namespace_that_is_deleted_meanwhile(monkeypatch, namespace, why):
+def test_a_namespace_that_is_deleted_meanwhile_is_named_as_the_cause(monkeypatch, namespace, why):
     """The images are not the reason, although their containers do not start."""
     cluster = Cluster(monkeypatch, states={"preview": {"waiting": {"reason": "CreateContainerConfigError"}}}, namespace=namespace)
     with pytest.raises(ClusterError) as caught:
@@ -355,7 +355,7 @@ def test_a_namespace_that_is_deleted_meanwhile(monkeypatch, namespace, why):
         ("quota", "quota"),
     ],
 )
-def test_a_namespace_that_cannot_be_read(monkeypatch, message, why):
+def test_the_error_names_the_namespace_although_it_cannot_be_read(monkeypatch, message, why):
     cluster = Cluster(monkeypatch, forbidden={("get", "Namespace")})
     assert job_pods.unusable_namespace(cluster, "ns", "job.namespace", ClusterError(message)).startswith(why if why != "quota" else "")
 
@@ -394,7 +394,7 @@ WHOLE = "\n".join(in_pod.written({"result": a_result()}))
         ({"summary": {**a_result()["summary"], "after": {**SHARES, "load": 7}}}, "result.summary.after.load is a int, not a dict"),
     ],
 )
-def test_a_result_with_another_structure(change, why):
+def test_a_result_with_another_structure_is_an_error(change, why):
     log = "\n".join(in_pod.written({"result": {**a_result(), **change}}))
     with pytest.raises(
         ClusterError, match=rf"job\.image: the container of operator:1 wrote a result of another version: {why}.*must contain this"
@@ -425,7 +425,7 @@ def test_an_explanation_by_a_job_has_its_own_structure_and_options():
 
 
 @pytest.mark.parametrize("answer", [{}, {"result": 7}, {"error": 7}, {"answer": "x"}])
-def test_an_answer_without_a_result(answer):
+def test_an_answer_without_a_result_is_an_error(answer):
     with pytest.raises(ClusterError, match=r"job\.image: the container of operator:1 wrote a result of another version: result is "):
         job._result("\n".join(in_pod.written(answer)), "operator:1")
 
@@ -443,7 +443,7 @@ def test_only_what_belongs_to_a_result_is_returned():
     assert job._result(log, "operator:1") == a_result()
 
 
-def test_a_sandbox_without_progress(monkeypatch):
+def test_a_sandbox_without_progress_ends_with_an_error(monkeypatch):
     cluster = Cluster(monkeypatch, states={"preview": {"running": {}}}, namespace=HERE)
     with pytest.raises(
         ClusterError, match=r"job\.image: the container of operator:1 on the node n-1 has shown no progress for 120 s\. .* raise timeout"
@@ -452,7 +452,7 @@ def test_a_sandbox_without_progress(monkeypatch):
     assert cluster.now < 150
 
 
-def test_a_node_that_does_not_answer(monkeypatch):
+def test_a_node_that_is_not_ready_is_named_as_the_cause(monkeypatch):
     """With the permission to read nodes, it is named as the cause."""
     cluster = Cluster(monkeypatch, states={"preview": {"running": {}}}, namespace=HERE)
     cluster.ready = "Unknown"
@@ -486,7 +486,7 @@ def test_a_result_is_returned_although_the_job_cannot_be_deleted(monkeypatch):
     )
 
 
-def test_the_start_is_bounded(monkeypatch):
+def test_a_pod_that_does_not_start_in_time_is_an_error(monkeypatch):
     """Whatever keeps the pod from starting."""
     cluster = Cluster(monkeypatch, states={"preview": {"waiting": {"reason": "Other", "message": "why"}}}, namespace=HERE)
     with pytest.raises(ClusterError, match=r"gave no result within 30\d s: Other: why"):
@@ -510,7 +510,7 @@ def test_the_program_of_another_container_is_copied_and_its_process_ended(tmp_pa
     assert (Path(path).read_bytes(), Path(path).stat().st_mode & 0o777) == (Path(shutil.which("sleep")).resolve().read_bytes(), 0o700)
 
 
-def test_a_program_that_no_container_runs(tmp_path, monkeypatch):
+def test_a_program_that_no_container_runs_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(in_pod, "PROGRAM_SECONDS", 0.05)
     why = r"^side\.image: the program of the image was not found within 0\.05 s: its (container runs no process|process cannot be read)\.$"
     with pytest.raises(ClusterError, match=why):

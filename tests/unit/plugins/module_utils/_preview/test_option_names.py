@@ -60,14 +60,14 @@ def test_names_of_options_are_replaced_with_variables_of_configure():
         ("1.34", {"Extra": 5}, "candidate.plugins: "),
     ],
 )
-def test_release_and_plugins_that_do_not_exist(release, plugins, why):
+def test_unknown_releases_and_plugins_are_rejected(release, plugins, why):
     with pytest.raises(InputError) as raised:
         candidate("candidate", "/bin/true", "", release, plugins)
     assert raised.value.message.startswith(why)
 
 
 @pytest.mark.parametrize("option", ["--baseline-binary=x", "--baseline-flag=--v=1"])
-def test_a_baseline_without_a_configuration(option, capsys):
+def test_options_of_a_baseline_require_its_configuration(option, capsys):
     """It would be ignored."""
     with pytest.raises(SystemExit) as raised:
         main(["--snapshot=x", "--config=x", "--binary=x", option])

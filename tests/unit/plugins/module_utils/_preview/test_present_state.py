@@ -41,7 +41,7 @@ RESOURCE = {
 GIVEN = {"secondary_scheduler": {"name": "one", "namespace": "ns"}, "image": None}
 
 
-def test_the_configuration_of_a_secondary_scheduler():
+def test_a_baseline_is_read_from_a_secondary_scheduler():
     found = present_state.read(Operator(RESOURCE, {"config.yaml": TEXT}), GIVEN)
     assert found == {
         "release": "1.34",
@@ -58,11 +58,11 @@ def test_the_configuration_of_a_secondary_scheduler():
 
 
 @pytest.mark.parametrize("server", [Operator(status=404), Operator(), Operator(RESOURCE), Operator(RESOURCE, {"other": TEXT})])
-def test_a_secondary_scheduler_that_does_not_exist_yet(server):
+def test_a_secondary_scheduler_that_does_not_exist_yet_gives_no_baseline(server):
     assert present_state.read(server, GIVEN) is None
 
 
-def test_a_secondary_scheduler_that_may_not_be_read():
+def test_a_secondary_scheduler_that_may_not_be_read_is_an_error():
     with pytest.raises(ApiError, match="words"):
         present_state.read(Operator(status=403), GIVEN)
 
@@ -108,7 +108,7 @@ class Cluster:
         return None
 
 
-def test_the_configuration_that_runs_now():
+def test_a_baseline_takes_image_configuration_and_flags_from_the_cluster():
     server = Cluster("--config=/etc/c.yaml", "--feature-gates=A=true", "--v=2", text=TEXT + "parallelism: 3\n")
     found = running_scheduler.read(server, {"scheduler_name": "default-scheduler", "image": None, "skopeo": "s"})
     assert found == {
@@ -144,6 +144,6 @@ def test_without_a_configuration_the_defaults_run():
         (Cluster(refuses=("Deployment",)), "x", r"Known are: default-scheduler\. Could not be read: .*no deployments.*\.$"),
     ],
 )
-def test_a_scheduler_name_that_is_no_baseline(server, name, why):
+def test_a_scheduler_name_that_gives_no_baseline_is_an_error(server, name, why):
     with pytest.raises(InputError, match=why):
         running_scheduler.read(server, {"scheduler_name": name})

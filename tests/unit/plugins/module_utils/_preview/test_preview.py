@@ -74,7 +74,7 @@ def places(result):
     return {row["name"]: (row["status"], row["node"]) for row in result["pods"]}
 
 
-def test_replacing_pods_one_after_the_other(ask, given):
+def test_mode_replace_places_pods_one_after_the_other(ask, given):
     objects = [scored("a", 5), scored("b", 9), scored("c", 9), pod("good", on="b"), pod("better", on="a"), pod("tied", on="c")]
     found = ask([*objects, pod("waits")], "replace")
     assert places(found) == {"good": ("tie", "c"), "better": ("moved", "c"), "tied": ("same", "c")}
@@ -106,7 +106,7 @@ def test_pending_pods_are_placed_together(ask, monkeypatch):
     assert found["assumptions"] == [GENERAL, ALL_NODES, KUBECTL]
 
 
-def test_the_pods_of_a_node_in_maintenance(ask, given):
+def test_mode_drain_places_the_pods_of_a_node_elsewhere(ask, given):
     objects = [
         scored("a", 9),
         scored("b", 1),
@@ -128,7 +128,7 @@ def test_the_pods_of_a_node_in_maintenance(ask, given):
 
 
 @pytest.mark.parametrize(("limit", "pods", "stopped"), [(10, 3, "0/1 nodes are available: 1 Insufficient cpu."), (2, 2, "the limit")])
-def test_how_many_pods_of_a_template_fit(ask, given, limit, pods, stopped):
+def test_mode_headroom_counts_how_many_pods_of_a_template_fit(ask, given, limit, pods, stopped):
     template = {"metadata": {"namespace": "shop"}, "spec": pod("x", cpu="1")["spec"]}
     found = (
         ask([node("a")], "headroom", template=template, limit=limit)
@@ -152,7 +152,7 @@ def test_a_preemption_names_its_victims(ask, mode):
         assert {row["name"] for row in found["pods"]} == {"high", "low"}
 
 
-def test_a_baseline_is_the_reference(ask, tmp_path):
+def test_pods_are_compared_with_the_baseline(ask, tmp_path):
     objects = [scored("a", 5), scored("b", 9), pod("p", on="a")]
     found = ask(objects, "replace", baseline={"config": CONFIG, "image": "registry.k8s.io/kube-scheduler:v1.33.0"})
     assert places(found) == {"p": ("same", "b")}
@@ -161,7 +161,7 @@ def test_a_baseline_is_the_reference(ask, tmp_path):
     assert places(found) == {"p": ("same", "b")}
 
 
-def test_a_baseline_that_is_broken(ask):
+def test_a_broken_baseline_is_an_error_unless_it_may_be_broken(ask):
     broken = {"config_text": "kind: [", "source": "the ConfigMap"}
     objects = [node("a"), pod("p", on="a")]
     with pytest.raises(ClusterError, match=r"^the ConfigMap: this is no usable KubeSchedulerConfiguration for "):
@@ -173,7 +173,7 @@ def test_a_baseline_that_is_broken(ask):
     assert places(found) == {"p": ("same", "a")}
 
 
-def test_a_pod_that_the_scheduler_does_not_process(ask, monkeypatch):
+def test_a_pod_that_the_scheduler_does_not_process_is_not_compared(ask, monkeypatch):
     monkeypatch.setattr(simulation, "_UNPROCESSED", 0.5)
     monkeypatch.setattr(simulation, "_RETRIED", 0.2)
     objects = [node("a"), pod("first", on="a"), pod("second", on="a", labels={"silent": ""})]
@@ -239,7 +239,7 @@ def test_an_explanation_lists_nodes_with_the_same_score_as_ties(why):
     assert (alone["ties"], alone["nodes"][0]["score"], alone["nodes"][0]["fits"]) == (["a"], None, True)
 
 
-def test_explain_what_would_make_a_pod_fit(why):
+def test_an_explanation_lists_what_would_make_a_pod_fit(why):
     objects = [
         node("full", cpu="1"),
         node("gpu", taints=[{"key": "gpu", "value": "a", "effect": "NoSchedule"}]),
@@ -277,7 +277,7 @@ def test_an_explanation_names_the_pods_that_would_be_preempted(why):
     assert found["msg"] == "shop/p: a, after the deletion of shop/victim. 0 of 1 nodes fit."
 
 
-def test_explain_a_template_and_a_pod_that_is_not_processed(why, monkeypatch):
+def test_an_explanation_accepts_a_template_and_reports_an_unprocessed_pod(why, monkeypatch):
     template = {"spec": {"containers": [{"name": "c"}], "schedulingGates": [{"name": "x"}]}}
     found = why([node("a")], name=None, template=template)
     assert (found["pod"], found["node"]) == ({"namespace": "shop", "name": "preview", "current": ""}, "a")
@@ -289,7 +289,7 @@ def test_explain_a_template_and_a_pod_that_is_not_processed(why, monkeypatch):
         why([node("a")], name="x")
 
 
-def test_limits_of_a_preview(ask):
+def test_exceeded_limits_are_reported_with_their_pods(ask):
     objects = [scored("a", 1), scored("b", 9), pod("moves", on="a"), pod("big", on="a", cpu="9"), pod("stays", on="b")]
     found = ask(objects, "replace", max_unschedulable=0, max_moved_percent=33.0)
     assert found["exceeded"] == [
@@ -307,7 +307,7 @@ def test_limits_of_a_preview(ask):
         ({"config_file": True}, b"a: \xff\n"),
     ],
 )
-def test_the_configuration_of_a_side(tmp_path, side, text):
+def test_a_configuration_is_read_from_each_option_that_can_name_it(tmp_path, side, text):
     file = tmp_path / "config.yaml"
     file.write_bytes(b"a: \xff\n")
     side = {name: str(file) if value is True else value for name, value in side.items()}
@@ -330,7 +330,7 @@ def test_one_configuration_is_required(side, message):
     assert error.value.message == f"x: {message}"
 
 
-def test_configurations_that_cannot_be_read():
+def test_a_configuration_that_cannot_be_read_is_an_error():
     with pytest.raises(InputError, match=r"^x\.config_file: /nowhere cannot be read: No such file or directory\.$"):
         text_of("x", {"config_file": "/nowhere"})
     with pytest.raises(InputError, match=r"^x\.preset"):
@@ -338,7 +338,7 @@ def test_configurations_that_cannot_be_read():
     assert source_of("x", {"preset": "packing"}) == "x.preset: packing"
 
 
-def test_a_side_without_a_program(ask):
+def test_a_candidate_without_a_program_is_an_error(ask):
     with pytest.raises(InputError, match=r"^candidate: set candidate\.binary, the path of a kube-scheduler, or candidate\.image, whose"):
         ask([node("a"), pod("p")], "pending", {"binary": None})
 
@@ -350,7 +350,7 @@ def candidate(**more):
 MEASURED = {"apiVersion": "metrics.k8s.io/v1beta1", "kind": "NodeMetrics", "metadata": {"name": "a"}, "usage": {"cpu": "1"}}
 
 
-def test_the_assumptions_about_the_load():
+def test_the_assumptions_say_which_load_plugins_use():
     plain, measured = parse(listed(node("a")), "list"), parse(listed(node("a"), MEASURED), "list")
     assert about_load(measured, candidate()) == []
     aware = candidate(reads_load=("A", "B"))
@@ -362,7 +362,7 @@ def test_the_assumptions_about_the_load():
     ]
 
 
-def test_all_assumptions_of_a_preview():
+def test_all_assumptions_of_a_preview_are_listed():
     snapshot = Snapshot((node("a"), pod("waits"), MEASURED), "v1.34.4")
     new = Candidate(
         "candidate",
@@ -398,7 +398,7 @@ def test_all_assumptions_of_a_preview():
         assert not [line for line in _assumptions(pending, snapshot, selection, candidate(), [], False) if "pending" in line]
 
 
-def test_a_scheduler_that_requests_what_the_sandbox_does_not_serve():
+def test_a_scheduler_that_waits_for_unserved_requests_is_an_error():
     """It waits for that, and processes no pod."""
     stage = simulation.Stage(None, Sandbox([]), SimpleNamespace(failure=ClusterError), 0, print)
     stage._check_processes()

@@ -37,7 +37,7 @@ def moving():
     return [node("a"), better, pod("p", on="a")]
 
 
-def test_within_and_beyond_the_limits(call):
+def test_an_exceeded_limit_is_printed_and_gives_exit_status_1(call):
     status, out, error = call(moving(), "--mode=replace", "--format=json")
     found = json.loads(out)
     assert (status, [row["node"] for row in found["pods"]]) == (0, ["b"])
@@ -48,7 +48,7 @@ def test_within_and_beyond_the_limits(call):
     assert "shop/p" in out
 
 
-def test_the_options_of_both_sides(call):
+def test_the_command_line_sets_the_options_of_both_sides(call):
     config = f"{call.folder}/config.yaml"
     given = preview_command._parser().parse_args(
         [
@@ -80,14 +80,14 @@ def test_the_options_of_both_sides(call):
 
 
 @pytest.mark.parametrize("option", ["binary", "flag"])
-def test_an_option_of_a_baseline_that_is_not_set(call, option, capsys):
+def test_options_of_a_baseline_require_its_configuration(call, option, capsys):
     with pytest.raises(SystemExit) as ended:
         call([node("a")], f"--baseline-{option}=x")
     assert ended.value.code == 2
     assert f"--baseline-{option}: set --baseline-config, too" in capsys.readouterr().err
 
 
-def test_a_file_that_cannot_be_read(call):
+def test_a_snapshot_that_cannot_be_read_gives_exit_status_2(call):
     status, out, error = call([node("a")], "--snapshot=/nowhere")
     assert (status, out) == (2, "")
     assert error.startswith("error: --snapshot: /nowhere cannot be read: No such file or directory.")
@@ -97,7 +97,7 @@ WORKLOAD = {"kind": "Deployment", "spec": {"template": {"spec": pod("x", cpu="1"
 
 
 @pytest.mark.parametrize("template", [WORKLOAD, pod("x", cpu="1")])
-def test_the_template_of_a_workload_or_a_pod(call, template):
+def test_the_template_may_be_a_workload_or_a_pod(call, template):
     path = call.folder / "template.yaml"
     path.write_text(yaml.safe_dump(template))
     status, out, error = call([node("a", cpu="3")], "--mode=headroom", f"--template={path}")
@@ -109,7 +109,7 @@ def test_the_template_of_a_workload_or_a_pod(call, template):
     ("content", "why"),
     [(None, "error: --template: {} cannot be read: No such file or directory."), ("a: [", "error: --template: {} is no YAML: ")],
 )
-def test_a_template_that_cannot_be_read(call, content, why):
+def test_a_template_that_cannot_be_read_gives_exit_status_2(call, content, why):
     path = call.folder / "template.yaml"
     if content:
         path.write_text(content)

@@ -59,7 +59,7 @@ def test_a_binding_places_the_pod_and_is_recorded(sandbox):
     assert ask(sandbox, "GET", POD)[1]["spec"]["nodeName"] == "a"
 
 
-def test_a_refusal_and_a_nomination(sandbox):
+def test_the_sandbox_records_a_rejection_and_a_nomination(sandbox):
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes"}
     patch = {"status": {"$setElementOrder/conditions": [], "conditions": [condition], "nominatedNodeName": "a"}}
     assert ask(sandbox, "PATCH", f"{POD}/status", patch)[0] == 200
@@ -90,7 +90,7 @@ def test_unknown_requests_are_recorded(sandbox):
     assert sandbox.unknown == {"GET custom.metrics.k8s.io/v1beta1 nodes": 1, "POST v1 pods": 1}
 
 
-def test_the_load_of_nodes_as_load_watcher_answers():
+def test_the_sandbox_reports_the_load_of_nodes_like_load_watcher():
     """In percent of the capacity; not that of a node that has left."""
     measured = [
         {"apiVersion": "metrics.k8s.io/v1beta1", "kind": "NodeMetrics", "metadata": {"name": name}, "usage": {"cpu": "1", "memory": "4Gi"}}
@@ -120,7 +120,7 @@ def watched(sandbox, query):
     return urlopen(f"{url(sandbox)}/api/v1/pods?watch=true&{query}")
 
 
-def test_a_watch_with_the_list_at_its_begin(sandbox):
+def test_a_watch_can_begin_with_the_list_of_objects(sandbox):
     with watched(sandbox, "sendInitialEvents=true&allowWatchBookmarks=true") as stream:
         first = [json.loads(stream.readline()) for _number in range(3)]
         assert [event["type"] for event in first] == ["ADDED", "ADDED", "BOOKMARK"]
@@ -129,7 +129,7 @@ def test_a_watch_with_the_list_at_its_begin(sandbox):
         assert json.loads(stream.readline())["object"]["metadata"]["name"] == "new"
 
 
-def test_a_watch_from_a_version(sandbox):
+def test_a_watch_returns_the_events_since_its_version(sandbox):
     since = ask(sandbox, "GET", "/api/v1/pods")[1]["metadata"]["resourceVersion"]
     sandbox.withdraw(("shop", "low"))
     with watched(sandbox, f"resourceVersion={since}") as stream:
@@ -189,7 +189,7 @@ def test_a_claim_is_bound_to_the_volume_that_the_scheduler_selects():
     assert len(ask(made, "GET", VOLUMES)[1]["items"]) == 2
 
 
-def test_answers_of_discovery_in_full(sandbox):
+def test_discovery_lists_versions_groups_and_resources(sandbox):
     assert ask(sandbox, "GET", "/version") == (200, {"major": "1", "minor": "0", "gitVersion": "v1.0.0"})
     assert ask(sandbox, "GET", "/api") == (200, {"kind": "APIVersions", "versions": ["v1"]})
     groups = ask(sandbox, "GET", "/apis")[1]
@@ -207,7 +207,7 @@ def test_answers_of_discovery_in_full(sandbox):
     assert list(sandbox.unknown) == ["GET x/v1 "]
 
 
-def test_requests_that_are_not_served(sandbox):
+def test_requests_that_are_not_served_are_counted(sandbox):
     assert ask(sandbox, "POST", POD, {})[0] == 404
     assert ask(sandbox, "PATCH", f"{POD}/status", ["x"])[0] == 404
     assert ask(sandbox, "DELETE", f"{POD}/status")[0] == 404
@@ -264,7 +264,7 @@ def test_events_of_other_reasons_and_pods_change_no_decision(sandbox):
     assert ask(sandbox, "PATCH", f"{path}/e", {"metadata": {"name": "e"}}) == (200, {"metadata": {"name": "e"}})
 
 
-def test_a_watch_of_a_kind_that_is_not_served(sandbox):
+def test_a_watch_of_a_kind_that_is_not_served_is_an_error(sandbox):
     with pytest.raises(HTTPError, match="404"):
         urlopen(f"{url(sandbox)}/apis/x/v1/things?watch=true")
     assert json.load(urlopen(f"{url(sandbox)}/api/v1/pods?watch=false"))["kind"] == "PodList"

@@ -47,20 +47,20 @@ def test_messages_name_the_option_with_the_program(program, side, option):
     assert caught.value.message.startswith(f"{option.format(path=path)} --version does not print the release of a kube-scheduler: set ")
 
 
-def test_a_program_that_writes_without_end(program):
+def test_a_program_that_writes_without_end_is_rejected(program):
     path = program("exec yes Kubernetes")
     with pytest.raises(InputError, match="does not print the release"):
         scheduler_process.version_of(path, "candidate", "candidate.binary: x")
 
 
-def test_a_program_that_leaves_another_one(program, monkeypatch):
+def test_a_program_that_leaves_a_child_process_is_rejected(program, monkeypatch):
     """It holds the output open."""
     monkeypatch.setattr(scheduler_process, "START_SECONDS", 1)
     with pytest.raises(InputError, match="did not end within 1 s"):
         scheduler_process.version_of(program("sleep 300 & echo Kubernetes"), "candidate", "candidate.binary: x")
 
 
-def test_the_release_of_a_program(program):
+def test_the_release_of_a_program_is_read_from_its_version(program):
     assert scheduler_process.version_of(program("echo Kubernetes v1.34.1; echo more >&2"), "candidate", "") == ("1.34", None)
 
 
@@ -83,7 +83,7 @@ def made(**given):
         ),
     ],
 )
-def test_a_candidate_that_cannot_be_run(given, message):
+def test_a_side_that_cannot_be_run_is_rejected(given, message):
     with pytest.raises(InputError, match=message):
         made(**given)
 
@@ -102,7 +102,7 @@ def test_flags_that_change_where_pods_are_placed_are_kept():
     assert made(text=from_structure(extenders), allow_extenders=True).config["extenders"][0]["urlPrefix"] == "https://x"
 
 
-def test_the_configuration_of_the_sandbox_in_full():
+def test_the_configuration_of_the_sandbox_has_all_its_fields():
     args = {"metricProvider": {"type": "Prometheus"}, "watcherAddress": "http://x", "a": 1}
     plugins = [{"name": "TargetLoadPacking", "args": args}, {"name": "Peaks", "args": {"a": 1}}, {"name": "Other", "args": {"a": 1}}]
     config = {"parallelism": 3, "profiles": [{"schedulerName": "x", "pluginConfig": plugins}, {"schedulerName": "y"}]}
@@ -148,7 +148,7 @@ def test_the_configuration_of_the_sandbox_in_full():
         ),
     ],
 )
-def test_a_scheduler_that_ends_or_cannot_read_the_cluster(program, script, why):
+def test_a_scheduler_that_ends_or_cannot_read_the_cluster_is_an_error(program, script, why):
     path = program(script)
     snapshot = parse(listed(node("a"), pod("p", on="a")), "list")
     options = Options({"binary": path, "config": CONFIG}, "replace")
@@ -156,7 +156,7 @@ def test_a_scheduler_that_ends_or_cannot_read_the_cluster(program, script, why):
         preview(options, snapshot, None, lambda text: None)
 
 
-def test_the_release_of_scheduler_plugins(program):
+def test_scheduler_plugins_are_recognised_by_their_version(program):
     found = scheduler_process.version_of(program("echo Kubernetes v0.34.7"), "candidate", "")
     assert found == ("1.34", "scheduler-plugins")
     with pytest.raises(

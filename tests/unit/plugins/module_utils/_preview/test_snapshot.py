@@ -128,7 +128,7 @@ OTHER = json.dumps({"format": "osso.scheduler/snapshot", "version": 9, "objects"
         (listed(node("a"), {**USE, "kind": "NodeMetrics", "usage": {"cpu": "much"}}), "the NodeMetrics p is malformed"),
     ],
 )
-def test_files_that_are_no_snapshot(content, why):
+def test_a_file_that_is_no_snapshot_is_rejected(content, why):
     with pytest.raises(InputError, match=why):
         parse(content, "file")
 
@@ -172,7 +172,7 @@ def test_of_the_status_of_a_pod_what_schedulers_read_stays():
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_the_largest_file_that_is_read(monkeypatch, tmp_path, packed):
+def test_a_file_above_the_size_limit_is_rejected(monkeypatch, tmp_path, packed):
     text = listed(node("a"))
     path = tmp_path / "snapshot"
     path.write_bytes(gzip.compress(text) if packed else text)
@@ -183,7 +183,7 @@ def test_the_largest_file_that_is_read(monkeypatch, tmp_path, packed):
         snapshot.read(str(path))
 
 
-def test_a_file_that_does_not_exist():
+def test_a_missing_snapshot_is_an_error():
     with pytest.raises(InputError, match=r"^snapshot: /nowhere cannot be read: No such file or directory\. It is a path on the host"):
         snapshot.read("/nowhere")
 
@@ -225,7 +225,7 @@ class Failing(Cluster):
         ("Pod", 403, None),
     ],
 )
-def test_kinds_that_cannot_be_read(kind, status, missing):
+def test_only_optional_kinds_may_be_missing_in_a_snapshot(kind, status, missing):
     if missing is None:
         with pytest.raises(ApiError):
             take(Failing(kind, status))
@@ -234,7 +234,7 @@ def test_kinds_that_cannot_be_read(kind, status, missing):
     assert (found.missing, found.kubernetes, bool(found.taken)) == (missing, "v1.34.4", True)
 
 
-def test_the_fields_of_a_pod_in_full():
+def test_a_snapshot_keeps_only_the_scheduling_fields_of_a_pod():
     metadata = {"name": "p", "namespace": "n", "uid": "u", "labels": {"a": "b"}, "creationTimestamp": "t", "deletionTimestamp": "d"}
     spec = {
         "nodeName": "a",
@@ -290,7 +290,7 @@ def test_the_fields_of_a_pod_in_full():
     assert redact(more) == expected
 
 
-def test_the_fields_of_nodes_and_other_kinds():
+def test_a_snapshot_keeps_only_the_scheduling_fields_of_other_kinds():
     spec = {"taints": [{"key": "k", "effect": "NoSchedule"}], "unschedulable": True, "providerID": "p"}
     status = {
         "allocatable": {"cpu": "1"},

@@ -78,7 +78,7 @@ def added(*expressions):
     return User("batch", {"batch": [{"matchExpressions": list(expressions)}]})
 
 
-def test_schedulers_on_the_same_nodes():
+def test_schedulers_that_use_the_same_nodes_are_reported():
     nodes = [node("n1"), node("n2", "NoSchedule"), node("n3", "PreferNoSchedule")]
     (found,) = overlaps([DEFAULT, User("batch", {"b": None, "a": None})], nodes)
     assert (found["schedulers"], found["scheduler_names"], found["nodes"], found["examples"]) == (
@@ -131,7 +131,7 @@ def test_node_selector_terms_select_nodes_as_in_kubernetes(term, selects):
     assert bool(found) is selects
 
 
-def test_the_whole_entry_of_a_collision():
+def test_the_entry_of_a_collision_has_all_its_fields():
     rejected = [pod("a", "batch", 20, reason="OutOfcpu"), pod("b", "batch", 21, "n2", "OutOfcpu")]
     nodes = {"n1": [pod("w", "default-scheduler", 30)], "n2": [pod("x", "default-scheduler", 11, "n2"), pod("y", "other", 32, "n2")]}
     (found,) = collisions(rejected, nodes)

@@ -45,7 +45,7 @@ def target(image=None, kubernetes=None, plugins=None, cluster="v1.33.1", **optio
         ({"kubernetes": "1.34", "plugins": ""}, ("1.34", "option", "in-tree", "default")),
     ],
 )
-def test_release_and_plugins_of_the_target(given, expected):
+def test_options_and_image_give_the_release_and_plugins_of_the_target(given, expected):
     assert target(**given) == Target(*expected)
 
 
@@ -58,7 +58,7 @@ def test_an_image_that_says_nothing_leaves_the_target_unknown():
     assert str(found) == "any kube-scheduler"
 
 
-def test_a_release_that_no_table_has():
+def test_a_release_that_no_table_has_is_rejected_or_unknown():
     with pytest.raises(InputError, match=r"^kubernetes_version: .*A number without quotes loses its last zero: write '1\.30'\.$"):
         target(kubernetes="1.3")
     with pytest.raises(InputError, match=r"^convert_to: "):
@@ -75,7 +75,7 @@ def test_a_release_that_no_table_has():
         (IN_TREE._replace(plugins={"base": "in-tree"}), "Kubernetes 1.34 with plugins of its own"),
     ],
 )
-def test_a_target_in_a_sentence(found, text):
+def test_a_target_is_described_by_its_release_and_plugins(found, text):
     assert str(found) == text
     assert found.as_dict() == {
         "kubernetes_version": "1.34",
@@ -91,7 +91,7 @@ def test_plugins_can_be_given_as_text():
     assert target(kubernetes="1.34", plugins=described).plugins == {"base": "in-tree", "extra": [{"name": "Own", "points": ["score"]}]}
 
 
-def test_a_valid_and_an_invalid_configuration():
+def test_validation_returns_the_verdict_and_what_it_read():
     valid = config_validation.validate(TEXT, IN_TREE)
     assert (valid.valid, valid.starts, valid.scheduler_names, valid.api_version) == (True, True, ("one",), "kubescheduler.config.k8s.io/v1")
     assert (valid.decoded, valid.completed is valid.config, valid.holds_token, valid.asks_prometheus) == (TEXT, True, False, [])
@@ -103,7 +103,7 @@ def test_a_valid_and_an_invalid_configuration():
     assert config_validation.validate(b"\xff", IN_TREE).hash is None
 
 
-def test_the_image_s_answer_counts():
+def test_the_answer_of_the_image_overrides_the_verdict():
     valid, broken = (config_validation.validate(text, IN_TREE) for text in (TEXT, BROKEN))
     refused = config_validation.with_answer(valid, Answer(False, "no such plugin"))
     assert (refused.valid, refused.starts) == (False, False)
@@ -190,7 +190,7 @@ def run(client=None, check_mode=False, **options):
     return result, warnings
 
 
-def test_the_result_of_the_module():
+def test_the_result_of_the_module_has_all_its_fields():
     result, warnings = run(content=TEXT, kubernetes_version="1.34")
     assert warnings == []
     completed, effective, digest = (result.pop(key) for key in ("completed", "effective", "hash"))
@@ -229,7 +229,7 @@ def test_an_invalid_configuration_fails_the_task_with_its_errors():
     assert finding["line"] == 6
 
 
-def test_a_structure_has_no_lines():
+def test_findings_about_a_structure_have_no_line_numbers():
     config = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "parallelism": "many"}
     result, _warnings = run(config=config, kubernetes_version="1.34", fail_on="never")
     assert {(one["line"], one["column"]) for one in result["findings"]} == {(None, None)}
@@ -281,7 +281,7 @@ SOURCE = "ConfigMap n/c[config.yaml]"
         ),
     ],
 )
-def test_a_configuration_in_a_config_map(live, expected):
+def test_a_configuration_is_read_from_a_config_map_or_its_absence_explained(live, expected):
     assert read_config_map(Client(live), "n", "c") == expected
 
 
@@ -306,7 +306,7 @@ def test_a_file_is_read_and_an_unreadable_one_is_reported(tmp_path):
     assert (result["valid"], result["text"], result["hash"]) == (False, None, None)
 
 
-def test_presets_and_options_that_cannot_be_used():
+def test_unknown_presets_and_conflicting_options_are_rejected():
     assert run(preset="no_scoring", kubernetes_version="1.34")[0]["valid"] is True
     with pytest.raises(InputError):
         run(preset="none such", kubernetes_version="1.34")
@@ -343,7 +343,7 @@ class Devices(Client):
         ({"resource.k8s.io": ["v1"]}, ApiError(403, "Forbidden", "no"), []),
     ],
 )
-def test_what_a_cluster_lacks_for_devices(groups, role, codes):
+def test_missing_api_and_permissions_for_devices_are_warnings(groups, role, codes):
     result, warnings = run(Devices(groups, role), content=TEXT, kubernetes_version="1.34", compare_cluster=True)
     assert [one["code"] for one in result["findings"]] == codes
     assert len(warnings) == len(codes)

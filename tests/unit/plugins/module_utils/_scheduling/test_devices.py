@@ -45,7 +45,7 @@ WRITE = rule("resourceclaims/status", "update patch")
         (None, (), V1, {}, ""),
     ],
 )
-def test_the_version_that_the_scheduler_reads(kubernetes, flags, text, groups, told):
+def test_an_unserved_version_that_the_scheduler_reads_is_a_warning(kubernetes, flags, text, groups, told):
     target = config_validation.Target(kubernetes, "option", "in-tree", "option")
     result = config_validation.validate(text, target, flags, groups=groups)
     found = [finding for finding in result.findings if finding.code.startswith("dra-")]
@@ -78,13 +78,13 @@ def test_a_skew_that_explains_it_is_told_alone():
         (None, "get resourceclaims"),
     ],
 )
-def test_permissions_of_the_role(rules, told):
+def test_missing_permissions_of_the_role_are_named(rules, told):
     effective = check(V1, "1.34", "in-tree").effective
     found = devices.unreadable(effective, {"rules": rules})
     assert [finding.code for finding in found] == ["dra-permissions"] * bool(told)
     assert all(told in finding.message for finding in found)
 
 
-def test_permissions_that_nobody_needs_or_knows():
+def test_permissions_that_are_unknown_or_not_needed_are_not_missing():
     assert devices.unreadable(check(V1, "1.34", "in-tree").effective, None) == []
     assert devices.unreadable(check(OFF, "1.34", "in-tree").effective, {"rules": []}) == []

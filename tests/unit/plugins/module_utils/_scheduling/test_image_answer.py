@@ -66,7 +66,7 @@ def container(**question):
     return spec["containers"][0]
 
 
-def test_own_flags_come_last():
+def test_the_flags_of_the_job_come_after_given_flags():
     args = container(flags=("-v=8", "--secure-port=10259"))["args"]
     assert args.index("-v=8") < args.index("-v=0")
     assert args.index("--secure-port=10259") < args.index("--secure-port=0")
@@ -81,7 +81,7 @@ def test_configuration_is_not_in_the_job():
     assert "open-sesame" not in str(job(Question("image:1", "token: open-sesame", secrets=("open-sesame",)), "osso-ask-1", {}))
 
 
-def test_user_is_openshifts_to_choose(monkeypatch):
+def test_openshift_chooses_the_user_of_the_pod(monkeypatch):
     for openshift in (True, False):
         monkeypatch.setattr(SchedulerDiscovery, "openshift", lambda discovery, is_so=openshift: is_so)
         security = job_pods.pod_security(None)
@@ -149,7 +149,7 @@ CREATED, DELETED = ["create Job", "create Secret"], ["delete Job", "delete Secre
 REFUSED_LOG = FAILED + '"token open-sesame is unusable"\n'
 
 
-def test_the_job_of_a_question():
+def test_the_job_of_a_question_has_all_its_fields():
     made = job(Question("image:1", CONFIG, ("-v=8",), "n", "sa", 120), "osso-ask-1", {"runAsNonRoot": True})
     labels = {"app.kubernetes.io/managed-by": "osso.scheduler", "osso.scheduler/image-answer": "osso-ask-1"}
     assert made["metadata"] == {"name": "osso-ask-1", "namespace": "n", "labels": labels}

@@ -48,7 +48,7 @@ UNPLACED = {"conditions": [{"type": "PodScheduled", "status": "False", "message"
         (pod(**UNPLACED), (None, "its pod is not placed: no room")),
     ],
 )
-def test_the_end_of_a_container_or_what_keeps_it_from_starting(live, expected):
+def test_the_state_of_a_pod_says_how_it_ended_or_why_it_does_not_start(live, expected):
     assert job_pods.state(live, "main") == expected
 
 
@@ -71,7 +71,7 @@ def test_the_end_of_a_container_or_what_keeps_it_from_starting(live, expected):
         (pod(phase="Failed"), f"The pod for the image {IMAGE} failed:"),
     ],
 )
-def test_where_no_waiting_helps(live, message):
+def test_a_pod_that_can_never_run_is_an_error(live, message):
     with pytest.raises(ClusterError) as failure:
         job_pods.state(live, "main")
     assert failure.value.message == message
@@ -159,7 +159,7 @@ IS_DELETED = "ask_namespace: the namespace n is being deleted. Set another names
         ("other", Client(get=ApiError(403, "Forbidden", "no")), ""),
     ],
 )
-def test_a_namespace_that_explains_a_failure(message, client, expected):
+def test_a_missing_or_terminating_namespace_explains_a_failure(message, client, expected):
     assert job_pods.unusable_namespace(client, "n", "ask_namespace", ClusterError(message)) == expected
 
 
@@ -190,7 +190,7 @@ def test_a_job_that_cannot_be_removed_is_reported_with_a_command():
     )
 
 
-def test_the_job_and_its_secret():
+def test_the_job_and_its_secret_have_all_their_fields():
     made = job_pods.job("j", "n", {"l": "1"}, 90, {"containers": []})
     assert made == {
         "apiVersion": "batch/v1",

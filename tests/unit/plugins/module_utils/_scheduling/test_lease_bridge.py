@@ -43,7 +43,7 @@ def pod(secret=f"{WORKLOAD}-config-0123456789ab"):
     }
 
 
-def test_it_is_the_same_pod_that_needs_no_lease():
+def test_the_bridge_is_the_same_pod_without_leader_election():
     given = pod()
     before = copy.deepcopy(given)
     assert bridge(given, WORKLOAD) == {

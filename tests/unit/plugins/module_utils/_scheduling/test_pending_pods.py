@@ -128,7 +128,7 @@ def test_a_condition_of_a_scheduler_that_was_not_searched_everywhere_decides_not
         ),
     ],
 )
-def test_what_a_pod_waits_for(waiting, reason):
+def test_the_reason_says_what_a_pod_waits_for(waiting, reason):
     assert why_pending(waiting, CLAIMS, POD_GROUPS) == reason
 
 

@@ -100,7 +100,7 @@ def test_texts_are_read_as_numbers_and_booleans():
     }
 
 
-def test_a_namespace_of_two_pools():
+def test_a_namespace_in_two_pools_is_an_error():
     def namespace(name, **labels):
         return {"metadata": {"name": name, "labels": labels}}
 
@@ -165,7 +165,7 @@ def test_the_routing_policy_sets_the_scheduler_of_selected_pods():
     }
 
 
-def test_routing_by_names_and_with_a_toleration():
+def test_the_routing_selects_namespaces_by_name_and_adds_a_toleration():
     exclusive = {**NAMED, "nodes": {"match_labels": {"pool": "x"}}, "exclusive": True}
     policy, binding = pool_policies.routing(complete(exclusive)["items"][0], V1, [])
     assert binding["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"][0]["values"] == ["a", "b"]
@@ -229,7 +229,7 @@ NODE_AFFINITY = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelecto
         ("text", "text"),
     ],
 )  # fmt: skip
-def test_a_structure_gets_the_affinity(config, expected):
+def test_the_profile_of_a_pool_gets_its_node_affinity(config, expected):
     other = {"schedulerName": "other"}
     profile = {"schedulerName": "batch"} if config is None else {"schedulerName": "batch", "pluginConfig": config}
     given = {"profiles": [other, profile]}
@@ -239,14 +239,14 @@ def test_a_structure_gets_the_affinity(config, expected):
 
 
 @pytest.mark.parametrize("tree", [{}, {"profiles": None}, {"profiles": [None, 1]}])
-def test_what_has_no_profiles_stays(tree):
+def test_a_configuration_without_profiles_is_left_unchanged(tree):
     assert pool_policies.with_nodes(tree, item(nodes={"names": ["n"]})) == tree
 
 
 @pytest.mark.parametrize(
     "profiles", [None, 1, [1], [{"schedulerName": "batch", "pluginConfig": [{"name": "NodeAffinity", "args": {"addedAffinity": []}}]}]]
 )
-def test_any_configuration_can_be_read(profiles):
+def test_a_malformed_configuration_does_not_keep_to_its_nodes(profiles):
     tree = {"profiles": profiles}
     assert not pool_policies.keeps_to_nodes(tree, item(nodes={"names": ["n"]}))
 
@@ -266,7 +266,7 @@ def test_any_configuration_can_be_read(profiles):
         ("", False, ["Upgrade to Kubernetes 1.36 or later."], "feature-gates"),
     ],
 )
-def test_an_api_server_without_policies(version, openshift, parts, lacks):
+def test_a_message_says_how_to_enable_admission_policies(version, openshift, parts, lacks):
     message = pool_policies.unserved(version, openshift)
     assert all(part in message for part in parts)
     assert lacks not in message
@@ -328,13 +328,13 @@ def test_node_patches_change_only_the_label_and_taint_of_the_pool(present, wante
     assert ([(one["op"], one["path"], one.get("value")) for one in found], problem) == (operations, "")
 
 
-def test_a_node_without_labels():
+def test_a_node_without_labels_gets_the_label_of_the_pool():
     assert pool_nodes.patch({"metadata": {"name": "n"}, "spec": {}}, Marks("batch"), ["batch"])[0] == [
         {"op": "add", "path": "/metadata/labels", "value": {pool_policies.POOL_KEY: "batch"}}
     ]
 
 
-def test_a_node_of_another_pool():
+def test_a_node_of_another_pool_is_not_changed():
     operations, problem = pool_nodes.patch(node("n", taints=[taint("other")]), Marks(None, "batch"), ["batch"])
     assert operations == []
     assert problem.startswith("The node n is in the pool other by its label or taint")
@@ -353,7 +353,7 @@ def test_a_node_of_another_pool():
         (node("n", taints=[{"key": "gpu", "effect": "PreferNoSchedule"}, {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]), Marks(), True),
     ],
 )  # fmt: skip
-def test_nodes_that_take_pods_without_tolerations(present, wanted, is_open):
+def test_nodes_that_accept_pods_without_tolerations_are_found(present, wanted, is_open):
     assert pool_nodes.open_to_all([present], {"n": wanted}, ["batch"]) == (["n"] if is_open else [])
 
 
@@ -368,7 +368,7 @@ def test_nodes_that_take_pods_without_tolerations(present, wanted, is_open):
         ({"key": "gpu", "operator": "Exists"}, True),
     ],
 )
-def test_daemon_sets_that_are_kept_out(toleration, out):
+def test_daemon_sets_without_the_toleration_of_the_pool_are_found(toleration, out):
     one = {"metadata": {"namespace": "n", "name": "d"}, "spec": {"template": {"spec": {"tolerations": [toleration]}}}}
     assert pool_nodes.kept_out([one], [node("n1")], "batch") == (["n/d"] if out else [])
     one["spec"]["template"]["spec"] = {"nodeSelector": {"zone": "a"}}
@@ -382,7 +382,7 @@ USER_NAMESPACE = (
 )
 
 
-def test_the_whole_routing_to_a_deployment():
+def test_the_routing_to_a_deployment_has_all_its_fields():
     pool = complete({**NAMED, "nodes": {"names": ["n"]}, "exclusive": True, "share": 1})["items"][0]
     policy, binding = pool_policies.routing(pool, V1, ["s"], {"namespace": "s", "name": "d"})
     value = 'Object.spec.tolerations{key: "osso.scheduler/pool", operator: "Equal", value: "batch", effect: "NoSchedule"}'

@@ -41,7 +41,7 @@ def test_the_probes_own_labels_override_given_labels():
     assert pod["metadata"]["labels"]["app.kubernetes.io/name"] == "scheduler-probe"
 
 
-def test_it_tolerates_the_nodes_of_a_pool():
+def test_the_probe_pod_tolerates_the_nodes_of_a_pool():
     own = {"key": "gpu", "operator": "Exists"}
     pool = {"key": "osso.scheduler/pool", "operator": "Exists", "effect": "NoSchedule"}
     assert manifest(Options("s", tolerations=[own]), "osso-probe-1")["spec"]["tolerations"] == [own, pool]
@@ -231,7 +231,7 @@ def test_the_probe_pod_is_restricted():
     assert spec["automountServiceAccountToken"] is False
 
 
-def test_the_whole_probe_pod():
+def test_the_probe_pod_has_all_given_options():
     options = Options(
         "s",
         namespace="n",
@@ -311,7 +311,7 @@ def test_check_mode_only_validates_the_pod(error, message):
 @pytest.mark.parametrize(
     "error", [ApiError(404, "NotFound", "no", {"kind": "priorityclasses"}), ApiError(403, "Forbidden", "no", {"kind": "namespaces"})]
 )
-def test_a_pod_that_the_api_server_rejects(error):
+def test_a_rejected_probe_pod_is_an_error_that_names_the_namespace(error):
     with pytest.raises(ApiError) as failure:
         dry_run(DryRun(error), Options("s", namespace="n"))
     assert failure.value.message == "The probe pod could not be created in the namespace n: no"
@@ -335,7 +335,7 @@ class Placing(Server):
         return self.events
 
 
-def test_the_result_of_a_probe():
+def test_the_result_of_a_probe_has_all_its_fields():
     scheduled = live_event("Scheduled", 2, type="Normal", message="m", source={"component": "s", "host": "h"})
     pulled = live_event("Pulled", 9, eventTime="2026-01-01T00:00:01Z", reportingComponent="kubelet", reportingInstance="n")
     server = Placing(scheduled, pulled)
@@ -394,7 +394,7 @@ def test_who_did_not_place_a_pod_is_known_by_the_event():
     assert observation(options).scheduler is None
 
 
-def test_reasons_of_a_pod_that_does_not_run():
+def test_a_pod_that_does_not_run_is_reported_with_its_reasons():
     options = Options("s", running=True)
     statuses = [{"state": {"waiting": {"reason": "ErrImagePull"}}}, {"state": {"running": {}}}, {}]
     events = [event("Failed", "no image", kind="Warning"), event("Pulling", "pulls")]

@@ -68,7 +68,7 @@ def aged(name, second, **spec) -> dict:
     return {**pod(name, looked_at=True, **spec), "metadata": metadata}
 
 
-def test_pending_pods_with_those_first_that_nobody_looks_after():
+def test_pending_pods_without_a_scheduler_are_listed_first():
     refused = aged("good", 40)
     refused["status"]["conditions"][0].update(reason="Unschedulable", message="0/3 nodes are available.")
     gone = aged("bad", 1)
@@ -95,7 +95,7 @@ def test_pending_pods_with_those_first_that_nobody_looks_after():
         ({}, False),
     ],
 )
-def test_which_deployment_belongs_to_a_resource(metadata, expected):
+def test_owner_or_labels_say_which_deployment_belongs_to_a_resource(metadata, expected):
     assert is_operand({"metadata": metadata}, {"metadata": {"name": "cluster", "uid": "u"}}) is expected
 
 
@@ -190,7 +190,7 @@ def test_deployments_of_all_namespaces_are_found_with_one_request():
         (KOORDINATOR, "Koordinator", ["koord-scheduler"]),
     ],
 )
-def test_schedulers_of_another_make_are_known(container, software, names):
+def test_schedulers_of_other_projects_are_recognised(container, software, names):
     (entry,) = (one for one in seen(Cluster(Deployment=[deployment("s", "d", **container)]))[1] if one["kind"] == "Deployment")
     assert (entry["software"], entry["scheduler_names"], entry["serving"]) == (software, names, True)
     assert software in entry["message"]
@@ -206,7 +206,7 @@ def test_schedulers_of_another_make_are_known(container, software, names):
         {"image": "x", "args": ["--of", "kube-scheduler"]},
     ],
 )
-def test_other_programs_are_none(container):
+def test_other_programs_are_no_schedulers(container):
     assert [one["kind"] for one in seen(Cluster(Deployment=[deployment("s", "d", **container)]))[1]] == ["default"]
 
 
@@ -272,7 +272,7 @@ def test_what_may_be_listed_nowhere_is_unread():
     assert (len(discovery.pending_pods(None)), discovery.unread) == (1, set())
 
 
-def test_two_deployments_with_one_name():
+def test_two_deployments_with_one_scheduler_name_are_a_conflict():
     _discovery, found = seen(Cluster(Deployment=[deployment("a", "one"), deployment("b", "two"), deployment("c", "down", ready=0)]))
     (conflict,) = conflicts(found)
     assert (conflict["scheduler_name"], conflict["schedulers"]) == ("default-scheduler", ["Deployment a/one", "Deployment b/two"])
@@ -330,7 +330,7 @@ UNSEEN = {
 }
 
 
-def test_the_entry_of_a_secondary_scheduler():
+def test_the_entry_of_a_secondary_scheduler_has_all_its_fields():
     conditions = [{"type": "Available", "status": "True"}]
     resource = {**custom_resource(schedulerConfig="config"), "status": {"conditions": conditions}}
     ours = deployment("s", "secondary", image="registry.k8s.io/kube-scheduler:v1.34.1", args=["--config=/c"])
@@ -389,7 +389,7 @@ def test_the_entry_of_a_secondary_scheduler():
         ),
     ],
 )
-def test_a_secondary_scheduler_without_a_deployment(spec, objects, names, message):
+def test_a_secondary_scheduler_without_a_deployment_does_not_serve(spec, objects, names, message):
     (_default, entry) = seen(Cluster(SecondaryScheduler=[custom_resource(**spec)], **objects))[1]
     assert (entry["scheduler_names"], entry["image"], entry["version"], entry["serving"]) == (names, "i:1", "1", False)
     assert (entry["workload"], entry["elects"], entry["leader"]) == (None, None, None)
@@ -431,7 +431,7 @@ def static_pod(number, ready=True, namespace="kube-system", **labels):
     }
 
 
-def test_the_entry_of_static_pods():
+def test_static_pods_of_a_scheduler_are_one_entry():
     other = static_pod(3)
     del other["metadata"]["annotations"]
     pods = [static_pod(1), static_pod(2, ready=False), other]
@@ -527,7 +527,7 @@ class Logs(Cluster):
 LOGGED = {"metadata": {"namespace": "s", "name": "p"}, "spec": {"nodeName": "node-1"}}
 
 
-def test_the_end_of_a_log():
+def test_the_end_of_a_log_is_read_or_reported_as_unknown():
     cluster = Logs("text", "before", ApiError(400, "BadRequest", "no"), ApiError(404, "NotFound", "no"), ApiError(403, "Forbidden", "no"))
     discovery = SchedulerDiscovery(cluster, [], NOW)
     assert discovery.log(LOGGED, "c", 5) == "text"
@@ -551,7 +551,7 @@ def test_a_node_that_does_not_answer_is_not_queried_again(status, is_silent):
     assert discovery.unknown == ["the log of s/p: late", *again]
 
 
-def test_operators_of_both_kinds():
+def test_operators_of_both_variants_are_found():
     ours, upstream = deployment("ops", "osso-scheduler-operator"), deployment("up", "secondary-scheduler-operator")
 
     class Selecting(Cluster):
@@ -682,5 +682,5 @@ def test_schedulers_are_sorted_by_namespace_after_the_default_one():
 
 
 @pytest.mark.parametrize(("created", "seconds"), [("2026-11-20T11:59:00Z", 60), ("2026-11-20T12:00:05Z", 0)])
-def test_the_age_of_a_time(created, seconds):
+def test_the_age_of_a_time_is_never_negative(created, seconds):
     assert SchedulerDiscovery(None, [], NOW).age(created) == seconds

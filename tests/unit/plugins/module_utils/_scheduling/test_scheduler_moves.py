@@ -35,7 +35,7 @@ def test_the_clusters_own_namespaces_are_refused(namespace):
 
 
 @pytest.mark.parametrize("namespace", ["default", "kubeflow", "openshiftish", "my-kube-system"])
-def test_other_namespaces_are_not(namespace):
+def test_other_namespaces_are_not_protected(namespace):
     assert not is_protected(namespace)
     assert refusal("Deployment", namespace) == ""
 
@@ -85,7 +85,7 @@ def test_a_move_writes_the_name_and_remembers_the_one_before():
     assert found["verify"] == found["rollouts"]
 
 
-def test_what_is_there_already_is_left():
+def test_a_workload_that_uses_the_scheduler_already_is_left_unchanged():
     one = workload(scheduler="second")
     assert plan(asked(one), [one], "second") == {"refused": [], "patches": [], "moved": [], "rollouts": [], "verify": [], "held": []}
 

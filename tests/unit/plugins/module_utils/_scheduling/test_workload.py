@@ -84,7 +84,7 @@ def test_other_programs_are_no_schedulers(command, args, image):
         ({"mountPath": "/etc/k/c"}, {"configMap": {"name": "m"}}, None),
     ],
 )
-def test_where_the_configuration_comes_from(mount, volume, expected):
+def test_the_config_map_of_the_configuration_is_found_by_its_mount(mount, volume, expected):
     spec = pod_spec(["kube-scheduler", "--config=/etc/k/c.yaml"], mount={"name": "v", **mount}, volume={"name": "v", **volume})
     assert find_command(spec).config_map == expected
 

@@ -62,7 +62,7 @@ def host(tmp_path, monkeypatch):
     return Host(tmp_path, monkeypatch)
 
 
-def test_the_result_of_a_change(host):
+def test_check_mode_predicts_the_result_of_a_change(host):
     file, completed = host.config_file(SECRET)
     host.running[tuple(ARGV)] = [7]
     options = {"content": SECRET, "flags": {"v": 4, "profiling": False}, "health_host": "10.0.0.1", "wait_timeout": 9}
@@ -119,7 +119,7 @@ def test_a_configuration_that_is_not_used_any_more_is_deleted(host):
     assert manifest.read(host.path.read_text(), "x").argv == ARGV
 
 
-def test_the_same_again_only_waits(host):
+def test_an_unchanged_configuration_is_only_waited_for(host):
     host.change(content=CONFIG)
     host.waits.clear()
     found = host.change(content=CONFIG)
@@ -158,7 +158,7 @@ def test_what_is_not_well_is_rolled_back(host):
     assert host.waits[1][4:] == ([],)
 
 
-def test_a_rollback_that_does_not_help(host):
+def test_a_rollback_that_does_not_help_is_reported(host):
     host.seen = ["0 processes run", "still nothing"]
     with pytest.raises(ClusterError, match=r"0 processes run\. It is not back yet either: still nothing\.$") as error:
         host.change(flags={"v": 4})
@@ -235,7 +235,7 @@ def test_a_process_that_is_older_than_its_configuration_is_restarted(host, monke
     assert file.stat().st_mtime < 3e9
 
 
-def test_a_process_that_cannot_be_ended(host, monkeypatch):
+def test_a_process_that_cannot_be_ended_is_an_error(host, monkeypatch):
     _file, _completed, argv = edited_in_its_place(host, "edited")
     host.running[tuple(argv)] = [7]
 
@@ -248,7 +248,7 @@ def test_a_process_that_cannot_be_ended(host, monkeypatch):
 
 
 @pytest.mark.parametrize("folder", ["", "below"])
-def test_configurations_in_the_folder_of_manifests(host, folder):
+def test_a_config_folder_inside_the_folder_of_manifests_is_rejected(host, folder):
     given = os.path.join(host.path.parent, folder)
     with pytest.raises(
         InputError, match=f"^config_folder is {given}, inside of {host.path.parent}, where kubelet takes every file for a pod"
@@ -275,7 +275,7 @@ def test_another_run_holds_the_lock(host, monkeypatch):
 
 
 @pytest.mark.parametrize("missing", ["file", "folder"])
-def test_a_manifest_that_does_not_exist(host, missing):
+def test_a_missing_manifest_is_an_error(host, missing):
     host.path.unlink()
     if missing == "folder":
         host.path.parent.rmdir()
@@ -317,7 +317,7 @@ def test_a_change_of_another_program_after_a_killed_run_is_used(host):
     assert (found["deleted_files"], host.state.exists(), "--v=3" in host.path.read_text()) == ([str(host.state)], False, True)
 
 
-def test_a_record_that_cannot_be_read(host):
+def test_a_record_that_cannot_be_read_is_an_error(host):
     host.state.mkdir()
     (host.state / "change.json").write_text("{}")
     with pytest.raises(InputError) as error:
@@ -367,7 +367,7 @@ def test_a_rollback_that_cannot_write_keeps_the_record(host, monkeypatch):
     assert (error.value.result["rolled_back"], (host.state / "change.json").exists()) == (False, True)
 
 
-def test_files_that_cannot_be_deleted(host, monkeypatch):
+def test_a_file_that_cannot_be_deleted_is_a_warning(host, monkeypatch):
     first, _text = host.config_file(SECRET)
     host.change(content=SECRET)
     unlink = os.unlink
@@ -384,7 +384,7 @@ def test_files_that_cannot_be_deleted(host, monkeypatch):
     ]
 
 
-def test_a_record_that_cannot_be_deleted(host, monkeypatch):
+def test_a_record_that_cannot_be_deleted_is_an_error(host, monkeypatch):
     unlink = os.unlink
 
     def denied(path, **more):

@@ -77,7 +77,7 @@ def processes(monkeypatch):
     return started, processes_are_silent
 
 
-def test_its_unit_starts_before_kubelet(host):
+def test_the_unit_of_the_guard_starts_before_kubelet(host):
     (host.state / "armed").touch()  # of the guard before
     name = f"osso-scheduler-guard-{rollback.digest(str(host.manifest))[:12]}.service"
     unit, link = host.units / name, host.units / "multi-user.target.wants" / name

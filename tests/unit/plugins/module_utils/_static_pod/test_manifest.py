@@ -48,7 +48,7 @@ def test_health_is_requested_on_this_host(flags, address):
     assert read(pod(*flags)).address == address
 
 
-def test_the_configurations_in_use_and_of_before():
+def test_a_manifest_names_its_present_and_former_configuration():
     noted = {BEFORE: json.dumps({"config": "/before.yaml", "v": "2"})}
     assert read(pod("--config=/now.yaml", annotations=noted)).configurations == {"/now.yaml", "/before.yaml"}
     assert read(pod("--config=/now.yaml", annotations={BEFORE: json.dumps({"config": None})})).configurations == {"/now.yaml"}
@@ -92,7 +92,7 @@ def test_another_configuration_replaces_the_first():
     assert json.loads(second.pod["metadata"]["annotations"][BEFORE]) == {"config": None}
 
 
-def test_a_container_with_only_arguments():
+def test_flags_are_changed_in_a_container_with_only_arguments():
     made = pod(args=["--v=2"])
     del made["spec"]["containers"][0]["command"]
     container = manifests.edited(read(made), None, {"v": "4", "x": "y"}).pod["spec"]["containers"][0]
@@ -123,13 +123,13 @@ OTHER = "manifest: /m.yaml holds no Pod with a container kube-scheduler: give th
         (pod(annotations={BEFORE: '{"a": null, "v": [null]}'}), NOTED),
     ],
 )
-def test_a_manifest_that_is_rejected(made, message):
+def test_a_malformed_manifest_is_rejected(made, message):
     with pytest.raises(InputError) as error:
         read(made)
     assert error.value.message == message
 
 
-def test_a_manifest_that_is_no_yaml():
+def test_a_manifest_that_is_no_yaml_is_an_error():
     with pytest.raises(InputError, match=r"^manifest: /m\.yaml is no YAML: .*\. Repair it first\.$"):
         manifests.read("a: [", "/m.yaml")
     assert manifests.read(TEXT, "/m.yaml") == (TEXT, POD)
@@ -158,7 +158,7 @@ def test_the_kubeconfig_of_the_flag_is_added_to_the_configuration():
         ),
     ],
 )
-def test_a_configuration_that_is_rejected(text, message):
+def test_a_configuration_without_a_kubeconfig_or_structure_is_rejected(text, message):
     with pytest.raises(InputError) as error:
         manifests.with_kubeconfig(text, None if "''" in text else "/k")
     assert error.value.message == message

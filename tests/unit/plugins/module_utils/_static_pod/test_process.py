@@ -84,13 +84,13 @@ def start():
         ({}, "ADDRESS answers 404"),
     ],
 )
-def test_the_health_of_a_scheduler(server, answers, seen):
+def test_the_health_of_a_scheduler_comes_from_its_health_endpoints(server, answers, seen):
     server.answers = answers
     host, port = server.server_address
     assert process._health((host, port)) == seen.replace("ADDRESS", f"{host}:{port}")
 
 
-def test_a_port_where_nothing_listens(server):
+def test_a_port_where_nothing_listens_is_reported(server):
     # It is nobody else's meanwhile.
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
@@ -144,7 +144,7 @@ def clock(monkeypatch):
     return found
 
 
-def test_one_that_is_replaced_or_not_well_meanwhile_starts_again(server, start, clock):
+def test_the_wait_restarts_if_the_process_is_replaced_or_unhealthy(server, start, clock):
     one, argv = start()
 
     def replace():
@@ -158,7 +158,7 @@ def test_one_that_is_replaced_or_not_well_meanwhile_starts_again(server, start, 
     assert clock.now - 1000 == pytest.approx(13.2, abs=0.3)
 
 
-def test_it_is_given_up_at_the_end_of_the_time(server, start, clock):
+def test_the_wait_for_a_process_ends_at_its_timeout(server, start, clock):
     _one, argv = start()
     assert process.await_one(argv, [], server.server_address, 4) == "it was not well for long enough"
     assert clock.now - 1000 == pytest.approx(4, abs=0.3)
@@ -190,7 +190,7 @@ def test_logs_of_starts_before_do_not_count(server, clock, tmp_path):
         (b" \n", ""),
     ],
 )
-def test_the_last_line_of_the_youngest_log(tmp_path, content, words):
+def test_the_last_line_of_the_youngest_log_is_read(tmp_path, content, words):
     for name, text, at in (("0.log", b"older", 100), ("1.log", content, 300), ("2.log", b"older, too", 200)):
         (tmp_path / name).write_bytes(text)
         os.utime(tmp_path / name, (at, at))

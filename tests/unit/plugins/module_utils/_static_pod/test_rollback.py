@@ -68,7 +68,7 @@ def test_a_record_is_read_as_it_was_written(path):
         (json.dumps(change("/other")._asdict()), "^it is about /other$"),
     ],
 )
-def test_a_record_of_something_else(path, text, why):
+def test_an_invalid_record_is_an_error(path, text, why):
     rollback.record(change(path))
     (path.parents[1] / ".osso-kube-scheduler.yaml/change.json").write_text(text)
     with pytest.raises(ValueError, match=why):
@@ -116,7 +116,7 @@ def test_an_interrupted_write_leaves_nothing(path, monkeypatch):
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
-def test_the_text_of_a_file_that_does_not_exist(path):
+def test_a_file_that_does_not_exist_has_no_text(path):
     assert rollback.content_if_any(None) is None
     assert rollback.content_if_any(f"{path}x") is None
     assert rollback.content_if_any(f"{path}/x") is None
@@ -126,7 +126,7 @@ def test_the_text_of_a_file_that_does_not_exist(path):
 
 
 @pytest.mark.parametrize("seconds", [0, 0.01, None])
-def test_only_one_holds_the_lock(path, seconds):
+def test_only_one_process_can_have_the_lock(path, seconds):
     with rollback.locked(str(path), seconds):
         handle = os.open(path.parents[1], os.O_RDONLY)
         with pytest.raises(BlockingIOError):
@@ -147,7 +147,7 @@ def test_a_lock_that_becomes_free_is_taken_before_the_time_is_over(path, monkeyp
 
 
 @pytest.mark.parametrize("text", [None, "of another program"])
-def test_changes_of_others_stay(path, config, text):
+def test_a_rollback_keeps_the_changes_of_others(path, config, text):
     made = change(path, config=str(config), config_after=rollback.digest("served"), found="before", folders=[str(config.parent)])
     path.unlink() if text is None else path.write_text(text)
     assert rollback.restore(made) == (False, [])
@@ -177,7 +177,7 @@ def test_manifest_and_configurations_are_restored(path, config):
         ({"found": ""}, True),
     ],
 )
-def test_when_the_configuration_of_before_is_restored(path, config, more, restored):
+def test_the_former_configuration_is_restored_only_over_our_own_text(path, config, more, restored):
     made = change(path, **{"config": str(config), "config_after": rollback.digest("served"), "found": "before", **more})
     assert rollback.restore_configuration(made) is restored
     assert config.read_text() == (made.found if restored else "served")
@@ -219,7 +219,7 @@ def test_a_process_that_ran_with_the_new_text_has_to_end(path, config, program, 
     rollback.end([process.pid] if ends else [])  # it has ended already
 
 
-def test_files_that_are_no_longer_used(tmp_path):
+def test_only_our_own_unused_files_are_found(tmp_path):
     one, other = tmp_path / "a[1]", tmp_path / "b"
     one.mkdir()
     other.mkdir()

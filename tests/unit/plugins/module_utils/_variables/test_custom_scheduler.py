@@ -114,7 +114,7 @@ def test_names_follow_from_name_and_namespace():
     assert item["probes"] == probes(10260)
 
 
-def test_what_is_given_is_kept():
+def test_given_values_replace_the_defaults():
     given = {
         "config_map": "c",
         "service_account": "sa",
@@ -204,7 +204,7 @@ def test_schedulers_share_no_objects():
     assert found == [f"custom_schedulers: {name} is s for 2 schedulers: give each its own." for name in names[2:]]
 
 
-def test_two_items_that_are_one_scheduler():
+def test_two_items_for_one_scheduler_are_an_error():
     (error,) = complete([{"image": IMAGE}, {"image": IMAGE, "namespace": "other"}, {"image": IMAGE}])["errors"]
     assert error == (
         "custom_schedulers[0], custom_schedulers[2]: kube-system/custom-scheduler is listed 2 times: give each scheduler of a namespace its own name."
@@ -225,7 +225,7 @@ def test_scheduler_names_are_used_once_and_default_scheduler_only_with_permissio
     assert complete(given, [["default-scheduler"], ["x"]])["errors"] == []
 
 
-def test_values_for_the_templates():
+def test_the_templates_get_every_value_of_a_scheduler():
     item = only(
         name="batch",
         pull_secrets=["p"],
@@ -304,6 +304,6 @@ def test_the_program_is_where_the_image_has_it(plugins, command, expected):
     assert made["rollout"]["overrides"]["command"] == expected
 
 
-def test_arguments_and_affinity_that_are_given():
+def test_given_arguments_and_affinity_reach_the_deployment():
     made = operand(only(args=["--config=/x"], affinity={"nodeAffinity": {}}), CHECKED)
     assert (made["shape"]["args"], made["rollout"]["overrides"]["affinity"]) == (["--config=/x"], {"nodeAffinity": {}})

@@ -30,7 +30,7 @@ def test_operators_that_watch_a_common_namespace_are_rivals(other, watched, is_r
     assert rivals([other], "one", watched) == ([other] if is_rival else [])
 
 
-def test_the_operator_itself_is_whose_it_is():
+def test_an_operator_of_the_same_variant_is_not_its_own_rival():
     theirs = operator("one")
     assert rivals([theirs], "one", ["one"], "upstream") == []
     assert rivals([operator("one", variant="osso")], "one", ["one"], "upstream") != []

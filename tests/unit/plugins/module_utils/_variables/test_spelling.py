@@ -50,7 +50,7 @@ def test_every_variable_is_known():
         ("secondary_scheduler_colour", None),
     ],
 )
-def test_what_is_meant_is_named(name, meant):
+def test_the_warning_names_the_variable_that_is_meant(name, meant):
     (said,) = warnings([name])
     assert said.startswith(f"{name} is not a variable of osso.scheduler and is ignored; ")
     assert said.endswith(f"did you mean {meant}?" if meant else "lists all.")

@@ -79,7 +79,7 @@ def test_what_an_item_has_instead_is_named():
     assert error.endswith("It has none of these.")
 
 
-def test_two_items_with_one_scheduler_name():
+def test_two_items_with_one_scheduler_name_are_an_error():
     """Of those that are present."""
     given = [{"name": "gone", "state": "absent"}, {**GOOD, "name": "a"}, {**GOOD, "name": "b"}, {**GOOD, "name": "c"}]
     place = "secondary_schedulers[1], secondary_schedulers[3]: the schedulerName x is in the profiles of "
@@ -120,7 +120,7 @@ def test_a_misspelt_annotation_is_a_warning():
     assert (found["errors"], found["warnings"]) == ([], [f"secondary_schedulers[0]: annotations has {said}"])
 
 
-def test_what_the_upstream_operator_cannot_honour():
+def test_fields_that_the_upstream_operator_ignores_are_errors():
     item = {**GOOD, "name": "b", "namespace": "c", "overrides": {"replicas": 2}, "annotations": {"osso.scheduler/adopt": "true", "x": "y"}}
     said = ["name is b, but", "namespace is c, but", "overrides has replicas, but", "annotations has osso.scheduler/adopt, which"]
     check([GOOD], [], variant="upstream")
@@ -224,7 +224,7 @@ def test_a_removal_spares_schedulers_of_others():
         (None, "bool", None),
     ],
 )
-def test_a_text_gets_its_type(value, wanted, result):
+def test_a_text_is_converted_to_the_type_of_its_option(value, wanted, result):
     found = typed_values.typed(value, wanted)
     assert (found, type(found)) == (result, type(result))
 
@@ -288,7 +288,7 @@ def test_a_list_or_dict_that_is_a_text_is_an_error(role, name):
         ("secondary_scheduler", {"secondary_schedulers": [{}, {"imag": "x"}]}, "secondary_schedulers[1].imag is unknown: did you mean image? Known"),
     ],
 )  # fmt: skip
-def test_values_that_ansible_would_pass_on(role, values, error):
+def test_values_of_a_wrong_type_are_errors(role, values, error):
     (found,) = typed_values.errors(options(role), values)
     assert found.startswith(error)
 
@@ -320,7 +320,7 @@ FILLED = {"text": "${LOAD_WATCHER_URL} ${PROM_URL} ${PROM_TOKEN}", "url": "", "h
         ({**FILLED, "text": ""}, []),
     ],
 )  # fmt: skip
-def test_placeholders_that_the_upstream_operator_does_not_fill(upstream, errors):
+def test_placeholders_that_the_upstream_operator_does_not_fill_are_errors(upstream, errors):
     check([GOOD], errors, variant="upstream", upstream=upstream)
 
 
@@ -362,7 +362,7 @@ PUBLISH = {
         ({"publish_bundle_image": "b@sha256:0"}, ["skopeo", "buildah"], ["opm cannot be run on here, "]),
     ],
 )
-def test_programs_that_publishing_runs(given, there, missing):
+def test_missing_programs_for_publishing_are_named(given, there, missing):
     programs = [{"item": name, "rc": 0 if name in there else 2} for name in ("skopeo", "buildah", "podman", "opm")]
     found = publish.complete({**PUBLISH, **given}, {"host": "here", "programs": programs})["errors"]
     assert [error.startswith(start) for error, start in zip(found, missing, strict=True)] == [True] * len(missing)
@@ -454,7 +454,7 @@ def test_malformed_namespaces_of_playbooks_are_errors(name):
         ({"preview_timeout": [1]}, ["preview_timeout is [1]: set a number."]),
     ],
 )
-def test_variables_that_playbooks_read_themselves(values, expected):
+def test_variables_of_the_playbooks_are_validated(values, expected):
     assert playbooks.errors(values) == expected
 
 
@@ -488,7 +488,7 @@ SERVED = ["ImageDigestMirrorSet", "ImageContentSourcePolicy"]
         ),
     ],
 )
-def test_variables_of_the_role_mirror(given, served, kind, errors):
+def test_variables_of_the_role_mirror_are_validated(given, served, kind, errors):
     found = mirror.complete({**MIRROR, **given}, {"served": served})
     assert found["kind"] == kind
     assert [error.startswith(start) for error, start in zip(found["errors"], errors, strict=True)] == [True] * len(errors)
@@ -510,7 +510,7 @@ def test_variables_of_the_role_mirror(given, served, kind, errors):
         ({"publish_bundle_image": "b:1", "publish_method": "manifests"}, ["publish_bundle_image is for OLM: "]),
     ],
 )
-def test_variables_of_the_role_publish(given, errors):
+def test_variables_of_the_role_publish_are_validated(given, errors):
     found = publish.complete({**PUBLISH, **given}, {})["errors"]
     assert [error.startswith(start) for error, start in zip(found, errors, strict=True)] == [True] * len(errors)
 
@@ -548,7 +548,7 @@ UNMANAGED = {"operator_managed": False, "i_understand_unmanaged_operator": True}
         ),
     ],
 )
-def test_variables_of_the_role_default_scheduler(given, errors):
+def test_variables_of_the_role_default_scheduler_are_validated(given, errors):
     values = {f"default_scheduler_{name}": value for name, value in given.items()}
     found = default_scheduler.complete(values, ["refused"])["errors"]
     assert [error.startswith(start) for error, start in zip(found, ["refused", *errors], strict=True)] == [True] * (1 + len(errors))
@@ -608,7 +608,7 @@ UPSTREAM = {"operator_variant": "upstream", "operator_namespace": UPSTREAM_NAMES
         ({"operator_watch_namespaces": ["*"]}, {"operators": [{**OURS, "namespace": "b"}]}, ["The operator b/x already watches a. "]),
     ],
 )
-def test_what_the_operator_cannot_do_on_a_cluster(given, facts, starts):
+def test_variables_that_the_cluster_cannot_satisfy_are_errors(given, facts, starts):
     errors = decide(given, **facts)["errors"]
     assert [error.startswith(start) for error, start in zip(errors, starts, strict=True)] == [True] * len(starts), errors
 
