@@ -437,7 +437,7 @@ def test_no_token_of_a_configuration_is_told(shape, text, key, secret, before, c
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_secrets_of_that_test_are_in_its_logs(shape):
-    """... so that it would see one."""
+    """Otherwise that test could not fail."""
     assert "secret-of-the-test" in as_kubelet_takes_it(SHAPES[shape](as_yaml(configuration("token", "secret-of-the-test"))))
 
 

@@ -61,7 +61,7 @@ def failure(monkeypatch, grown) -> ClusterError:
 
 
 def test_the_end_of_a_log_is_told_without_credentials(monkeypatch):
-    """... and what stays in the cluster is named."""
+    """The message also names what stays in the cluster."""
     message = failure(monkeypatch, "cannot use token: pl4nted").message
     assert "its log since then ends with: cannot use token: ********" in message
     assert "pl4nted" not in message

@@ -213,7 +213,7 @@ def test_the_summary_of_one_cluster_names_scheduler_and_probe(known, options, li
 
 
 def test_the_summary_names_other_schedulers_of_the_same_name():
-    """... whose existence only the cluster knows"""
+    """The inventory does not contain them: only the cluster knows them."""
     message = "Deployment a/b and SecondaryScheduler c/d place the same pods"
     probe = {"item": "batch", "node": "n", "seconds": 1, "conflicts": [{"scheduler_name": "batch", "schedulers": [], "message": message}]}
     (_available, conflict, _next) = summary({}, [ITEM], [VERDICT], [probe])

@@ -46,7 +46,7 @@ def test_a_credential_that_is_seen_last_is_masked_in_what_came_first():
 
 
 def test_masking_keeps_json_its_keys_and_its_numbers():
-    """... and keeps its keys and numbers, whatever has the name of a credential elsewhere."""
+    """This includes keys that are names of credentials elsewhere."""
     masking = Masking()
     masking.remember("enabled")
     masking.remember("3600")

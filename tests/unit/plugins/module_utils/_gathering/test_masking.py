@@ -161,7 +161,7 @@ def test_numbers_under_the_name_of_a_credential_are_masked():
 
 
 def test_references_to_secrets_are_not_masked():
-    """And nothing of it is masked elsewhere, as it would be if it were taken for a credential."""
+    """If the name were taken for a credential, it would be masked elsewhere, too."""
     masking = Masking()
     reference = {"name": "prometheus", "key": "token"}
     spec = {

@@ -166,7 +166,7 @@ LAUGHS = "a: &a [x, x]\n" + "".join(f"{chr(98 + n)}: &{chr(98 + n)} [*{chr(97 + 
     ],
 )
 def test_what_is_no_configuration_is_a_finding(odd):
-    """... and shows no credential."""
+    """The finding shows no credential."""
     text = f"kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/v1\ntoken: planted\n{odd}\n"
     for broken in (odd, text, odd + text):
         found = validated(broken)
@@ -200,7 +200,7 @@ def test_a_credential_that_the_reader_passes_over_is_not_shown(text):
     "plugins", ['a: !!int ""', "[" * 100_000, '{"base": 1}', '{"extra": 5}', '{"extra": [{}]}', '{"extra": {"a": 1}}', "- a"]
 )
 def test_invalid_descriptions_of_plugins_make_the_target_unknown(plugins):
-    """... as an annotation can hold them."""
+    """An annotation can contain them."""
     assert validated(LAUGHS, plugins=plugins).target.unknown
 
 

@@ -39,7 +39,7 @@ def test_values_of_other_fields_are_not_masked(name):
 
 
 def test_numbers_are_credentials_too():
-    """... but not what only switches something, nor the place of one that is filled in later."""
+    """No credentials: booleans, and placeholders that are filled in later."""
     text = "a: {password: 12345678, token: true, apiKey: null, keyData: '${PROM_TOKEN}'}\n"
     assert masked(text, "") == ("a:\n  password: '********'\n  token: true\n  apiKey: null\n  keyData: ${PROM_TOKEN}\n", "")
 
@@ -53,7 +53,7 @@ def test_malformed_times_and_numbers_do_not_stop_masking(value):
 @pytest.mark.parametrize("name", CREDENTIALS)
 @pytest.mark.parametrize("value", ["planted-{}", {"a": "planted-{}"}, ["planted-{}"], [{"a": "planted-{}"}]])
 def test_credentials_are_hidden_in_differences(name, value):
-    """... of the arguments of a plugin, whatever they are made of."""
+    """They are arguments of a plugin, of any type."""
 
     def result(number):
         args = json.loads(json.dumps({name: value, "plain": "{}"}).replace("{}", str(number)))

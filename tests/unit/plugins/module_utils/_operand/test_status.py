@@ -253,7 +253,7 @@ def test_next_look_is_as_far_away_as_the_last_change(seconds, again):
 
 
 def test_a_resource_is_checked_about_once_a_minute_over_a_year():
-    """... at what stays as it is: some in the first minute, one in each later one."""
+    """Of a resource that stays as it is: some checks in the first minute, one in each later minute."""
     age, looks = 0, 0
     while age < 365 * 86400:
         age, looks = age + backoff(age), looks + 1
@@ -263,7 +263,7 @@ def test_a_resource_is_checked_about_once_a_minute_over_a_year():
 
 @pytest.mark.parametrize("resources", [1, 2, 10, 50, 120, 1000])
 def test_looks_at_many_never_take_more_than_a_fifth_of_a_processor(resources):
-    """... as far as the operator's own look at each, every ten minutes, leaves it."""
+    """The operator's own reconcile of each, every ten minutes, comes in addition."""
     second_of_cpu = 1
     settled = backoff(10**6, resources=resources)
     assert resources * second_of_cpu / settled <= max(0.2, resources * second_of_cpu / 600)

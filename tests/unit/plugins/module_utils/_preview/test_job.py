@@ -27,7 +27,7 @@ ANSWER = {"result": {"msg": random.Random(1).randbytes(30_000).hex()}}
 
 
 def test_an_answer_in_several_lines_is_read_from_a_log():
-    """Of several lines, among others, in any order."""
+    """The lines are in any order, among others."""
     lines = list(in_pod.written(ANSWER))
     assert len(lines) > 3
     assert max(map(len, lines)) < 10_000
@@ -307,7 +307,7 @@ def test_a_lasting_rejection_of_the_pod_is_an_error(monkeypatch, why):
 
 
 def test_a_rejection_that_ends_by_itself_is_waited_for(monkeypatch):
-    """In a new namespace."""
+    """An API server rejects pods of a new namespace until that has its ServiceAccount."""
     cluster = Cluster(monkeypatch, [warning("NAME-abcde", 'is forbidden: serviceaccount "default" not found')], namespace=HERE, log=WHOLE)
 
     def look(sentence):

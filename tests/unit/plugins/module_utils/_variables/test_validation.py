@@ -80,7 +80,7 @@ def test_what_an_item_has_instead_is_named():
 
 
 def test_two_items_with_one_scheduler_name_are_an_error():
-    """Of those that are present."""
+    """Absent items do not count."""
     given = [{"name": "gone", "state": "absent"}, {**GOOD, "name": "a"}, {**GOOD, "name": "b"}, {**GOOD, "name": "c"}]
     place = "secondary_schedulers[1], secondary_schedulers[3]: the schedulerName x is in the profiles of "
     check(given, [place], names=[["x", "y"], ["z"], ["x"]])
@@ -248,7 +248,7 @@ LISTS_AND_DICTS = [
 
 @pytest.mark.parametrize(("role", "name"), LISTS_AND_DICTS)
 def test_a_list_or_dict_that_is_a_text_is_an_error(role, name):
-    """Of every role: Ansible accepts such a text, and a role would read its characters."""
+    """In every role: Ansible accepts such a text, and a role would read its characters."""
     about = options(role)
     for text in ("a,b", "a=b", "[]", ""):
         (error,) = typed_values.errors(about, {name: text})
@@ -379,7 +379,7 @@ NUMBERS = [
 
 @pytest.mark.parametrize(("role", "name"), NUMBERS)
 def test_a_negative_number_is_an_error(role, name):
-    """Of every role: modules reject it, after others have written."""
+    """In every role: a module would reject it only after others have written."""
     about = options(role)
     least = -1 if name.endswith("_revision_limit") else 0
     for value in (least - 1, str(least - 1)):
@@ -397,7 +397,7 @@ def test_the_window_of_rates_is_a_duration_of_prometheus(window, usable):
 
 
 def test_the_default_schedulers_name_is_refused_as_the_operator_does():
-    """... before the resource is written"""
+    """The refusal comes before the resource is written."""
     allowed = {"annotations": {"osso.scheduler/allow-default-scheduler": "true"}}
     names = [["batch"], ["default-scheduler"]]
     first = "secondary_schedulers[1]: openshift-secondary-scheduler-operator/b has a profile with the schedulerName default-scheduler"
