@@ -59,7 +59,7 @@ def patch(kubectl, namespace):
     return run
 
 
-def test_what_others_add_is_removed_by_one_change_of_the_template(apply, patch, live, namespace):
+def test_additions_of_others_are_removed_by_one_change_of_the_pod_template(apply, patch, live, namespace):
     wanted = workload(namespace)
 
     def run(**options):
@@ -92,7 +92,7 @@ def test_what_others_add_is_removed_by_one_change_of_the_template(apply, patch, 
     assert again.result["additions"] == []
 
 
-def test_an_own_field_that_is_removed_is_no_addition_of_others(apply, live, namespace):
+def test_an_own_field_that_leaves_the_manifest_is_not_an_addition_of_others(apply, live, namespace):
     terms = [{"weight": 1, "podAffinityTerm": {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "app"}}}}]
     apply(
         workload(namespace, affinity={"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}}), revert_additions=True
@@ -108,7 +108,7 @@ def version_at_rest(live) -> str:
     return eventually(lambda: has_served(found := live()) and found["metadata"]["resourceVersion"])
 
 
-def test_what_returns_at_once_is_reported_and_left(apply, patch, live, namespace):
+def test_an_addition_that_returns_at_once_is_reported_and_left_in_place(apply, patch, live, namespace):
     def run(manifest):
         return apply(manifest, revert_additions=True)
 
@@ -188,7 +188,7 @@ def test_a_mutating_admission_policy_is_not_fought(policy, apply, live, namespac
 
 
 @pytest.mark.parametrize("policy", [REPLACING], indirect=True)
-def test_what_a_mutating_admission_policy_replaces_is_reported(policy, apply, live, namespace):
+def test_a_field_that_a_mutating_admission_policy_replaces_is_reported(policy, apply, live, namespace):
     wanted = workload(namespace)
     wanted["spec"]["template"]["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "1000m"}}
     first = apply(wanted, revert_additions=True)
@@ -208,7 +208,7 @@ def test_what_a_mutating_admission_policy_replaces_is_reported(policy, apply, li
     assert live()["metadata"]["resourceVersion"] == version, "nothing is stored again"
 
 
-def test_after_a_while_a_field_is_removed_again(apply, patch, live, namespace):
+def test_a_field_that_was_left_in_place_is_removed_again_after_a_while(apply, patch, live, namespace):
     """so a person's edit of next week is no reason to give up"""
     from ansible_collections.osso.scheduler.plugins.module_utils._cluster.additions import AT_ONCE, evaluate
 

@@ -199,7 +199,7 @@ def test_a_changed_config_map_is_put_back_or_ends_the_run(secondary, kubectl, na
     assert secondary().changed == []
 
 
-def test_a_config_map_made_by_hand_is_not_the_role_s(secondary, kubectl, namespace, audit):
+def test_a_config_map_made_by_hand_belongs_to_the_role_only_after_adoption(secondary, kubectl, namespace, audit):
     kubectl("create", "configmap", CONFIG_MAP, f"--namespace={namespace}", "--from-literal=config.yaml=by hand")
     with audit:
         (failure,) = secondary(succeed=False).failures

@@ -72,7 +72,7 @@ class TestLifeCycle:
         assert versions(kubectl, second.result) == before
         assert second.result["counts"]["unchanged"] == len(manifests) + 1
 
-    def test_the_server_sees_no_write_either(self, apply, audit, namespace, cluster_scoped):
+    def test_the_api_server_receives_no_write_from_a_second_run(self, apply, audit, namespace, cluster_scoped):
         def ours(requests):
             return [one for one in requests if namespace in (one.namespace, one.name)]
 
@@ -100,7 +100,7 @@ class TestLifeCycle:
         assert run.actions() == {"ConfigMap settings": "updated"}
         assert not kubectl.json("get", "configmap", "settings", f"--namespace={namespace}").get("data")
 
-    def test_characters_outside_the_basic_multilingual_plane(self, apply, kubectl, namespace):
+    def test_characters_outside_the_basic_multilingual_plane_are_applied_unchanged(self, apply, kubectl, namespace):
         # Among them the line breaks of YAML that JSON does not have, and what YAML does not allow
         odd = "x \x7f \x85 \x9f \u2028 \u2029 \ufeff \ufffe ü\n\ty"
         manifest = config_map(namespace, a="# 😀 \U0010fffd", b=odd)
@@ -131,7 +131,7 @@ class TestLifeCycle:
             assert run.actions() == {"ConfigMap settings": "updated"}
             assert kubectl.json("get", "configmap", "settings", f"--namespace={namespace}")["data"] == {"a": "1", "b": "2"}
 
-    def test_only_the_managers_of_a_field_changed(self, apply, kubectl, namespace):
+    def test_a_field_with_the_right_value_but_another_manager_becomes_managed_again(self, apply, kubectl, namespace):
         apply(config_map(namespace, a="1"))
         for value in ("2", "1"):
             patch = json.dumps({"data": {"a": value}})
@@ -151,7 +151,7 @@ class TestLifeCycle:
         assert apply(config_map(namespace, a="1")).actions() == {"ConfigMap settings": "updated"}
         assert apply(config_map(namespace, a="1")).actions() == {"ConfigMap settings": "unchanged"}
 
-    def test_a_wish_that_cannot_be_told_from_the_object_costs_a_request_but_is_no_change(self, apply, namespace):
+    def test_a_field_that_the_server_fills_with_defaults_costs_a_write_but_is_no_change(self, apply, namespace):
         odd = deployment(namespace, replicas=0)
         # The server fills it with defaults, which looks like a wish to remove them
         odd["spec"]["strategy"] = {}
@@ -230,7 +230,7 @@ class TestLifeCycle:
 
 
 class TestCheckMode:
-    def test_on_a_cluster_that_has_neither_namespace_nor_kind(self, apply, kubectl, namespace, group, new):
+    def test_check_mode_predicts_objects_of_namespaces_and_kinds_that_the_set_creates(self, apply, kubectl, namespace, group, new):
         manifests = [
             thing(group, new),
             config_map(new, a="1"),
@@ -256,7 +256,7 @@ class TestCheckMode:
         assert real.actions() == predicted.actions()
         apply(manifests, state="absent", **{key: options[key] for key in ("set_name", "set_namespace")})
 
-    def test_what_nothing_in_the_set_creates_is_predicted_with_a_warning(self, apply, namespace):
+    def test_a_namespace_or_kind_that_nothing_in_the_set_creates_causes_a_warning(self, apply, namespace):
         manifests = [
             config_map("nowhere", "one"),
             config_map("nowhere", "two"),
@@ -279,7 +279,7 @@ class TestCheckMode:
         run = apply(thing(group, namespace, spec={"sise": 1}), check=True, succeed=False)
         assert "spec.sise" in run.message
 
-    def test_the_diff_is_what_a_run_then_does(self, apply, namespace, group):
+    def test_the_diff_in_check_mode_equals_the_diff_of_the_real_run(self, apply, namespace, group):
         apply([things(group), thing(group, namespace), config_map(namespace, a="1", b="2")])
         manifests = [thing(group, namespace, spec={"size": 2}), config_map(namespace, a="1", b="3")]
         predicted = apply(manifests, check=True, diff=True)
@@ -291,7 +291,7 @@ class TestCheckMode:
         assert "managedFields" not in after["metadata"]
         assert apply(manifests, diff=True).result["diff"] == []
 
-    def test_a_role_and_its_binding_can_be_checked_by_who_may_not_bind_everything(self, kubectl, namespace):
+    def test_a_user_who_may_not_bind_every_role_can_check_a_role_and_its_binding(self, kubectl, namespace):
         from support.access import service_account
 
         rbac = "rbac.authorization.k8s.io"
@@ -329,7 +329,7 @@ class TestSecrets:
         assert SECRET not in output
         assert base64.b64encode(SECRET.encode()).decode() not in output
 
-    def test_values_show_neither_in_result_nor_in_diff(self, apply, kubectl, namespace):
+    def test_secret_values_appear_neither_in_the_result_nor_in_the_diff(self, apply, kubectl, namespace):
         for value, action in ((SECRET, "created"), (SECRET + "!", "updated"), (SECRET, "updated"), (SECRET, "unchanged")):
             for check in (True, False):
                 run = apply(self.secret(namespace, value), diff=True, check=check)
@@ -343,7 +343,7 @@ class TestSecrets:
         assert base64.b64decode(encoded).decode() == SECRET
         self.assert_hidden(apply(self.secret(namespace), state="absent", diff=True).output)
 
-    def test_values_do_not_show_in_errors(self, apply, namespace):
+    def test_secret_values_do_not_appear_in_errors(self, apply, namespace):
         odd = self.secret(namespace)
         odd["type"] = "kubernetes.io/dockerconfigjson"
         odd["stringData"] = {".dockerconfigjson": SECRET}
@@ -354,7 +354,7 @@ class TestSecrets:
         number["stringData"]["password"] = [SECRET]
         self.assert_hidden(apply(number, succeed=False).output)
 
-    def test_values_show_neither_at_full_verbosity_nor_in_the_system_log(self, play, kubeconfig, namespace, tmp_path):
+    def test_secret_values_appear_neither_at_full_verbosity_nor_in_the_system_log(self, play, kubeconfig, namespace, tmp_path):
         log = Path("/dev/log")
         if log.exists():
             pytest.skip("/dev/log is in use on this machine, so that the test cannot listen there")
@@ -398,7 +398,7 @@ class TestSecrets:
 
 
 class TestSets:
-    def test_what_left_the_set_is_pruned_and_nothing_else(self, apply, kubectl, namespace):
+    def test_only_objects_that_left_the_set_are_pruned(self, apply, kubectl, namespace):
         def run(*names, **options):
             manifests = [config_map(namespace, name) for name in names]
             return apply(manifests, set_name="mine", set_namespace=namespace, **options)
@@ -475,8 +475,8 @@ class TestSets:
             kubectl("delete", "clusterrole", f"{namespace}:copy")
         assert names() == set()
 
-    def test_an_interrupted_run_forgets_nothing(self, apply, kubectl, namespace, new):
-        """and what it created is the set's"""
+    def test_objects_of_an_interrupted_run_belong_to_the_set(self, apply, kubectl, namespace, new):
+        """What the interrupted run created is deleted with the set."""
 
         def run(*manifests, **options):
             return apply([own_namespace, *manifests], set_name="mine", set_namespace=namespace, **options)
@@ -566,7 +566,7 @@ class TestSets:
         changed["spec"]["names"]["shortNames"] = ["ours"]
         assert apply([changed], **options).actions()[f"CustomResourceDefinition things.{group}"] == "updated"
 
-    def test_a_kind_goes_over_to_another_way_of_installation_and_back(self, apply, kubectl, namespace, group):
+    def test_a_kind_moves_to_another_way_of_installation_and_back(self, apply, kubectl, namespace, group):
         """Its objects stay: nothing of the definition but the set's label is touched."""
         name = f"things.{group}"
         options = {"set_name": "mine", "set_namespace": namespace, "prune": True}

@@ -61,7 +61,7 @@ class TestRefusals:
         assert ".spec.replicsa: field not declared in schema" in fails(typo)
         assert ".data.a: expected string, got 5" in fails(config_map(namespace, a=5))
 
-    def test_an_admission_policy_s_own_words_are_told(self, fails, kubectl, namespace):
+    def test_the_message_of_an_admission_policy_is_reported(self, fails, kubectl, namespace):
         about = {"name": namespace}
         rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
         matching = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}, "resourceRules": [rule]}
@@ -89,7 +89,7 @@ class TestRefusals:
         finally:
             kubectl("delete", "validatingadmissionpolicy,validatingadmissionpolicybinding", namespace)
 
-    def test_what_was_done_before_the_failure_is_told(self, apply, kubectl, namespace):
+    def test_the_changes_before_a_failure_are_reported(self, apply, kubectl, namespace):
         """In a namespace that does not exist yet, nothing can be validated before it is written"""
         new = f"{namespace}-new"
         own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": new}}
@@ -134,7 +134,7 @@ class TestRefusals:
             assert message.startswith(f"ConfigMap {namespace}/settings: could not delete it: ")
             assert "verb delete" in message
 
-    def test_granting_more_than_one_has(self, fails, kubectl, namespace):
+    def test_a_user_who_grants_more_than_he_may_learns_which_verbs_are_needed(self, fails, kubectl, namespace):
         rbac = "rbac.authorization.k8s.io"
         may = {"apiGroups": [rbac], "resources": ["roles"], "verbs": ["get", "patch", "create"]}
         role = {
@@ -148,7 +148,7 @@ class TestRefusals:
         assert message.startswith(f"Role {namespace}/greedy: could not apply it: ")
         assert "must have its permissions, or the verbs escalate and bind" in message
 
-    def test_what_the_cluster_does_not_know(self, fails, namespace):
+    def test_an_unknown_kind_and_a_missing_namespace_are_reported(self, fails, namespace):
         unknown = {"apiVersion": "unknown.example.com/v1", "kind": "Nothing", "metadata": {"name": "a", "namespace": namespace}}
         manifests = [config_map(namespace), unknown]
         assert fails(manifests).startswith(f"Nothing {namespace}/a: the API server does not serve unknown.example.com/v1 Nothing.")
@@ -158,14 +158,14 @@ class TestRefusals:
             "manifests or create it first"
         )
 
-    def test_a_namespace_too_many_or_missing(self, fails, namespace):
+    def test_a_superfluous_or_missing_namespace_is_reported(self, fails, namespace):
         role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "a", "namespace": "b"}}
         assert "ClusterRole objects are cluster-scoped; remove it" in fails(role)
         nowhere = config_map(namespace)
         del nowhere["metadata"]["namespace"]
         assert "ConfigMap settings: metadata.namespace is missing" in fails(nowhere)
 
-    def test_a_namespace_that_is_going_away(self, apply, fails, kubectl, namespace):
+    def test_a_namespace_that_is_being_deleted_is_reported(self, apply, fails, kubectl, namespace):
         held = config_map(namespace, "held")
         held["metadata"]["finalizers"] = ["example.com/hold"]
         kubectl.apply(held)
@@ -219,12 +219,12 @@ class TestInput:
             ({"wait_timeout": -1}, "wait_timeout is -1"),
         ],
     )
-    def test_options_that_cannot_be_meant(self, fails, options, words):
+    def test_contradictory_options_are_rejected(self, fails, options, words):
         manifests = None if options in ({}, {"state": "absent"}) else config_map("default", "never")
         assert words in fails(manifests, **options)
 
     @pytest.mark.parametrize("data", [{}, {"objects": "nonsense"}])
-    def test_an_inventory_that_someone_broke(self, fails, kubectl, namespace, data):
+    def test_an_inventory_with_invalid_contents_is_reported(self, fails, kubectl, namespace, data):
         kubectl.apply(config_map(namespace, "osso-set-mine", **data))
         message = fails(config_map(namespace), set_name="mine", set_namespace=namespace)
         assert message.startswith(f"ConfigMap {namespace}/osso-set-mine does not hold the inventory of a set")
@@ -247,7 +247,7 @@ def proxy(kubectl):
 
 
 class TestConnection:
-    def test_a_server_that_goes_away_for_10_s_during_the_run(self, apply, kubectl, api_server, proxy, namespace):
+    def test_a_run_survives_an_outage_of_the_api_server_of_10_s(self, apply, kubectl, api_server, proxy, namespace):
         manifests = [config_map(namespace, f"number-{number}") for number in range(200)]
         cut = threading.Thread(target=self.cut_when_it_writes, args=[api_server, proxy, namespace])
         cut.start()
@@ -269,7 +269,7 @@ class TestConnection:
         found = json.loads(api_server.get(f"/api/v1/namespaces/{namespace}/configmaps"))["items"]
         return sum("number-" in item["metadata"]["name"] for item in found)
 
-    def test_a_server_that_stays_away(self, apply, kubectl, proxy, namespace):
+    def test_an_api_server_that_stays_unreachable_is_reported_after_retry_seconds(self, apply, kubectl, proxy, namespace):
         config = through(kubectl, proxy.port)
         proxy.cut(60)
         run = apply(config_map(namespace), kubeconfig=config, retry_seconds=3, succeed=False)
@@ -304,7 +304,7 @@ class TestConnection:
         assert run.actions() == {"Thing one": "unchanged"}
         assert 6 < took < 50
 
-    def test_a_certificate_that_nobody_known_signed(self, fails, kubectl, proxy, tmp_path):
+    def test_a_certificate_from_an_unknown_ca_is_an_error_without_retries(self, fails, kubectl, proxy, tmp_path):
         config = through(kubectl, proxy.port)
         del config["clusters"][0]["cluster"]["certificate-authority-data"]
         message = fails(config_map("default", "never"), kubeconfig=config)
@@ -318,7 +318,7 @@ class TestConnection:
         assert len(run.warnings) == 1
         assert f"The certificate of https://127.0.0.1:{proxy.port} is not verified" in run.warnings[0]
 
-    def test_credentials_that_are_not_accepted(self, fails, kubectl):
+    def test_rejected_credentials_are_reported_without_their_token(self, fails, kubectl):
         config = kubectl.json("config", "view", "--minify", "--flatten", "--raw")
         config["users"][0]["user"] = {"token": "wrong-token-value"}
         run_message = fails(config_map("default", "never"), kubeconfig=config)
@@ -336,6 +336,6 @@ class TestConnection:
             ({"K8S_AUTH_HOST": "https://api.invalid:6443", "K8S_AUTH_API_KEY": "x"}, "cannot be resolved"),
         ],
     )
-    def test_no_way_to_a_cluster(self, environment, words):
+    def test_missing_or_unusable_access_to_a_cluster_is_reported(self, environment, words):
         run = run_directly("apply", manifests=config_map("default", "never"), env=environment, succeed=False)
         assert words in run.message

@@ -45,7 +45,7 @@ def managers(obj) -> set[tuple[str, str]]:
 
 class TestAdoption:
     @pytest.mark.parametrize("inventory", [True, False])
-    def test_what_existed_before_is_nobody_else_s_unless_asked_for(self, apply, audit, live, namespace, applied, inventory):
+    def test_objects_that_existed_before_are_not_adopted_without_adopt(self, apply, audit, live, namespace, applied, inventory):
         """Equal or not: all of it is named, in check mode, too, and nothing is written"""
         applied(account(namespace), config_map(namespace, a="theirs"))
         options = {"set_name": "mine", **({"set_namespace": namespace} if inventory else {})}
@@ -133,7 +133,7 @@ class TestAdoption:
         assert SET not in (live("settings")["metadata"].get("labels") or {})
         assert apply(config_map(namespace, "new"), prune=True, **options).result["requests"] == {"read": 2, "write": 0, "dry_run": 0}
 
-    def test_what_labels_select_is_given_back_if_it_was_adopted(self, apply, live, namespace, applied):
+    def test_adopted_objects_that_labels_select_are_given_back(self, apply, live, namespace, applied):
         applied(config_map(namespace))
         apply([config_map(namespace), config_map(namespace, "new")], set_name="mine", set_namespace=namespace, adopt=True)
         kind = {"api_version": "v1", "kind": "ConfigMap", "namespace": namespace}
@@ -141,7 +141,7 @@ class TestAdoption:
         assert gone.actions() == {"ConfigMap settings": "released", "ConfigMap new": "deleted"}
         assert SET not in (live("settings")["metadata"].get("labels") or {})
 
-    def test_what_is_being_deleted_is_no_conflict(self, apply, kubectl, live, namespace):
+    def test_an_object_that_is_being_deleted_is_neither_a_conflict_nor_adopted(self, apply, kubectl, live, namespace):
         """nor is it adopted: the object that takes its place is ours"""
         theirs = config_map(namespace, a="theirs")
         theirs["metadata"]["finalizers"] = ["example.com/hold"]
@@ -158,7 +158,7 @@ class TestAdoption:
         run = apply(config_map(namespace), set_name="second", set_namespace=namespace, adopt=True, succeed=False)
         assert f"ConfigMap {namespace}/settings: it belongs to set first" in run.message
 
-    def test_what_was_made_by_hand_in_the_place_of_a_member_is_not_one(self, apply, kubectl, live, namespace, applied):
+    def test_an_object_made_by_hand_in_the_place_of_a_member_is_not_a_member(self, apply, kubectl, live, namespace, applied):
         options = {"set_name": "mine", "set_namespace": namespace}
         apply([config_map(namespace), config_map(namespace, "other")], **options)
         kubectl("delete", "configmap", "settings", f"--namespace={namespace}")
@@ -167,7 +167,7 @@ class TestAdoption:
         assert apply(state="absent", **options).actions() == {"ConfigMap other": "deleted", "ConfigMap osso-set-mine": "deleted"}
         assert live("settings")
 
-    def test_who_takes_the_place_of_an_installation_owns_its_objects(self, apply, kubectl, live, namespace):
+    def test_objects_taken_over_from_another_field_manager_belong_to_the_set(self, apply, kubectl, live, namespace):
         """also after a run that was interrupted between its two writes"""
         options = {"set_name": "mine", "set_namespace": namespace}
         kubectl("create", "--field-manager=other", "--filename=-", stdin=config_map(namespace, a="1"))
@@ -177,7 +177,7 @@ class TestAdoption:
         assert ADOPTED_FROM not in (live("settings")["metadata"].get("annotations") or {})
         assert apply(state="absent", **options).actions()["ConfigMap settings"] == "deleted"
 
-    def test_a_shared_namespace_never_goes_with_an_owner(self, apply, kubectl, namespace):
+    def test_a_shared_namespace_gets_no_owner_reference(self, apply, kubectl, namespace):
         uid = kubectl.json("get", "clusterrole", "view")["metadata"]["uid"]
         reference = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "name": "view", "uid": uid}
         own = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "ownerReferences": [reference]}}
@@ -198,7 +198,7 @@ class TestForeignChanges:
         return options
 
     @pytest.mark.parametrize("alone", [True, False])
-    def test_they_end_the_run_before_its_first_write(self, apply, audit, namespace, changed, alone):
+    def test_changes_of_others_end_the_run_before_its_first_write(self, apply, audit, namespace, changed, alone):
         """not even a write is sent that the server would reject"""
         others = [] if alone else [config_map(namespace, "first", a="2"), config_map(namespace, "other", a="2")]
         manifests = [*others, config_map(namespace, a="1", b="1")]
@@ -210,7 +210,7 @@ class TestForeignChanges:
         assert [one for one in audit.writes() if one.namespace == namespace] == []
 
     @pytest.mark.parametrize("alone", [True, False])
-    def test_or_are_put_back_and_named(self, apply, live, namespace, changed, alone):
+    def test_changes_of_others_are_reverted_and_named_with_force_conflicts(self, apply, live, namespace, changed, alone):
         manifests = [config_map(namespace, a="1", b="1"), *([] if alone else [config_map(namespace, "other", a="2")])]
         for check, words in ((True, "Would be"), (False, "Was")):
             run = apply(manifests, force_conflicts=True, check=check, **changed)
@@ -223,7 +223,7 @@ class TestForeignChanges:
         assert again.warnings == []
         assert again.result["requests"]["write"] == again.result["requests"]["dry_run"] == 0
 
-    def test_what_they_removed_is_put_back_and_what_they_added_stays(self, apply, kubectl, live, namespace, changed):
+    def test_fields_that_others_removed_are_restored_and_fields_that_they_added_stay(self, apply, kubectl, live, namespace, changed):
         kubectl(
             "patch", "configmap", "settings", f"--namespace={namespace}", "--type=merge", '--patch={"data":{"a":"1","b":null,"c":"theirs"}}'
         )

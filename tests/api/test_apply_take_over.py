@@ -94,7 +94,7 @@ def after(run) -> list:
     return [yaml.safe_load(one["after"]) for one in run.result["diff"]]
 
 
-def test_what_only_they_had_goes_with_one_rollout(apply, kubectl, namespace, written):
+def test_fields_that_only_the_other_manager_had_are_removed_in_one_rollout(apply, kubectl, namespace, written):
     written(theirs(namespace))
     assert rollouts(kubectl, namespace) == 1
     before = read(kubectl, namespace, "deployment")
@@ -129,7 +129,7 @@ def test_what_only_they_had_goes_with_one_rollout(apply, kubectl, namespace, wri
     assert second.result["requests"] == {"read": 1, "write": 0, "dry_run": 0}
 
 
-def test_check_mode_says_what_the_real_run_leaves(apply, audit, kubectl, namespace, group, written):
+def test_check_mode_predicts_what_the_real_run_leaves(apply, audit, kubectl, namespace, group, written):
     definition = things(group)
     apply(definition)
     wanted = [ours(namespace), service(namespace, 443), role(namespace, "get"), thing(group, namespace)]
@@ -151,7 +151,7 @@ def test_check_mode_says_what_the_real_run_leaves(apply, audit, kubectl, namespa
         assert again.result["requests"]["write"] + again.result["requests"]["dry_run"] == 0
 
 
-def test_what_others_set_stays(apply, kubectl, namespace, written):
+def test_fields_that_third_parties_set_stay(apply, kubectl, namespace, written):
     written(theirs(namespace))
     kubectl("label", "deployment", "app", f"--namespace={namespace}", "team=blue", "theirs=2", "--overwrite")
     kubectl("set", "env", "deployment/app", f"--namespace={namespace}", "USER=1")
@@ -162,7 +162,7 @@ def test_what_others_set_stays(apply, kubectl, namespace, written):
         assert {one["name"] for one in live["spec"]["template"]["spec"]["containers"][0]["env"]} == {"BOTH", "USER"}
 
 
-def test_others_values_are_a_conflict_as_ever(apply, kubectl, namespace, written):
+def test_values_of_third_parties_are_still_a_conflict(apply, kubectl, namespace, written):
     written(theirs(namespace))
     kubectl("scale", "deployment/app", f"--namespace={namespace}", "--replicas=2")
     for check in (True, False):
@@ -184,7 +184,7 @@ def test_a_service_keeps_its_address(apply, kubectl, namespace, written):
     assert "labels" not in live["metadata"]
 
 
-def test_their_owner_reference_becomes_ours(apply, kubectl, namespace, written):
+def test_an_owner_reference_to_the_same_owner_is_taken_over(apply, kubectl, namespace, written):
     """the same owner in both: one reference stays"""
     account = ("get", "serviceaccount", "default", f"--namespace={namespace}", "--ignore-not-found")
     uid = eventually(lambda: kubectl.json(*account))["metadata"]["uid"]  # its controller creates it a moment after the namespace
@@ -196,7 +196,7 @@ def test_their_owner_reference_becomes_ours(apply, kubectl, namespace, written):
         assert after(run)[0]["metadata"]["ownerReferences"] == [{**owner, "controller": True}]
 
 
-def test_a_status_is_taken_over_by_itself(apply, kubectl, namespace, group):
+def test_a_status_is_taken_over_independently_of_the_spec(apply, kubectl, namespace, group):
     apply([things(group), thing(group, namespace)])
     established(kubectl, f"things.{group}")
     theirs = {"conditions": [{"type": "Theirs", "status": "True"}, {"type": "Both", "status": "True"}]}
@@ -213,6 +213,6 @@ def test_a_status_is_taken_over_by_itself(apply, kubectl, namespace, group):
     assert not apply(wanted, subresource="status", takeover_field_managers=[OTHER]).result["changed"]
 
 
-def test_only_with_state_present(apply, namespace):
+def test_takeover_field_managers_is_rejected_with_state_absent(apply, namespace):
     refused = apply(role(namespace, "get"), state="absent", takeover_field_managers=[OTHER], succeed=False)
     assert "takeover_field_managers" in refused.message

@@ -40,7 +40,7 @@ def ready(group, namespace, **condition):
 
 
 class TestRollout:
-    def test_pods_that_may_not_be_made(self, apply, kubectl, namespace):
+    def test_pods_that_a_quota_forbids_are_reported(self, apply, kubectl, namespace):
         kubectl("create", "quota", "none", "--hard=pods=0", f"--namespace={namespace}")
         # Admission uses its status, which a controller writes.
         eventually(lambda: kubectl.json("get", "quota", "none", f"--namespace={namespace}").get("status", {}).get("used"))
@@ -58,7 +58,7 @@ class TestRollout:
 
 
 class TestConditions:
-    def test_a_condition_that_comes(self, apply, kubectl, namespace, group):
+    def test_the_module_waits_for_a_condition_by_one_watch(self, apply, kubectl, namespace, group):
         apply([things(group), thing(group, namespace)])
         become = later(
             3, lambda: set_status(kubectl, group, namespace, conditions=[{"type": "Ready", "status": "False", "reason": "Done"}])
@@ -71,7 +71,7 @@ class TestConditions:
         # A watch that was opened once, not a question every second
         assert run.result["requests"]["read"] <= 3
 
-    def test_a_condition_that_speaks_of_an_older_generation(self, apply, kubectl, namespace, group):
+    def test_a_condition_of_an_older_generation_does_not_count(self, apply, kubectl, namespace, group):
         apply([things(group), thing(group, namespace)])
         established(kubectl, f"things.{group}")
         set_status(kubectl, group, namespace, observedGeneration=1, conditions=[{"type": "Ready", "status": "True"}])
@@ -80,7 +80,7 @@ class TestConditions:
         message = apply(changed, wait_for=[ready(group, namespace)], wait_timeout=2, succeed=False).message
         assert "has not looked at the present generation yet" in message
 
-    def test_an_object_that_does_not_exist_yet(self, apply, kubectl, namespace, group):
+    def test_an_object_that_does_not_exist_yet_is_waited_for(self, apply, kubectl, namespace, group):
         apply([things(group)])
         established(kubectl, f"things.{group}")
         wait_for = [ready(group, namespace)]
@@ -108,7 +108,7 @@ class TestConditions:
 
 
 class TestDefinitions:
-    def test_a_kind_whose_name_is_taken(self, apply, kubectl, namespace, group):
+    def test_a_crd_whose_names_are_taken_ends_the_run(self, apply, kubectl, namespace, group):
         second = things(group)
         second["metadata"]["name"] = f"others.{group}"
         second["spec"]["names"]["plural"] = "others"
@@ -118,7 +118,7 @@ class TestDefinitions:
         assert run.message.startswith(f"Will not become ready. CustomResourceDefinition others.{group}: NamesAccepted is False")
         assert run.actions() == {f"CustomResourceDefinition others.{group}": "created"}, "what may need the kind has to wait"
 
-    def test_a_kind_that_grows_together_with_its_instance(self, apply, kubectl, namespace, group):
+    def test_a_crd_can_get_a_new_field_in_the_same_run_as_its_instance(self, apply, kubectl, namespace, group):
         definition = things(group)
         apply([definition, thing(group, namespace)])
         for number in range(5):
@@ -137,7 +137,7 @@ class TestDeletion:
         patch = json.dumps({"metadata": {"finalizers": None}})
         kubectl("patch", kind, name, f"--namespace={namespace}", "--type=merge", "--patch", patch)
 
-    def test_custom_resources_go_before_what_cleans_up_after_them(self, apply, kubectl, namespace, group):
+    def test_custom_resources_are_deleted_before_the_objects_that_clean_up_after_them(self, apply, kubectl, namespace, group):
         manifests = [things(group), self.hold(thing(group, namespace)), deployment(namespace), config_map(namespace)]
         apply(manifests)
         seen = []
@@ -159,7 +159,7 @@ class TestDeletion:
         assert kubectl.json("get", "pods,deployments,configmaps", "--selector=app=app", f"--namespace={namespace}")["items"] == []
         assert kubectl.json("get", "customresourcedefinition", f"things.{group}", "--ignore-not-found") is None
 
-    def test_what_holds_an_object_is_told(self, apply, kubectl, namespace, group):
+    def test_a_finalizer_that_delays_the_deletion_of_an_object_is_reported(self, apply, kubectl, namespace, group):
         manifests = [things(group), self.hold(thing(group, namespace))]
         apply(manifests)
         try:
@@ -172,7 +172,7 @@ class TestDeletion:
         finally:
             self.release(kubectl, f"things.{group}", "one", namespace)
 
-    def test_what_holds_a_namespace_is_told(self, apply, kubectl, namespace):
+    def test_the_objects_that_delay_the_deletion_of_a_namespace_are_reported(self, apply, kubectl, namespace):
         own_namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         apply(self.hold(config_map(namespace)))
         try:

@@ -34,7 +34,7 @@ def kube_scheduler(kubectl):
     return kubectl.json("get", "kubescheduler", "cluster")["spec"]
 
 
-def test_without_openshift_it_says_so(kubectl, run_module):
+def test_a_cluster_that_is_not_openshift_is_reported(kubectl, run_module):
     if kubectl.json("get", "crd", "kubeschedulers.operator.openshift.io", "--ignore-not-found"):
         pytest.skip("the cluster knows OpenShift's kinds, since another test is under way or it is one")
     result = run_module("default_scheduler_info")
@@ -63,7 +63,7 @@ def test_check_mode_writes_nothing(openshift_cluster, configure, kubectl):
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_on_a_hosted_control_plane_the_place_for_the_change_is_named(openshift_cluster, configure, kubectl, audit, check):
+def test_on_a_hosted_control_plane_the_error_names_the_place_for_the_change(openshift_cluster, configure, kubectl, audit, check):
     """The pods of its default scheduler run in another cluster."""
     names = {"infrastructureName": "x", "apiServerURL": "", "apiServerInternalURI": "", "etcdDiscoveryDomain": ""}
     hosted = {"status": {**names, "controlPlaneTopology": "External", "infrastructureTopology": "HighlyAvailable"}}
@@ -76,7 +76,7 @@ def test_on_a_hosted_control_plane_the_place_for_the_change_is_named(openshift_c
     assert audit.writes(dry_run=True) == []
 
 
-def test_profile_is_rolled_out_to_every_node_and_told_step_by_step(openshift_cluster, configure, kubectl):
+def test_profile_is_rolled_out_to_every_node_and_each_step_is_reported(openshift_cluster, configure, kubectl):
     """F130, F139"""
     before = openshift_cluster.revision
     run = configure(profile="HighNodeUtilization", masters_schedulable=True, default_node_selector="pool=work")
@@ -101,7 +101,7 @@ def test_second_run_writes_nothing(openshift_cluster, configure, audit):
     assert [request for request in audit.writes() if "ansible" in request.agent.lower() or "OpenAPI" in request.agent] == []
 
 
-def test_log_levels_limits_and_forced_redeployment(openshift_cluster, configure, kubectl):
+def test_log_levels_revision_limits_and_forced_redeployment_are_applied(openshift_cluster, configure, kubectl):
     """F135, F140 to F142"""
     before = openshift_cluster.revision
     configure(
@@ -126,7 +126,7 @@ def test_log_levels_limits_and_forced_redeployment(openshift_cluster, configure,
     }
 
 
-def test_what_is_dangerous_needs_a_word_more(openshift_cluster, configure, kubectl):
+def test_dangerous_options_require_their_i_understand_option(openshift_cluster, configure, kubectl):
     """F141, F143 to F145"""
     run = configure(
         unsupported_config_overrides={"arguments": {"v": "9"}},
@@ -153,7 +153,7 @@ def test_operator_is_unmanaged_and_managed_again(openshift_cluster, configure, k
     assert kubectl.json("get", "clusterversion", "version")["spec"]["overrides"] == [other, {**ours, "unmanaged": False}]
 
 
-def test_dead_policy_is_refused_and_emptied(openshift_cluster, configure, kubectl, run_module):
+def test_obsolete_policy_is_rejected_and_cleared_on_request(openshift_cluster, configure, kubectl, run_module):
     """F134"""
     kubectl("patch", "scheduler.config.openshift.io", "cluster", "--type=merge", '--patch={"spec":{"policy":{"name":"old"}}}')
     eventually(lambda: run_module("default_scheduler_info")["rollout"]["failing"])
@@ -164,7 +164,7 @@ def test_dead_policy_is_refused_and_emptied(openshift_cluster, configure, kubect
     assert run_module("default_scheduler_info")["rollout"]["failing"] == ""
 
 
-def test_customization_is_written_where_it_does_something(openshift_cluster, configure, kubectl):
+def test_profile_customization_is_written_only_where_it_has_an_effect(openshift_cluster, configure, kubectl):
     """F132"""
     run = configure(profile="NoScoring", clear_policy=True, dynamic_resource_allocation="Enabled", wait=False)
     assert scheduler(kubectl)["profileCustomizations"] == {"dynamicResourceAllocation": "Enabled"}
@@ -197,7 +197,7 @@ def test_rollout_that_does_not_end_is_given_up_with_what_is_known(openshift_clus
         openshift_cluster.held = False
 
 
-def test_level_is_not_raised_where_nothing_would_lower_it(openshift_cluster, configure, kubectl):
+def test_log_level_is_not_raised_if_the_job_that_lowers_it_cannot_start(openshift_cluster, configure, kubectl):
     before = kube_scheduler(kubectl)["logLevel"]
     level = "TraceAll"
     assert before != level

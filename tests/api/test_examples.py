@@ -11,5 +11,5 @@ from support.examples import PLUGINS, run_examples
 
 
 @pytest.mark.parametrize("path", sorted(PLUGINS.glob("filter/*.yml")), ids=lambda path: path.stem)
-def test_examples_run_as_they_stand(play, tmp_path, path):
+def test_examples_of_filters_run_unchanged(play, tmp_path, path):
     run_examples(play, path, tmp_path)

@@ -64,7 +64,7 @@ def positions(fleet):
     return {name: cluster.position() for name, cluster in fleet.items()}
 
 
-def test_first_run_brings_all_of_them_the_canary_first(installed, fleet, release):
+def test_first_run_installs_on_all_clusters_and_on_the_canary_first(installed, fleet, release):
     assert table(installed) == dict.fromkeys(NAMES, f"{release} osso 1.0.0 secondary-scheduler operator, schedulers")
     (_berlin, *others) = [task.host for task in installed.tasks if task.task.endswith("Apply schedulers")]
     assert (_berlin, sorted(others)) == ("berlin", ["lisbon", "oslo"])
@@ -73,7 +73,7 @@ def test_first_run_brings_all_of_them_the_canary_first(installed, fleet, release
     assert handed_on(installed) == ("osso_site", dict.fromkeys(NAMES, ("done", ["operator", "schedulers"])))
 
 
-def test_second_run_changes_nothing_sends_no_write_and_tells_no_secret(installed, fleet, release, accesses, tmp_path):
+def test_second_run_changes_nothing_sends_no_write_and_prints_no_secret(installed, fleet, release, accesses, tmp_path):
     before = positions(fleet)
     folder = tmp_path / "of/this job"
     run = site(inventory(tmp_path / "inventory.json", accesses), variables={"fleet_dest": str(folder)})
@@ -92,7 +92,7 @@ def test_second_run_changes_nothing_sends_no_write_and_tells_no_secret(installed
     assert all(cluster.token not in written for cluster in fleet.values())
 
 
-def test_check_of_a_change_tells_it_for_each_cluster_and_writes_nothing(installed, fleet, release, accesses, tmp_path):
+def test_check_of_a_change_reports_it_for_each_cluster_and_writes_nothing(installed, fleet, release, accesses, tmp_path):
     scheduler = {**VARIABLES["secondary_schedulers"][0], "log_level": "Debug"}
     before = positions(fleet)
     run = site(inventory(tmp_path / "inventory.json", accesses), check=True, variables={"secondary_schedulers": [scheduler]})
@@ -122,7 +122,7 @@ def test_one_dead_and_one_forbidden_cluster_do_not_stop_the_third(installed, fle
     assert all(cluster.token not in written and cluster.weak_token not in written for cluster in fleet.values())
 
 
-def test_where_the_canary_fails_no_other_cluster_is_begun(installed, fleet, accesses, tmp_path):
+def test_no_other_cluster_is_changed_if_the_canary_fails(installed, fleet, accesses, tmp_path):
     """The canary is what the group of that name has, though it is not the first."""
     before = positions(fleet)
     path = inventory(tmp_path / "inventory.json", {**accesses, "oslo": forbidden(fleet["oslo"])}, canary=["oslo"])
@@ -151,7 +151,7 @@ def test_a_canary_that_ansible_would_pass_over_is_refused(installed, fleet, acce
     assert [len(cluster.requests(before[name])) for name, cluster in fleet.items()] == [0 if refused else 1] * 3
 
 
-def test_a_size_of_batches_that_is_none_is_one_error(accesses, tmp_path):
+def test_an_invalid_batch_size_is_one_error(accesses, tmp_path):
     run = site(inventory(tmp_path / "inventory.json", accesses), variables={"fleet_serial": "abc"}, succeed=False)
     assert "fleet_serial is 'abc': give a number of clusters of 1 or more" in run.output()
     assert "this is probably a bug" not in run.output()
@@ -171,7 +171,7 @@ def test_one_cluster_under_two_names_is_rejected_before_the_canary_is_changed(in
     assert all(cluster.requests(before[name]) for name, cluster in fleet.items()), "this would not see a write"
 
 
-def test_an_access_that_cannot_be_used_fails_alone(installed, fleet, release, accesses, tmp_path):
+def test_a_cluster_with_unusable_access_fails_alone(installed, fleet, release, accesses, tmp_path):
     """A context that does not exist, and a kubeconfig without a server, for which the client would go to localhost."""
     path = fleet["lisbon"].kubeconfig(tmp_path / "lisbon.kubeconfig", "admin")
     content = json.loads(path.read_text())
@@ -184,7 +184,7 @@ def test_an_access_that_cannot_be_used_fails_alone(installed, fleet, release, ac
     assert lines["oslo"] == f"{release} osso 1.0.0 secondary-scheduler nothing"
 
 
-def test_a_batch_that_fails_as_a_whole_is_not_the_end(installed, fleet, accesses, tmp_path):
+def test_a_batch_in_which_every_cluster_fails_does_not_end_the_run(installed, fleet, accesses, tmp_path):
     path = inventory(tmp_path / "inventory.json", {**accesses, "lisbon": forbidden(fleet["lisbon"])})
     # Ansible itself would stop there, or forget what happened by its end.
     run = site(path, playbook="configure", variables={"fleet_serial": 1}, succeed=False)
@@ -202,14 +202,14 @@ def test_a_folder_of_kubeconfigs_is_an_inventory(installed, root, fleet, release
     assert table(run) == dict.fromkeys(NAMES, f"{release} osso 1.0.0 secondary-scheduler nothing")
 
 
-def test_without_clusters_nothing_else_is_taken_for_one(tmp_path):
+def test_an_inventory_without_clusters_does_not_use_the_cluster_of_the_environment(tmp_path):
     """Such as the cluster of the environment, where an inventory came out empty."""
     run = site(inventory(tmp_path / "inventory.json", {}), variables={"fleet_required": True})
     assert run.tasks == []
     assert "no hosts matched" in run.stdout
 
 
-def test_check_of_a_removal_tells_it_for_each_cluster_and_writes_nothing(installed, fleet, release, accesses, tmp_path):
+def test_check_of_a_removal_reports_it_for_each_cluster_and_writes_nothing(installed, fleet, release, accesses, tmp_path):
     before = positions(fleet)
     run = site(inventory(tmp_path / "inventory.json", accesses), playbook="remove", check=True)
     assert table(run) == dict.fromkeys(NAMES, f"{release} - - operator, schedulers")

@@ -59,7 +59,7 @@ def labels(kubectl, kind, name) -> dict:
     return kubectl.json("get", kind, name)["metadata"].get("labels") or {}
 
 
-def test_the_installation_goes_with_the_last_scheduler(reconciled_scheduler, kubectl, play, audit, others):
+def test_handing_over_the_last_scheduler_deletes_the_operators_installation(reconciled_scheduler, kubectl, play, audit, others):
     before = ours(kubectl)
     assert f"clusterrolebinding.rbac.authorization.k8s.io/osso:{NAMESPACE}:operator" in before
     assert "osso.scheduler/set" in labels(kubectl, "namespace", NAMESPACE)

@@ -32,14 +32,14 @@ def left_over(kubectl, namespace) -> list[str]:
     return kubectl("get", "jobs,secrets", f"--namespace={namespace}", selector, "--output=name").stdout.split()
 
 
-def test_release_of_the_cluster_counts_without_any_other(kubeconfig, kubectl):
+def test_release_of_the_cluster_is_used_if_no_other_is_given(kubeconfig, kubectl):
     minor = kubectl.json("version")["serverVersion"]["gitVersion"].split(".")[1]
     result = run_directly(MODULE, content=V1, kubeconfig=str(kubeconfig)).result
     assert (result["target"]["kubernetes_version"], result["target"]["kubernetes_version_from"]) == (f"1.{minor}", "cluster")
     assert result["valid"] is True
 
 
-def test_skew_between_image_and_cluster(kubeconfig, own_image):
+def test_version_skew_between_image_and_cluster_is_a_finding(kubeconfig, own_image):
     old = "registry.k8s.io/kube-scheduler:v1.28.0"
     run = run_directly(MODULE, content=V1, image=old, compare_cluster=True, kubeconfig=str(kubeconfig))
     assert [finding["code"] for finding in run.result["findings"]] == ["version-skew"]
@@ -48,7 +48,7 @@ def test_skew_between_image_and_cluster(kubeconfig, own_image):
     assert run_directly(MODULE, content=V1, image=own_image, compare_cluster=True, kubeconfig=str(kubeconfig)).result["findings"] == []
 
 
-def test_what_the_cluster_lacks_for_devices(kubeconfig, kubectl):
+def test_an_api_or_permission_that_the_cluster_lacks_for_devices_is_a_finding(kubeconfig, kubectl):
     """The API server serves resource.k8s.io/v1 alone; then its role of schedulers loses a verb."""
 
     def findings(**options):
@@ -138,14 +138,14 @@ def asking(kubeconfig, kubectl, namespace):
     module.wait(timeout=30)
 
 
-def test_a_signal_leaves_nothing(asking, kubectl, namespace):
+def test_a_signal_ends_the_module_and_leaves_no_objects(asking, kubectl, namespace):
     asking.send_signal(signal.SIGTERM)
     assert "was ended by SIGTERM" in json.loads(asking.stdout.read())["msg"]
     asking.wait(timeout=30)
     assert left_over(kubectl, namespace) == []
 
 
-def test_should_nobody_clean_up_the_cluster_does(asking, kubectl, namespace):
+def test_the_cluster_deletes_the_job_of_a_module_that_was_killed(asking, kubectl, namespace):
     """the Job ends by itself, and everything is the Job's"""
     asking.kill()
     asking.wait(timeout=30)

@@ -226,7 +226,7 @@ def test_the_next_version_is_not_known_before_its_plan_is_written(kubectl, names
     assert manage(namespace, approval="Manual").result["upgrade"] == "1.2.0"
 
 
-def test_an_earlier_version_that_has_to_be_approved_first(kubectl, namespace):
+def test_an_earlier_version_that_has_to_be_approved_first_is_named(kubectl, namespace):
     waiting = {"currentCSV": "demo.v1.1.0", "state": "UpgradePending", "installPlanRef": {"name": "install-1.1.0"}}
     kubectl.apply(*installed(namespace, csv(namespace), plan(namespace, "1.1.0"), approval="Manual", **waiting))
     assert manage(namespace, approval="Manual").result["upgrade"] == "1.1.0"

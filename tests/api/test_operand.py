@@ -123,7 +123,7 @@ def test_a_deletion_waits_for_nothing_and_reports_what_holds_it(held, operator, 
     assert outside(held) == {}
 
 
-def test_what_is_held_for_too_long_leaves_neither_lease_nor_inventory(held, operator):
+def test_an_object_held_for_too_long_leaves_neither_lease_nor_inventory(held, operator):
     hold(held, "example.com/hold")
     resource = held.resource
     resource["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
@@ -138,7 +138,7 @@ def test_what_is_held_for_too_long_leaves_neither_lease_nor_inventory(held, oper
     hold(held)
 
 
-def test_a_removal_waits_for_nothing_either(held, operator):
+def test_a_reconcile_with_state_removed_does_not_wait_for_held_objects(held, operator):
     hold(held, "example.com/hold")
     held.write(managementState="Removed")
     first = operator.reconcile(held)
@@ -201,7 +201,7 @@ def test_a_failing_clean_up_is_tried_again_in_time_and_then_given_up(held, kubec
     assert "forbidden" in event["message"].lower(), json.dumps(event)
 
 
-def test_what_ansible_takes_for_an_encrypted_text_is_reported_as_any_other_override(held):
+def test_an_override_that_ansible_reads_as_an_encrypted_text_is_reported(held):
     overrides = {"__ansible_vault": "x", "env": [{"name": "A", "value": {"__ansible_vault": "y"}}]}
     held.write(unsupportedConfigOverrides=overrides)
     run = reconcile(held.resource)
@@ -231,7 +231,7 @@ def test_a_sidecar_is_removed_once_and_then_reported(held, kubectl, operator):
     assert "containers[name=sidecar], by field manager kubectl-patch" in reported[2]
 
 
-def test_only_a_reconcile_that_changes_something_rehearses(held, operator):
+def test_only_a_reconcile_that_changes_something_sends_dry_runs(held, operator):
     def requests():
         return operator.requests(held)
 
@@ -275,7 +275,7 @@ def test_a_configuration_in_binary_data_is_deployed(held, operator, kubectl):
     assert "binaryData.config.yaml is not UTF-8 text (byte 6)" in message
 
 
-def test_a_config_map_name_that_is_none_is_reported(held, operator):
+def test_an_invalid_config_map_name_is_reported(held, operator):
     held.write(schedulerConfig="..")
     operator.reconcile(held)
     status, reason, message = held.condition("Degraded")

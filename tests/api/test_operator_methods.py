@@ -93,12 +93,12 @@ def installation(fresh, kubectl):
 
 
 class TestManifests:
-    def test_auto_is_manifests_where_there_is_no_olm(self, installation, play):
+    def test_method_auto_selects_manifests_where_olm_does_not_exist(self, installation, play):
         variables, run = installation
         assert "Deployment" in {item["kind"] for item in run.task("Apply the operator").result["objects"]}
         assert play(ROLE, variables=variables).changed == []
 
-    def test_a_reconcile_period_that_is_no_duration_is_rejected(self, installation, kubectl):
+    def test_a_reconcile_period_that_is_not_a_duration_is_rejected(self, installation, kubectl):
         """ansible-operator would ignore the resource. A resource that has one already can still be changed otherwise, and deleted."""
         values = [
             "10m",
@@ -150,7 +150,7 @@ class TestManifests:
         assert "a duration such as 10m" in kubectl(*change, f"{reconcile_period.ANNOTATION}=rubbish", check=False).stderr
         kubectl(*change, f"{reconcile_period.ANNOTATION}=10m")
 
-    def test_its_removal_removes_the_policy(self, installation, kubectl):
+    def test_removal_of_the_operator_deletes_its_admission_policy(self, installation, kubectl):
         names = "validatingadmissionpolicies,validatingadmissionpolicybindings"
         assert kubectl("get", names, "--output=name").stdout.count(POLICY) == 2
         remove()
@@ -173,7 +173,7 @@ class TestUpstream:
             assert play(ROLE, variables=variables).changed == []
         assert audit.writes() == []
 
-    def test_it_may_do_what_it_has_to(self, fresh, kubectl):
+    def test_the_upstream_operator_has_the_permissions_that_it_needs(self, fresh, kubectl):
         account = f"--as=system:serviceaccount:{NAMESPACE}:secondary-scheduler-operator"
         for verb, resource, *subresource in (
             ("create", "clusterrolebindings.rbac.authorization.k8s.io"),
@@ -184,18 +184,18 @@ class TestUpstream:
             answer = kubectl("auth", "can-i", verb, resource, *subresource, account, "--all-namespaces", check=False)
             assert answer.stdout.strip() == "yes", (verb, resource, answer.stderr)
 
-    def test_ours_is_refused_beside_it(self, fresh, play):
+    def test_our_operator_is_rejected_beside_the_upstream_operator(self, fresh, play):
         (failure,) = play(ROLE, variables={"operator_image": "a/b:c"}, succeed=False).failures
         assert f"The operator {NAMESPACE}/secondary-scheduler-operator already watches {NAMESPACE}" in failure.result["msg"]
 
-    def test_ours_does_not_take_its_schedulers_away(self, fresh, play, audit):
+    def test_removal_of_our_operator_does_not_remove_schedulers_of_the_upstream_operator(self, fresh, play, audit):
         with audit:
             (failure,) = play(ROLE, variables={"operator_state": "absent"}, succeed=False).failures
         assert f"The operator {NAMESPACE}/secondary-scheduler-operator (upstream) watches {NAMESPACE}" in failure.result["msg"]
         assert "Set operator_variant to upstream" in failure.result["msg"]
         assert audit.writes() == []
 
-    def test_nothing_of_it_is_left(self, fresh, play, kubectl):
+    def test_removal_of_the_upstream_operator_leaves_no_object(self, fresh, play, kubectl):
         kubectl("create", "clusterrolebinding", "secondary-scheduler-system-kube-scheduler", "--clusterrole=view", "--user=nobody")
         play(ROLE, variables={**UPSTREAM, "operator_state": "absent"})
         left = kubectl("get", "clusterroles,clusterrolebindings,namespaces,customresourcedefinitions", "--output=name").stdout

@@ -35,7 +35,7 @@ def program_of(own_cluster, preset) -> Path:
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_the_real_kube_scheduler_accepts_it(kinds, own_cluster, name, tmp_path):
+def test_the_real_kube_scheduler_accepts_each_preset(kinds, own_cluster, name, tmp_path):
     """The program of the image; it queries the API server when it builds the plugins."""
     image = IMAGE if PRESETS[name].since <= 34 else "registry.k8s.io/kube-scheduler:v1.37.2"
     judged = run_directly("kube_scheduler_config", preset=name, preset_parameters=NEEDED.get(name, {}), image=image)
@@ -63,7 +63,7 @@ def test_the_real_kube_scheduler_accepts_it(kinds, own_cluster, name, tmp_path):
     ],
     ids=["no such preset", "no such parameter", "two configurations", "too old"],
 )
-def test_what_cannot_work_is_refused_before_anything_is_written(kubeconfig, audit, item, said):
+def test_invalid_preset_parameters_are_rejected_before_anything_is_written(kubeconfig, audit, item, said):
     with audit:
         run = site(variables={"secondary_schedulers": [{"name": "wrong", "image": IMAGE, **item}]}, succeed=False)
     (failure,) = run.failures

@@ -156,7 +156,7 @@ def test_the_same_configuration_moves_nothing_with_any_release(program, tmp_path
     record_property("same and ties of 120 pods on 300 nodes", "{same} and {tie}".format(**result["summary"]))
 
 
-def test_the_first_node_that_fits(ask):
+def test_without_scores_all_nodes_that_fit_are_equal(ask):
     """Without scores, all nodes that fit are equal."""
     config = {**CONFIG, "profiles": [{"schedulerName": "second", "plugins": {"preScore": NONE, "score": NONE}}]}
     pods = [pod(f"p{number}", on="abc"[number % 3]) for number in range(9)]
@@ -188,7 +188,7 @@ def test_a_gang_with_room_for_all_its_pods_is_placed_and_explained(own_cluster):
     assert found["ties"] == ["a", "b", "c"]
 
 
-def test_a_profile_that_packs(ask):
+def test_a_packing_profile_moves_all_pods_to_one_node(ask):
     pods = [pod(f"p{number}", on="abc"[number % 3]) for number in range(9)]
     result = ask([*THREE, *pods], config=PACKING, mode="drain")
     used = {row["node"] for row in result["pods"]}
@@ -201,7 +201,7 @@ def test_a_profile_that_packs(ask):
     assert result["summary"]["after"]["cpu_percent_deviation"] > result["summary"]["before"]["cpu_percent_deviation"]
 
 
-def test_moved_is_not_among_the_ties(ask):
+def test_a_moved_pod_has_a_better_score_on_its_new_node(ask):
     """`small` is pinned to no node: with packing it belongs to the node that is fuller, and only there."""
     result = ask([*THREE, pod("big", on="a", cpu="2"), pod("small", on="b")], config=PACKING, mode="replace")
     assert rows(result)["small"]["node"] == "a"
@@ -213,7 +213,7 @@ def test_moved_is_not_among_the_ties(ask):
     assert rows(result)["big"]["status"] in ("same", "moved")
 
 
-def test_scores_of_every_pod(ask):
+def test_scores_are_returned_also_for_pods_that_stay_where_they_are(ask):
     """Also of pods that stay where they are."""
     objects = [node("a", cpu="64"), node("b", cpu="1"), *(pod(f"p{number}", on="a") for number in range(3))]
     for mode in ("replace", "drain"):
@@ -226,7 +226,7 @@ def test_scores_of_every_pod(ask):
             assert row["ties"] == ["a"]
 
 
-def test_pods_that_fit_nowhere_and_limits(ask):
+def test_pods_that_fit_nowhere_are_reported_and_exceed_the_limit(ask):
     result = ask([*THREE, pod("p1", on="a"), pod("p2", on="b")], config=NOWHERE, mode="replace", max_unschedulable=1)
     assert statuses(result) == {"p1": "unschedulable", "p2": "unschedulable"}
     assert "didn't match scheduler-enforced node affinity" in rows(result)["p1"]["reason"]
@@ -254,7 +254,7 @@ def test_an_important_pod_preempts_and_the_victim_is_reported(ask):
     assert after["after"]["pods"] == 1
 
 
-def test_replacing_restores_what_was_preempted(ask):
+def test_replacing_a_pod_restores_the_pods_that_it_preempted(ask):
     """`second` would find a full node if the victim of `first` had not come back."""
     pods = [pod("first", on="b", cpu="3500m", priority=1000), pod("victim", on="a", cpu="3500m"), pod("other", on="a")]
     selector = {"nodeSelector": {"kubernetes.io/hostname": "a"}}
@@ -263,7 +263,7 @@ def test_replacing_restores_what_was_preempted(ask):
     assert statuses(result) == {"first": "preempts", "victim": "same", "other": "same"}
 
 
-def test_a_scheduling_gate_and_a_claim(ask):
+def test_pods_with_a_scheduling_gate_or_a_device_claim_are_not_compared(ask):
     gated = pod("gated", schedulingGates=[{"name": "example.com/quota"}])
     device = pod("device", resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gpu"}])
     result = ask([*THREE, gated, device, pod("plain")], mode="pending")
@@ -271,7 +271,7 @@ def test_a_scheduling_gate_and_a_claim(ask):
     assert rows(result)["gated"]["reason"] == "it waits at the scheduling gates example.com/quota"
 
 
-def test_a_volume_that_waits_for_its_first_consumer(ask):
+def test_a_pod_whose_volume_waits_for_its_first_consumer_is_placed(ask):
     storage = {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "StorageClass",
@@ -293,7 +293,7 @@ def test_a_volume_that_waits_for_its_first_consumer(ask):
     assert any("shop/data is invented" in text for text in result["assumptions"])
 
 
-def test_headroom_until_the_nodes_are_full(ask):
+def test_headroom_counts_pods_until_the_nodes_are_full_or_the_limit_is_reached(ask):
     template = {"metadata": {"labels": {"app": "new"}}, "spec": pod("x", cpu="1")["spec"]}
     result = ask([*THREE, pod("old", on="a", cpu="3500m")], mode="headroom", template=template)
     assert result["headroom"]["pods"] == 8
@@ -311,7 +311,7 @@ def test_full_nodes_reject_a_pod_for_cpu_and_for_the_number_of_pods(ask):
     assert result["summary"]["newly_unschedulable"] == 0
 
 
-def test_maintenance_of_a_node(ask):
+def test_draining_one_node_moves_only_its_pods_without_those_of_daemon_sets(ask):
     pods = [pod("one", on="a"), pod("agent", on="a", owner="DaemonSet"), pod("two", on="b")]
     result = ask([*THREE, *pods], mode="drain", nodes=["a"])
     assert set(statuses(result)) == {"one"}
@@ -341,14 +341,14 @@ def test_maintenance_of_a_node(ask):
         ({"config": {**CONFIG, "extenders": [{"urlPrefix": "http://x"}]}}, InputError, "a preview does not call extenders"),
     ],
 )
-def test_candidates_that_cannot_run(binary, candidate, error, why):
+def test_a_candidate_that_cannot_run_is_one_error(binary, candidate, error, why):
     given = Options(candidate={"binary": binary, "config": CONFIG, **candidate}, mode="replace")
     with pytest.raises(error, match=why):
         preview(given, parse(listed(*THREE, pod("p", on="a")), "list"), None, lambda text: None)
     assert not children(os.getpid())
 
 
-def test_a_present_configuration_that_is_broken(binary):
+def test_a_broken_present_configuration_is_an_assumption_and_not_an_error(binary):
     """The candidate corrects it perhaps, so it is not an error."""
     given = Options({"binary": binary, "config": CONFIG}, "replace", {"config_text": "kind: Nothing", "may_be_broken": True})
     result = preview(given, parse(listed(node("a"), pod("p", on="a")), "list"), None, lambda text: None)
@@ -391,7 +391,7 @@ def second_scheduler(kubectl, namespace):
     kubectl.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": about, "spec": spec})
 
 
-def test_what_runs_now_as_the_baseline(binary, default_scheduler, second_scheduler, namespace, tmp_path):
+def test_the_baseline_can_be_a_scheduler_that_runs_in_the_cluster(binary, default_scheduler, second_scheduler, namespace, tmp_path):
     """The default scheduler, or the one of a Deployment. The pod would be on the node that is fuller, as only the second one packs."""
     file = tmp_path / "list.json"
     file.write_bytes(listed(node("a"), node("b"), pod("other", on="a"), pod("p")))
@@ -415,7 +415,7 @@ def test_what_runs_now_as_the_baseline(binary, default_scheduler, second_schedul
     assert "mutually exclusive" in both.message
 
 
-def test_a_default_scheduler_whose_configuration_is_a_file_of_its_node(binary, default_scheduler, tmp_path):
+def test_a_baseline_whose_configuration_is_a_file_of_its_node_is_rejected(binary, default_scheduler, tmp_path):
     file = tmp_path / "list.json"
     file.write_bytes(listed(node("a"), pod("p")))
     default_scheduler("--config=/etc/kubernetes/scheduler.yaml")
@@ -427,7 +427,7 @@ def test_a_default_scheduler_whose_configuration_is_a_file_of_its_node(binary, d
     )
 
 
-def test_extenders_that_are_allowed(binary):
+def test_extenders_that_are_allowed_are_called(binary):
     """They are called: this one cannot be reached, and is ignorable."""
     config = {**CONFIG, "extenders": [{"urlPrefix": "http://127.0.0.1:9", "filterVerb": "filter", "ignorable": True}]}
     given = Options(candidate={"binary": binary, "config": config, "allow_extenders": True}, mode="pending")
@@ -517,7 +517,7 @@ def silent(tmp_path) -> str:
     return str(program)
 
 
-def test_a_scheduler_that_never_reads_the_pods(silent, monkeypatch):
+def test_a_scheduler_that_never_reads_the_pods_is_reported_and_ended(silent, monkeypatch):
     monkeypatch.setattr(scheduler_process, "START_SECONDS", 1)
     given = Options(candidate={"binary": silent, "config": CONFIG, "release": "1.34", "plugins": "in-tree"}, mode="replace")
     with pytest.raises(ClusterError, match="did not read the pods within 1 s"):
@@ -525,7 +525,7 @@ def test_a_scheduler_that_never_reads_the_pods(silent, monkeypatch):
     assert not children(os.getpid())
 
 
-def test_the_scheduler_ends_with_a_killed_preview(silent):
+def test_the_scheduler_process_ends_when_its_preview_is_killed(silent):
     process = subprocess.Popen([sys.executable, "-c", KILLED, silent], env={**os.environ, "PYTHONPATH": str(COLLECTIONS)})
     (started,) = eventually(lambda: children(process.pid), within=60)
     process.kill()
@@ -533,7 +533,7 @@ def test_the_scheduler_ends_with_a_killed_preview(silent):
     eventually(lambda: not Path("/proc", started).exists())
 
 
-def test_a_scheduler_that_needs_what_the_sandbox_lacks(ask, monkeypatch):
+def test_the_error_names_a_request_that_the_sandbox_does_not_serve(ask, monkeypatch):
     monkeypatch.setattr(sandbox, "RESOURCES", [one for one in sandbox.RESOURCES if one.kind != "Service"])
     monkeypatch.setattr(simulation, "START_SECONDS", 2)
     with pytest.raises(ClusterError, match="processes no pod; the sandbox does not serve what it requests: GET v1 services"):
@@ -584,7 +584,7 @@ def test_the_module_fails_beyond_a_limit_and_outputs_no_secret(binary, tmp_path)
         ("trimaran_load_variation_risk_balancing", {"a": 60, "b": 10}, "b"),
     ],
 )
-def test_the_load_of_the_snapshot(own_cluster, preset, load, chosen):
+def test_load_aware_plugins_use_the_load_of_the_snapshot(own_cluster, preset, load, chosen):
     """Plugins that read the load get that of the metrics API, although their Prometheus cannot be reached."""
     measured = [
         {
@@ -632,13 +632,13 @@ def test_an_explanation_lists_scores_by_plugin_and_filters_by_node(why):
     assert found["msg"] == "shop/p: b. 2 of 3 nodes fit."
 
 
-def test_explain_equal_nodes_and_a_single_one(why):
+def test_an_explanation_lists_equal_nodes_as_ties_and_a_single_node_without_score(why):
     assert why([*THREE, pod("p")])["ties"] == ["a", "b", "c"]
     alone = why([node("a"), pod("p")])
     assert (alone["ties"], alone["nodes"][0]["fits"], alone["nodes"][0]["score"]) == (["a"], True, None)
 
 
-def test_explain_why_no_node_fits_and_what_would(why):
+def test_an_explanation_says_why_no_node_fits_and_which_change_would_help(why):
     """Each filter by its node, and each change by itself."""
     nodes = [
         node("full"),
@@ -685,7 +685,7 @@ def test_an_explanation_names_the_pods_that_would_be_preempted(why):
     assert (found["nodes"][0]["fits"], found["nodes"][0]["filters"]) == (False, ["NodeResourcesFit"])
 
 
-def test_explain_pods_that_do_not_exist(why):
+def test_an_explanation_of_a_pod_that_does_not_exist_is_an_error(why):
     with pytest.raises(InputError, match="there is no pod shop/p"):
         why(THREE)
 
@@ -721,7 +721,7 @@ def test_the_command_line_exits_with_1_beyond_a_limit_and_with_2_on_an_error(bin
     assert truncated.stderr.startswith(f"error: --snapshot: {file} is truncated or damaged")
 
 
-def test_headroom_on_the_command_line(binary, tmp_path):
+def test_the_command_line_reports_headroom_for_a_pod_or_workload_template(binary, tmp_path):
     """The template is a Pod, or a workload that has one."""
     file, config, template = tmp_path / "list.json", tmp_path / "config.yaml", tmp_path / "template.yaml"
     file.write_bytes(listed(*THREE))
@@ -793,7 +793,7 @@ def test_the_playbook_writes_the_page_and_fails_beyond_a_limit(binary, play, tmp
         ({"preview_preset": "packing", "preview_feature_gates": "{Nothing: true}"}, "Nothing"),
     ],
 )
-def test_the_playbook_names_its_variables(binary, play, tmp_path, change, why):
+def test_errors_of_the_playbook_name_its_variables(binary, play, tmp_path, change, why):
     file = tmp_path / "list.json"
     file.write_bytes(listed(*THREE, pod("p", on="a")))
     run = play("osso.scheduler.preview", variables={"preview_snapshot": str(file), "preview_binary": binary, **change}, succeed=False)
@@ -841,7 +841,7 @@ def live_node(kubectl):
     kubectl("delete", "node", "preview-node")
 
 
-def test_snapshot_of_a_cluster(kubectl, namespace, live_node, tmp_path):
+def test_a_snapshot_of_a_cluster_contains_its_objects_without_secrets(kubectl, namespace, live_node, tmp_path):
     """The module writes it; secrets stay in the cluster."""
     kubectl.apply({**pod("p"), "metadata": {"name": "p", "namespace": namespace, "annotations": {"token": SECRET}}})
     file = tmp_path / "snapshot.json.gz"
@@ -910,7 +910,7 @@ def test_configure_previews_only_changes_and_writes_nothing_beyond_a_limit(
     assert without.task("Apply schedulers").changed
 
 
-def test_a_job_that_may_not_be_created(kubectl, namespace, tmp_path):
+def test_a_job_that_may_not_be_created_is_reported_but_not_as_left_over(kubectl, namespace, tmp_path):
     """It is not reported as left over."""
     file = tmp_path / "list.json"
     file.write_bytes(listed(*THREE, pod("p", on="a")))
@@ -925,13 +925,13 @@ def test_a_job_that_may_not_be_created(kubectl, namespace, tmp_path):
     assert "left over" not in refused
 
 
-def test_the_value_of_preview(play):
+def test_an_unknown_value_of_preview_is_rejected_with_the_valid_ones(play):
     run = play("osso.scheduler.configure", variables={"preview": "always"}, succeed=False)
     assert run.failures[0].result["msg"] == "preview is always: set never, report or required. Nothing was changed."
 
 
 @pytest.mark.parametrize("module", ["scheduler_preview", "scheduler_explain"])
-def test_examples_run_as_they_stand_and_write_nothing(api_server, play, live_node, binary, tmp_path, module):
+def test_examples_run_unchanged_and_write_nothing(api_server, play, live_node, binary, tmp_path, module):
     (tmp_path / "kube-scheduler").symlink_to(binary)
     since = api_server.position()
     run_examples(play, PLUGINS / f"modules/{module}.py", tmp_path)

@@ -83,7 +83,7 @@ IN_TREE = {
 }
 
 
-def test_a_preview_comes_true(cluster, own_cluster):
+def test_a_preview_predicts_the_real_placements(cluster, own_cluster):
     cluster.fill(12)
     score = Score()
     cluster.compare(score, "default", {"binary": str(own_cluster / "bin/kube-scheduler")}, IN_TREE["default"], some_pods(cluster, 12))
@@ -92,7 +92,7 @@ def test_a_preview_comes_true(cluster, own_cluster):
 
 
 @pytest.mark.long
-def test_a_preemption_comes_true(cluster, own_cluster):
+def test_a_preview_predicts_the_real_preemption(cluster, own_cluster):
     """On the node whose victim has the lowest priority."""
     cluster.fill(2)
     classes = {value: f"{cluster.namespace}-{value}" for value in (10, 20, 1000)}
@@ -150,7 +150,7 @@ def measured(number: int, percent: int) -> dict:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("kinds")
-def test_all_profiles_on_100_nodes(cluster, own_cluster, record_property):
+def test_previews_of_all_profiles_agree_with_the_real_placements_on_100_nodes(cluster, own_cluster, record_property):
     """In-tree profiles, and all presets, with the plugins of scheduler-plugins, the load of the nodes frozen."""
     cluster.fill(100)
     side = {"binary": str(program_with_plugins(own_cluster)), "plugins": "scheduler-plugins"}

@@ -90,13 +90,13 @@ def test_a_usable_prometheus_is_found_with_few_requests_and_no_write(look, reade
     assert 0 < len(requests) <= 12, requests
 
 
-def test_check_mode_is_the_same(run_module, reader, stack):
+def test_check_mode_returns_the_same_result(run_module, reader, stack):
     result = run_module(MODULE, {"service_account": reader}, check=True)
     assert (result["failed"], result["usable"], result["findings"]) == (False, True, [])
 
 
 @pytest.mark.long
-def test_values_are_those_of_the_nodes(look, reader, stack):
+def test_the_values_of_a_metric_follow_the_load_of_the_nodes(look, reader, stack):
     stack.exporter.load(stack.nodes[0], cpu=0.9)
     try:
         deadline = time.monotonic() + 60
@@ -111,7 +111,7 @@ def test_values_are_those_of_the_nodes(look, reader, stack):
         stack.exporter.load(stack.nodes[0])
 
 
-def test_token_is_returned_to_nobody_who_prints_it(play, reader, stack):
+def test_token_is_returned_only_to_a_task_with_no_log(play, reader, stack):
     asking = {"osso.scheduler.prometheus_info": {"service_account": reader, "return_token": True, "ask": False}}
     refused = play([{"name": "Ask", **asking}], succeed=False)
     assert "set no_log: true on the task" in refused.task("Ask").result["msg"]
@@ -198,12 +198,12 @@ def test_a_missing_permission_is_reported_with_the_command_that_grants_it(look, 
     assert f"cluster-monitoring-view -z {account['name']} -n {namespace}" in forbidden["hint"]
 
 
-def test_no_such_service_account(look, namespace, stack):
+def test_a_missing_service_account_is_reported(look, namespace, stack):
     result = look(service_account={"namespace": namespace, "name": "nobody"})
     assert finding(result)["code"] == "no-service-account"
 
 
-def test_too_short_a_token(look, reader):
+def test_a_token_lifetime_that_is_too_short_is_reported(look, reader):
     assert codes(look(service_account={**reader, "expiration_seconds": 60}, ask=False)) == ["token-request-refused"]
 
 
@@ -229,7 +229,7 @@ def test_an_untrusted_certificate_is_an_error_unless_verification_is_skipped(loo
         assert (finding(skipped)["severity"], skipped["usable"], skipped["tls_verified"]) == ("warning", True, False)
 
 
-def test_certificate_for_another_name(look, reader, stack):
+def test_a_certificate_for_another_name_is_reported(look, reader, stack):
     with stack.guarded_otherwise(stack.authority, "prometheus.example.com"):
         wrong = finding(look(service_account=reader))
     assert wrong["code"] == "certificate-not-verified"
@@ -239,7 +239,7 @@ def test_certificate_for_another_name(look, reader, stack):
 # Finding it
 
 
-def test_route_that_is_not_admitted(look, reader, stack):
+def test_a_route_that_is_not_admitted_is_reported(look, reader, stack):
     with stack.route(admitted=False):
         result = look(service_account=reader, sources=["route"])
     assert codes(result) == ["route-not-admitted", "not-found"]
@@ -247,7 +247,7 @@ def test_route_that_is_not_admitted(look, reader, stack):
     assert "HostAlreadyClaimed" in result["findings"][0]["message"]
 
 
-def test_second_name_counts_where_the_first_is_missing(look, reader, stack):
+def test_the_second_route_name_is_used_where_the_first_is_missing(look, reader, stack):
     with stack.route(name="thanos-querier"):
         result = look(service_account=reader)
     assert (result["source"]["name"], result["usable"]) == ("thanos-querier", True)
@@ -260,7 +260,7 @@ def test_a_missing_route_is_reported_as_not_found(look, stack):
     assert "no admitted Route openshift-monitoring/prometheus-k8s" in result["findings"][0]["message"]
 
 
-def test_service_and_its_name_that_does_not_resolve_here(look, kubectl, stack):
+def test_a_service_name_that_does_not_resolve_is_reported(look, kubectl, stack):
     spec = {"ports": [{"name": "web", "port": 9091}]}
     kubectl.apply({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "prometheus-k8s", "namespace": NAMESPACE}, "spec": spec})
     try:
@@ -285,7 +285,7 @@ def test_the_url_is_derived_from_a_prometheus_object(look, kubectl, namespace, s
         assert (result["url"], result["usable"]) == (f"http://prometheus-operated.{namespace}.svc:9090/prom", None)
 
 
-def test_user_who_may_look_at_nothing(run_module, kubectl, namespace, stack):
+def test_a_user_without_permissions_gets_findings_instead_of_a_failure(run_module, kubectl, namespace, stack):
     with service_account(kubectl, namespace) as access:
         result = run_module(MODULE, {"url": stack.url, **access})
         assert (result["usable"], codes(result)) == (True, ["not-allowed"])
@@ -296,7 +296,7 @@ def test_user_who_may_look_at_nothing(run_module, kubectl, namespace, stack):
 # Out of order
 
 
-def test_prometheus_down_behind_its_guard(look, reader, stack):
+def test_a_prometheus_that_is_down_is_reported_with_and_without_its_proxy(look, reader, stack):
     with stack.down():
         result = look(service_account=reader)
         direct = look(url=stack.url)
@@ -304,7 +304,7 @@ def test_prometheus_down_behind_its_guard(look, reader, stack):
     assert (finding(direct)["code"], direct["reachable"]) == ("unreachable", False)
 
 
-def test_an_endpoint_that_accepts_and_never_answers(look, stack):
+def test_an_endpoint_that_accepts_and_never_answers_times_out(look, stack):
     with socket.create_server((stack.address, 0)) as listener:
         start = time.monotonic()
         result = look(url=f"https://{stack.address}:{listener.getsockname()[1]}", timeout=2)
@@ -315,7 +315,7 @@ def test_an_endpoint_that_accepts_and_never_answers(look, stack):
     assert took < 60
 
 
-def test_something_else_that_answers(look, stack):
+def test_a_server_that_is_not_prometheus_and_a_bad_url_are_reported(look, stack):
     assert finding(look(url=f"{stack.url}/graph"))["code"] == "not-prometheus"
     assert finding(look(url="prometheus:9090"))["code"] == "bad-url"
 
@@ -379,7 +379,7 @@ def test_f147_states_of_named_alerts_are_reported(look, kubectl, namespace, read
     assert (codes(may_not), may_not["alerts"]) == (["forbidden"], [])
 
 
-def test_metric_for_half_of_the_nodes(look, stack):
+def test_a_metric_that_is_missing_for_a_node_is_reported(look, stack):
     with exporting(stack, *stack.nodes[:-1]):
         result = look(url=stack.url)
     assert codes(result) == ["metric-missing-for-nodes"] * 2
@@ -388,7 +388,7 @@ def test_metric_for_half_of_the_nodes(look, stack):
 
 
 @pytest.mark.long
-def test_labels_that_do_not_match(look, kubectl, stack):
+def test_instance_labels_that_are_not_node_names_are_reported(look, kubectl, stack):
     addresses = [
         entry["address"]
         for node in kubectl.json("get", "nodes")["items"]
@@ -403,7 +403,7 @@ def test_labels_that_do_not_match(look, kubectl, stack):
 
 
 @pytest.mark.long
-def test_metrics_that_are_old(look, stack):
+def test_a_metric_that_is_too_old_is_reported(look, stack):
     lost = stack.nodes[-1]
     time.sleep(12)  # the time between the looks back for a series that has ended
     stack.exporter.only(*stack.nodes[:-1])
@@ -434,7 +434,7 @@ def config(*profiles):
     return {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": list(profiles)}
 
 
-def test_metrics_of_a_configuration(look, stack):
+def test_the_configuration_determines_the_plugins_and_metrics_that_are_checked(look, stack):
     result = look(url=stack.url, config=config(trimaran()))
     assert (result["plugins"], result["needed"], result["usable"]) == (["TargetLoadPacking"], [CPU], True)
     nothing = look(url=stack.url, config=config({"schedulerName": "a"}))
@@ -443,7 +443,7 @@ def test_metrics_of_a_configuration(look, stack):
     assert codes(twice) == ["second-watcher"]
 
 
-def test_failing_is_a_choice(look, stack):
+def test_fail_on_decides_which_findings_fail_the_task(look, stack):
     result = look(failed=True, url=stack.url, config=config(trimaran(), {**trimaran(), "schedulerName": "b"}), fail_on="error")
     assert result["msg"].startswith("Prometheus is not fit for load-aware scheduling:\nThe plugin TargetLoadPacking of the profile b: ")
     assert result["findings"], "the result is there, too"
@@ -461,5 +461,5 @@ def test_failing_is_a_choice(look, stack):
         ({"token": "given-token", "legacy_token_secret": True}, "parameters are mutually exclusive: token|service_account|"),
     ],
 )
-def test_options_that_cannot_be_used(look, stack, options, said):
+def test_unusable_options_are_rejected(look, stack, options, said):
     assert said in look(failed=True, **{"url": stack.guarded_url, **options})["msg"]

@@ -34,7 +34,7 @@ def test_resource_info_finds_objects_by_name_and_by_selector(run_module, kubectl
         assert {(one["apiVersion"], one["kind"]) for one in result["resources"]} <= {("v1", "ConfigMap")}
 
 
-def test_an_object_is_patched(run_module, kubectl, namespace):
+def test_resource_patch_merges_or_applies_a_json_patch_once(run_module, kubectl, namespace):
     kubectl.apply(config_map(namespace, one="1", two="2"))
     of = {"kind": "ConfigMap", "namespace": namespace, "name": "a"}
 

@@ -33,7 +33,7 @@ def test_missing_permissions_are_findings(module_result, kubectl, namespace):
         assert [finding for finding in result["unknown"] if finding.startswith(what)], result["unknown"]
 
 
-def test_one_namespace_is_better_than_none(module_result, kubectl, namespace, pending_pod):
+def test_a_user_who_may_list_one_namespace_sees_its_unserved_pods(module_result, kubectl, namespace, pending_pod):
     name = pending_pod("nobody")
     with service_account(kubectl, namespace, READ_ALL) as access:
         result = module_result(MODULE, {"namespaces": [namespace], **access})
@@ -103,7 +103,7 @@ def test_documented_permissions_suffice_with_few_requests_and_no_write(module_re
     assert {request.verb for request in requests} <= {"get", "list"}
 
 
-def test_pods_that_a_kubelet_rejected(module_result, kubectl, namespace):
+def test_a_pod_that_a_kubelet_rejected_is_a_collision(module_result, kubectl, namespace):
     """One is rejected when another scheduler has placed a pod there, as a kubelet reports it."""
     node = f"node-{namespace}"
     kubectl("create", "--filename=-", stdin={"apiVersion": "v1", "kind": "Node", "metadata": {"name": node}})

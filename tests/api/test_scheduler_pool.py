@@ -197,7 +197,7 @@ def test_pods_of_users_and_of_controllers_are_routed_and_nothing_else(pools, kub
         kubectl("delete", "namespace", other, "kube-pool", "openshift-pool", "--wait=false")
 
 
-def test_a_second_run_check_mode_and_removal(pools, kubectl, namespace, nodes, audit):
+def test_a_pool_is_predicted_applied_once_and_removed_without_leftovers(pools, kubectl, namespace, nodes, audit):
     item = pool(namespace, nodes={"names": nodes}, exclusive=True, reserved=True)
     planned = pools(item, check=True)
     assert (planned["failed"], planned["changed"], planned["requests"]["write"]) == (False, True, 0), planned
@@ -242,7 +242,7 @@ def test_a_second_run_check_mode_and_removal(pools, kubectl, namespace, nodes, a
     assert pools(ABSENT)["changed"] is False
 
 
-def test_before_the_deployment_only_names_of_nodes_and_removals_count(pools, kubectl, namespace, nodes, audit):
+def test_the_prepare_run_only_labels_nodes_and_removes_former_objects(pools, kubectl, namespace, nodes, audit):
     item = pool(namespace, nodes={"names": nodes[:1]}, exclusive=True)
     first = pools(item, prepare=True)
     assert (first["failed"], first["pools"], first["counts"]["created"], first["counts"]["updated"]) == (False, [], 0, 1), first
@@ -257,7 +257,7 @@ def test_before_the_deployment_only_names_of_nodes_and_removals_count(pools, kub
     assert (gone["counts"]["deleted"], gone["counts"]["updated"], node(kubectl, nodes[0])) == (2, 1, (None, []))
 
 
-def test_an_option_that_is_removed_leaves_nothing(pools, kubectl, namespace, nodes):
+def test_an_option_that_is_no_longer_set_leaves_no_object_label_or_taint(pools, kubectl, namespace, nodes):
     pools(pool(namespace, nodes={"names": nodes}, exclusive=True, reserved=True))
     result = pools(pool(namespace, nodes={"names": nodes[:1]}))
     assert (result["counts"]["deleted"], result["counts"]["updated"]) == (2, 3), result
@@ -294,7 +294,7 @@ def test_the_default_scheduler_places_pods_while_the_scheduler_is_unavailable(po
     assert "paramKind" not in kubectl.json("get", "mutatingadmissionpolicy", f"osso-scheduler-pool-{NAME}")["spec"]
 
 
-def test_a_share_by_the_last_digit_of_the_controller(pools, kubectl, namespace):
+def test_the_last_digit_of_the_controllers_uid_decides_on_the_share(pools, kubectl, namespace):
     pools(pool(namespace, share=8))
     await_routing(kubectl, namespace, ownerReferences=of("ReplicaSet", "x-0"))
     found = {digit: scheduler_of(kubectl, namespace, ownerReferences=of("Job", f"x-{digit}")) == NAME for digit in "0789af"}
@@ -308,7 +308,7 @@ def test_pods_without_the_pools_labels_keep_the_default_scheduler(pools, kubectl
     assert scheduler_of(kubectl, namespace, labels={"kind": "web"}) == "default-scheduler"
 
 
-def test_daemon_sets_that_the_taint_keeps_out(pools, kubectl, namespace, nodes):
+def test_daemon_sets_without_a_toleration_for_the_taint_are_reported(pools, kubectl, namespace, nodes):
     tolerating = {"tolerations": [{"operator": "Exists"}]}
     for name, fields in {"out": {}, "elsewhere": {"nodeSelector": {"zone": "b"}}, "in": tolerating}.items():
         template = {"metadata": {"labels": {"app": name}}, "spec": {**pod(namespace)["spec"], **fields}}
@@ -319,7 +319,7 @@ def test_daemon_sets_that_the_taint_keeps_out(pools, kubectl, namespace, nodes):
     assert any(f"keeps new pods of the DaemonSets {namespace}/out" in warning for warning in result["warnings"])
 
 
-def test_a_node_is_left_for_other_pods(pools, kubectl, namespace, nodes):
+def test_a_taint_on_every_node_causes_a_warning(pools, kubectl, namespace, nodes):
     every = [one["metadata"]["name"] for one in kubectl.json("get", "nodes")["items"]]
     for names, is_warned in ((every, True), ([nodes[1]], False)):
         result = pools(pool(namespace, nodes={"names": names}, exclusive=True), check=True)
@@ -327,7 +327,7 @@ def test_a_node_is_left_for_other_pods(pools, kubectl, namespace, nodes):
         assert any("Every node has a taint" in warning for warning in result.get("warnings", [])) is is_warned, names
 
 
-def test_all_contradictions_at_once_and_no_write(pools, kubectl, namespace, nodes, audit):
+def test_all_contradictions_are_reported_at_once_without_a_write(pools, kubectl, namespace, nodes, audit):
     item = {"scheduler_name": "nobody", "namespaces": {"names": [namespace, HOME]}, "nodes": {"names": [nodes[0], "missing"]}}
     kubectl("label", "node", nodes[0], f"{KEY}=somebody")
     with audit:
@@ -343,8 +343,8 @@ def test_all_contradictions_at_once_and_no_write(pools, kubectl, namespace, node
     assert result["msg"].endswith("Nothing was written.")
 
 
-def test_a_namespace_of_an_earlier_pool(pools, kubectl, namespace, audit):
-    """Of two policies for a pod it is not defined which one comes first."""
+def test_a_namespace_that_an_earlier_pool_has_is_rejected(pools, kubectl, namespace, audit):
+    """The order of two policies for the same pod is not defined."""
     kubectl("label", "namespace", namespace, "team=overlap")
     pools(pool(namespace))
     kubectl.apply(*(rename(kubectl.json("get", kind, f"osso-scheduler-pool-{NAME}")) for kind in POLICIES))
@@ -359,7 +359,7 @@ def test_a_namespace_of_an_earlier_pool(pools, kubectl, namespace, audit):
 
 
 @pytest.mark.parametrize("change", [{"state": "absent"}, {"config": {**configuration(), "profiles": [{"schedulerName": "renamed"}]}}])
-def test_a_scheduler_that_the_same_run_removes_or_renames(play, namespace, audit, change):
+def test_a_pool_of_a_scheduler_that_the_same_run_removes_or_renames_is_rejected(play, namespace, audit, change):
     scheduler = {"name": NAME, "namespace": HOME, "image": IMAGE, **change}
     variables = {"custom_schedulers": [scheduler], "scheduler_pools": [pool(namespace)]}
     with audit:
@@ -370,7 +370,7 @@ def test_a_scheduler_that_the_same_run_removes_or_renames(play, namespace, audit
     )
 
 
-def test_a_scheduler_that_leaves_its_nodes(pools, kubectl, namespace, nodes):
+def test_a_scheduler_that_also_places_pods_on_other_nodes_is_rejected(pools, kubectl, namespace, nodes):
     configure(kubectl)
     try:
         result = pools(pool(namespace, nodes={"names": nodes}))

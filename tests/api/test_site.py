@@ -72,7 +72,7 @@ def test_wrong_configurations_are_refused_before_anything_is_written(audit):
 
 
 def test_a_custom_scheduler_with_a_kubeconfig_that_no_volume_contains_is_rejected(play, audit):
-    """... before it is deployed, and accepted with the volume."""
+    """Before anything is deployed. With the volume it is accepted."""
     scheduler = {"name": "bad", "image": IMAGE, "config": OF_A_KUBECONFIG}
     mounts = {
         "volumes": [{"name": "kube", "secret": {"secretName": "kube"}}],
@@ -132,7 +132,7 @@ def test_credentials_of_a_configuration_are_not_printed_even_with_vvv(source, va
     [({}, "config_file"), ({"config": {"kind": "x"}, "image": ""}, "image"), ({"conifg": {}}, "conifg")],
     ids=["no configuration", "no image", "misspelt"],
 )
-def test_what_cannot_work_is_refused_before_anything_is_written(scheduler, said, audit):
+def test_unusable_variables_are_rejected_before_anything_is_written(scheduler, said, audit):
     with audit:
         run = site(variables={"secondary_schedulers": [{"name": "bad", "image": "image", **scheduler}]}, succeed=False)
     assert run.rc != 0
@@ -157,7 +157,7 @@ def test_what_cannot_work_is_refused_before_anything_is_written(scheduler, said,
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
 def test_variables_of_later_roles_are_checked_before_anything_is_written(run, variables, said, kubectl, audit):
-    """... and before anything is deleted, such as the rules of schedulers that use Prometheus."""
+    """And before anything is deleted, such as the rules of schedulers that use Prometheus."""
     load_aware = {"secondary_schedulers": [{"name": "load", "image": IMAGE, "preset": "trimaran_target_load_packing"}]}
     with audit:
         done = run(variables={**variables, **(load_aware if run is site else {})}, succeed=False)
@@ -202,7 +202,7 @@ def test_schedulers_of_others_are_not_deleted(secondary_scheduler_kind, kubectl,
     assert foreign.resource
 
 
-def test_without_wait_it_does_not_wait(secondary_scheduler_kind, play, kubectl, namespace):
+def test_without_wait_the_role_does_not_wait_for_the_scheduler(secondary_scheduler_kind, play, kubectl, namespace):
     """There is no operator, so the scheduler never becomes available."""
     never = {**VARIABLES["secondary_schedulers"][0], "name": "never", "namespace": namespace}
     role = [{"name": "Role", "ansible.builtin.include_role": {"name": "osso.scheduler.secondary_scheduler"}}]
@@ -245,7 +245,7 @@ def test_items_that_cannot_stand_side_by_side_are_named_before_anything_is_writt
     assert audit.writes(dry_run=True) == []
 
 
-def test_a_misspelt_variable_is_named(audit):
+def test_a_misspelt_variable_causes_a_warning_with_the_right_name(audit):
     """Nothing is left to do then, which is reported, too."""
     with audit:
         run = site(variables={"secondary_schedulers": [], "secondary_scheduler": [ITEM]}, check=True)

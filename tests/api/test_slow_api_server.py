@@ -81,7 +81,7 @@ def answers(folder: Path, kubeconfig: Path) -> dict[str, TaskResult]:
     return {task.host: task for task in run.tasks}
 
 
-def test_every_module_waits_or_reports_it(secondary_scheduler_kind, own_cluster, kubectl, tmp_path):
+def test_every_module_waits_for_a_slow_api_server_or_reports_it(secondary_scheduler_kind, own_cluster, kubectl, tmp_path):
     given = arguments(tmp_path)
     # A task of fleet_info is one for all hosts, and its request is one of scheduler_info.
     assert {*given, "fleet_info"} == {path.stem for path in MODULES.glob("*.py") if path.stem != "__init__"}

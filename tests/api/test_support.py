@@ -36,7 +36,7 @@ def test_audit_tells_reads_and_dry_runs_from_writes(audit, kubectl, namespace):
     assert [request.verb for request in audit.requests(agent="kubectl") if request.namespace == namespace] == ["list", "create"]
 
 
-def test_audit_ends_with_its_block(audit, kubectl, namespace):
+def test_the_audit_fixture_returns_only_requests_within_its_block(audit, kubectl, namespace):
     with audit:
         pass
     kubectl("create", "configmap", "too-late", "--namespace", namespace)
@@ -46,7 +46,7 @@ def test_audit_ends_with_its_block(audit, kubectl, namespace):
     assert [(write.verb, write.name) for write in audit.writes(agent="kubectl")] == [("delete", "too-late")]
 
 
-def test_kubectl_json_and_apply(kubectl, namespace):
+def test_the_kubectl_fixture_reads_json_and_applies_manifests(kubectl, namespace):
     assert kubectl.json("get", "configmap", "planted", "--namespace", namespace, "--ignore-not-found") is None
     kubectl.apply(config_map(namespace, colour="green"))
     assert kubectl.json("get", "configmap", "planted", "--namespace", namespace)["data"] == {"colour": "green"}

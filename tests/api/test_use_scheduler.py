@@ -30,7 +30,7 @@ def web(kubectl, namespace):
     return {"kind": "Deployment", "namespace": namespace, "name": "web"}
 
 
-def test_a_job_of_the_future_is_moved_there_and_back(move, kubectl, namespace, audit):
+def test_a_cron_job_moves_to_the_scheduler_and_back_without_waiting_for_pods(move, kubectl, namespace, audit):
     """None of its pods is waited for"""
     about = {"name": "nightly", "namespace": namespace}
     spec = {"schedule": "0 3 1 1 *", "jobTemplate": {"spec": {"template": {"spec": POD}}}}
@@ -56,7 +56,7 @@ def test_a_job_of_the_future_is_moved_there_and_back(move, kubectl, namespace, a
     assert names() == ("default-scheduler", None)
 
 
-def test_nothing_is_changed_when_one_is_refused(move, web, kubectl, namespace, audit):
+def test_nothing_is_changed_if_one_workload_is_rejected(move, web, kubectl, namespace, audit):
     once = {"name": "once", "namespace": namespace}
     kubectl.apply({"apiVersion": "batch/v1", "kind": "Job", "metadata": once, "spec": {"template": {"spec": POD}}})
     refused = {
@@ -76,7 +76,7 @@ def test_nothing_is_changed_when_one_is_refused(move, web, kubectl, namespace, a
     assert f"Deployment {namespace}/web" not in failure.result["msg"]
 
 
-def test_a_name_that_nobody_serves_is_refused(move, web, audit):
+def test_a_scheduler_name_without_a_running_scheduler_is_rejected(move, web, audit):
     with audit:
         run = move(web, name="nobody", succeed=False)
     assert audit.writes() == []

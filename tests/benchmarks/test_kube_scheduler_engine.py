@@ -84,7 +84,7 @@ def document(tmp_path_factory):
     return path
 
 
-def test_a_document_of_100_lines(figures, document):
+def test_the_check_of_a_document_of_100_lines_is_measured(figures, document):
     result = check(DOCUMENT, "1.34", "scheduler-plugins")
     assert result.valid, result.errors
     figures("KubeSchedulerConfiguration of 100 lines, checked", best(lambda: check(DOCUMENT, "1.34", "scheduler-plugins"), RUNS), "ms")
@@ -106,7 +106,7 @@ def _python(statements):
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def test_the_real_kube_scheduler(figures, own_cluster, document, tmp_path):
+def test_the_real_kube_scheduler_is_measured_with_the_same_document(figures, own_cluster, document, tmp_path):
     written = tmp_path / "written.yaml"
     command = [own_cluster / "bin/kube-scheduler", f"--config={document}", "--master=http://127.0.0.1:1", "--secure-port=0"]
 

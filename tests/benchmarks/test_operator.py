@@ -118,7 +118,7 @@ def benched_scheduler(absent, pod):
     return absent
 
 
-def test_new_resource_to_scheduler_ready(absent, pod, figures):
+def test_the_time_from_a_new_resource_to_a_ready_scheduler_is_measured(absent, pod, figures):
     ready, reported = [], []
     for _attempt in range(NEW):
         pod.rest()
@@ -136,7 +136,7 @@ def test_new_resource_to_scheduler_ready(absent, pod, figures):
     figures("the same until the status reports it", statistics.median(reported), "s")
 
 
-def test_edit_to_deployment_updated(benched_scheduler, pod, figures, audit):
+def test_the_time_from_an_edit_to_the_updated_deployment_is_measured(benched_scheduler, pod, figures, audit):
     levels = (("-v=4", "Debug"), ("-v=2", "Normal"))
     times, requests, cpu, runs = [], [], [], []
     for edit in range(EDITS):
@@ -160,7 +160,7 @@ def test_edit_to_deployment_updated(benched_scheduler, pod, figures, audit):
     figures("CPU time of the operator's pod for one reconcile, mean over all these edits", sum(cpu) / max(1, sum(runs)), "s")
 
 
-def test_edit_of_the_config_map_to_deployment_updated(benched_scheduler, pod, figures):
+def test_the_time_from_a_config_map_edit_to_the_updated_deployment_is_measured(benched_scheduler, pod, figures):
     times = []
     for edit in range(CONFIG_EDITS):
         before = benched_scheduler.secret()

@@ -136,7 +136,7 @@ def test_the_time_to_the_first_answer_is_measured(figures, binary, nodes, pods):
     figures(f"start to first answer, {nodes} nodes, {pods} pods (required: 3 s)", seconds[0], "s")
 
 
-def test_a_drain_in_two_passes(figures, binary, tmp_path):
+def test_duration_and_memory_of_a_drain_in_two_passes_are_measured(figures, binary, tmp_path):
     """Required on two idle cores: 45 s and 500 MB in total without scores, 60 s for the scores of 500 pods."""
     file = tmp_path / "cluster.json.gz"
     file.write_bytes(cluster(500, 5000).write())
@@ -178,7 +178,7 @@ def pending_cluster(client: Client, nodes: int, pods: int) -> Iterator[str]:
         client.delete(Resource("v1", "Namespace", "namespaces", False), name)
 
 
-def test_the_rate_of_kube_scheduler_alone(figures, binary, api_server, tmp_path):
+def test_the_rate_of_kube_scheduler_without_a_preview_is_measured(figures, binary, api_server, tmp_path):
     """The physical limit of a drain: the same nodes and pods, with a real API server in the place of the sandbox."""
     kubeconfig = api_server.folder / "kubeconfig"
     connection = {"kubeconfig": str(kubeconfig), "qps": 5000, "burst": 10000}
@@ -211,7 +211,7 @@ GROWTH = (50, 100, 200, 500, 1000, 2000, 5000)
 CHOSEN = 100
 
 
-def test_growth_with_the_nodes(figures):
+def test_the_growth_of_the_duration_with_the_number_of_nodes_is_measured(figures):
     """The same 100 pods among more and more nodes, each with ten pods; at the end the plot of docs/preview.md."""
     side = {"binary": str(Path(os.environ["CLUSTER_DIR"], "bin/kube-scheduler")), "config": CONFIG}
     points: dict[str, list[tuple[int, float]]] = {

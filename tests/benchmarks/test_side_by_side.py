@@ -281,7 +281,7 @@ def test_each_way_to_deploy_is_observed_through_the_same_changes(make, cases, ku
     clean(cases, way)
 
 
-def test_an_invalid_configuration_without_an_operator(kubectl, audit, board):
+def test_the_outcome_of_an_invalid_configuration_without_an_operator_is_observed(kubectl, audit, board):
     """A Deployment with its ConfigMap: who writes another configuration has to restart it."""
     with plain_scheduler(kubectl) as namespace:
         text = (CONFIG + f"    plugins: {{{{score: {{{{enabled: [{{{{name: {WRONG}}}}}]}}}}}}}}\n").format(namespace=namespace)

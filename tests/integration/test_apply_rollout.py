@@ -30,7 +30,7 @@ def test_workloads_of_the_set_roll_out(apply, kubectl, namespace):
     assert run.result["requests"] == {"read": 1, "write": 0, "dry_run": 0}, "what is rolled out costs no watch"
 
 
-def test_why_it_does_not_roll_out(apply, kubectl, namespace):
+def test_the_reasons_why_workloads_do_not_roll_out_are_reported(apply, kubectl, namespace):
     no_image = deployment(namespace, "no-image", image="registry.k8s.io/does-not-exist:1", replicas=2)
     no_node = deployment(namespace, "no-node", nodeSelector={"example.com/none": "true"})
     crashing = deployment(namespace, "crashing", image="registry.k8s.io/busybox:1")

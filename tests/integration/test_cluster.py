@@ -94,7 +94,7 @@ def second(own_cluster, tmp_path_factory) -> Cluster:
 # What it offers
 
 
-def test_nodes_are_ready_and_real(cluster, kubectl):
+def test_nodes_are_ready_and_have_the_versions_of_the_release(cluster, kubectl):
     nodes = kubectl.json("get", "nodes")["items"]
     ready = {
         node["metadata"]["name"]: node["status"]["nodeInfo"]
@@ -264,17 +264,17 @@ def test_without_credentials_only_health_is_answered(cluster):
 
 
 @pytest.mark.parametrize("port", [10257, 10259], ids=["controller manager", "scheduler"])
-def test_servers_of_the_control_plane_show_metrics_to_nobody_unknown(cluster, port):
+def test_control_plane_servers_return_no_metrics_to_unauthenticated_clients(cluster, port):
     assert ask(cluster, cluster.record.address, port, "/healthz") == 200
     assert ask(cluster, cluster.record.address, port, "/metrics") in (401, 403)
 
 
-def test_kubelets_answer_nobody_unknown(cluster):
+def test_kubelets_reject_unauthenticated_requests(cluster):
     for node in cluster.record.node_names():
         assert ask(cluster, cluster.record.node_address(node), 10250, "/pods") == 401
 
 
-def test_etcd_wants_a_client_certificate(cluster):
+def test_etcd_requires_a_client_certificate(cluster):
     context = ssl.create_default_context(cafile=cluster.layout.pki / "etcd-ca.crt")
     address = cluster.record.address
     with (
@@ -286,7 +286,7 @@ def test_etcd_wants_a_client_certificate(cluster):
             link.recv(1)
 
 
-def test_kubeconfig_is_private_and_verifies(cluster):
+def test_kubeconfig_is_private_and_verifies_the_api_server(cluster):
     path = cluster.layout.kubeconfig
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     content = json.loads(path.read_text())
@@ -337,7 +337,7 @@ def test_nothing_listens_outside_the_clusters_network(cluster):
         assert elsewhere(found, cluster.record.node_address(node)) == {}
 
 
-def test_a_listener_elsewhere_would_be_seen(tmp_path):
+def test_a_listener_outside_the_clusters_network_is_detected(tmp_path):
     owner = Cluster(tmp_path)
     code = "import socket, time; s = socket.create_server(('0.0.0.0', 0)); print(s.getsockname()[1], flush=True); time.sleep(60)"
     environment = {**os.environ, OWNER_VARIABLE: str(tmp_path)}
@@ -368,7 +368,7 @@ def test_two_clusters_live_side_by_side(cluster, second):
     [["kubelet.node-1", "kube-apiserver"], ["node-init.node-1"], ["node-init.switch"], ["etcd", "docker-registry", "containerd.node-1"]],
     ids="+".join,
 )
-def test_what_died_is_started_again(second, dead):
+def test_components_that_died_are_reported_and_started_again(second, dead):
     before = second.daemons()
     for component in dead:
         second.kill(component)
@@ -421,7 +421,7 @@ def test_number_of_nodes_can_change(second):
     ],
     ids=["not root", "no Go", "no containerd and no apt", "no namespaces", "few inotify instances", "bad NODES"],
 )
-def test_missing_prerequisite_is_one_sentence(own_cluster, tmp_path, prefix, said):
+def test_a_missing_prerequisite_is_reported_in_one_sentence(own_cluster, tmp_path, prefix, said):
     state = tmp_path / "state"
     if "Go" in said:
         # Only a checkout that has not built the programs needs Go.

@@ -99,7 +99,7 @@ def test_a_scheduler_is_configured_and_probed_without_a_credential(job):
     assert (away.rc, away.recap()["changed"]) == (0, 1), away.stdout
 
 
-def test_what_these_rights_do_not_allow_is_said(job):
+def test_a_job_beyond_the_documented_permissions_is_reported_as_forbidden(job):
     """Definitions and roles of an installation are beyond them."""
     refused = job(INSTALL, answers(TEMPLATES[INSTALL]))
     assert refused.rc == 2
@@ -107,7 +107,7 @@ def test_what_these_rights_do_not_allow_is_said(job):
     assert "forbidden" in refused.stdout
 
 
-def test_without_the_accounts_token_nothing_else_is_taken(job):
+def test_a_job_without_the_accounts_token_fails_and_uses_no_other_access(job):
     """As container groups have it where nobody says otherwise."""
     refused = job(PROBE, answers(TEMPLATES[PROBE]), {**POD["spec"], "automountServiceAccountToken": False})
     assert refused.rc == 2

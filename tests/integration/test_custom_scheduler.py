@@ -58,7 +58,7 @@ def two(before, play, kubectl):
     return [DOCUMENTED, batch], bring(play, DOCUMENTED, batch)
 
 
-def test_comparison_sees_a_planted_object(kubectl):
+def test_the_comparison_detects_a_planted_object(kubectl):
     sees_what_is_planted(kubectl)
 
 
@@ -71,7 +71,7 @@ def test_check_mode_writes_nothing(before, play, audit):
     assert "kube-second-scheduler" in str(applied["diff"])
 
 
-def test_two_at_once_place_pods(two, kubectl):
+def test_two_custom_schedulers_place_pods_at_the_same_time(two, kubectl):
     """F115, F116, F121: each is proven by a pod of its own"""
     _schedulers, run = two
     probes = run.task("Verify each scheduler with a test pod").result["results"]
@@ -112,7 +112,7 @@ def rollouts(kubectl) -> int:
 
 
 @pytest.mark.long
-def test_only_new_content_is_a_rollout(two, play, kubectl):
+def test_only_new_content_causes_a_rollout(two, play, kubectl):
     """A label on the ConfigMap is none; an old version of the same configuration is converted, and said"""
     schedulers, _run = two
     kubectl("label", "configmap", "scheduler-config", "--namespace=kube-system", "edited=yes")
@@ -135,7 +135,7 @@ def test_only_new_content_is_a_rollout(two, play, kubectl):
     assert probe["placed"]
 
 
-def test_what_would_not_start_is_refused_and_the_scheduler_goes_on(two, play, kubectl, audit):
+def test_an_invalid_configuration_is_rejected_without_a_write(two, play, kubectl, audit):
     wrong = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [{"schedulerNam": "x"}]}
     with audit:
         run = bring(play, {**DOCUMENTED, "config": wrong}, succeed=False)
@@ -144,7 +144,7 @@ def test_what_would_not_start_is_refused_and_the_scheduler_goes_on(two, play, ku
     assert audit.writes() == []
 
 
-def test_absent_takes_away_all_of_it_and_nothing_else(two, before, play, kubectl):
+def test_state_absent_deletes_all_objects_of_the_role_and_nothing_else(two, before, play, kubectl):
     """F117: a namespace of the role's stays as long as others have something in it, and goes with a later removal"""
     schedulers, _run = two
     absent = [{**one, "state": "absent"} for one in schedulers]

@@ -99,7 +99,7 @@ def operators(openshift_cluster, own_cluster, kubectl):
     kubectl("delete", "deployment", OPERATOR_NAMESPACE, f"--namespace={OPERATOR_NAMESPACE}")
 
 
-def test_another_image_and_no_cluster_version_operator(operators, configure, kubectl, audit):
+def test_another_operator_image_is_set_and_reverted_with_the_version_operator(operators, configure, kubectl, audit):
     """F143 to F145, and the way back"""
     meant = {f"i_understand_{word}": True for word in ("unmanaged_operator", "custom_operator_image", "stopped_cluster_version_operator")}
     chosen = {"operator_managed": False, "operator_image": operators, "cluster_version_operator": "stopped", **meant}

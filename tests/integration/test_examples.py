@@ -71,5 +71,5 @@ def surroundings(path, kubectl, request):
 
 
 @pytest.mark.parametrize("path", DOCUMENTED, ids=lambda path: path.stem)
-def test_examples_run_as_they_stand(world, surroundings, play, tmp_path, path):
+def test_examples_of_modules_run_unchanged(world, surroundings, play, tmp_path, path):
     run_examples(play, path, tmp_path)

@@ -125,7 +125,7 @@ def test_two_gangs_that_compete_do_not_block_each_other(gang_scheduler, gang, bo
     eventually(lambda: bound(loser) == size)
 
 
-def test_a_scheduler_without_the_gate_is_named(gang_scheduler):
+def test_a_scheduler_without_the_feature_gate_is_reported(gang_scheduler):
     scheduler = gang_scheduler()
     assert (
         "without the feature gate GenericWorkload, GangScheduling keeps the pods of every PodGroup pending"

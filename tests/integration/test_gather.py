@@ -119,7 +119,7 @@ def items(files, name) -> list[dict]:
 
 
 @pytest.mark.long
-def test_no_planted_credential_is_in_it(bundle, second, kubectl):
+def test_the_bundle_contains_no_planted_credential(bundle, second, kubectl):
     run, files = bundle
     for planted in (TOKEN, OTHER, COMMENT, SHELL, SAID):
         assert holding(planted, files) == []
@@ -154,7 +154,7 @@ def test_no_planted_credential_is_in_it(bundle, second, kubectl):
 
 
 @pytest.mark.long
-def test_the_index_says_what_is_in_it_and_where_it_is_from(bundle, second):
+def test_the_index_lists_each_file_of_the_bundle_with_its_source(bundle, second):
     run, files = bundle
     index = json.loads(files["index.json"])
     assert {entry["file"]: entry["bytes"] for entry in index["files"]} == {
@@ -193,8 +193,8 @@ def test_the_index_says_what_is_in_it_and_where_it_is_from(bundle, second):
 
 
 @pytest.mark.long
-def test_it_reads_only_and_one_forbidden_kind_does_not_stop_the_rest(play, run_module, kubectl, namespace, second, tmp_path, audit):
-    """... and --check reads the same, and writes no file."""
+def test_the_module_only_reads_and_one_forbidden_kind_does_not_stop_the_rest(play, run_module, kubectl, namespace, second, tmp_path, audit):
+    """With --check it reads the same, and writes no file."""
     path = tmp_path / "bundle.tar.gz"
     allowed = {**READ, "resources": ["pods", "pods/log", "deployments", "configmaps", "leases", "nodes", "events"]}
     with audit, service_account(kubectl, namespace, allowed, everywhere=True) as access:
@@ -222,7 +222,7 @@ def test_it_reads_only_and_one_forbidden_kind_does_not_stop_the_rest(play, run_m
 
 
 @pytest.mark.long
-def test_with_what_schedulers_believe(run_module, second, tmp_path):
+def test_the_bundle_contains_cache_dumps_on_request(run_module, second, tmp_path):
     options = {"path": str(tmp_path / "b.tar.gz"), "namespaces": [second], "log_lines": 0, "cache_dumps": True}
     result = run_module(MODULE, {**options, "debug_image": f"{os.environ['REGISTRY']}/busybox:1"})
     assert not result["failed"], result["msg"]

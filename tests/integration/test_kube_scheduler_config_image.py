@@ -75,7 +75,7 @@ def test_the_image_rejects_an_unknown_plugin(ask):
     assert "content:9:15: profiles[0].plugins.score.enabled[0].name: " in run.message
 
 
-def test_unknown_image_decides_itself(ask, unknown_image):
+def test_an_unknown_image_validates_the_configuration_itself(ask, unknown_image):
     accepted = ask(WITH_TOKEN, image=unknown_image).result
     assert (accepted["valid"], accepted["target"]["kubernetes_version"]) == (True, None)
     refused = ask(V1 + "parallelism: -1\n", image=unknown_image, succeed=False)
@@ -83,7 +83,7 @@ def test_unknown_image_decides_itself(ask, unknown_image):
     assert "parallelism: Invalid value: -1: should be an integer value greater than zero" in refused.message
 
 
-def test_image_overrules_the_tables(ask):
+def test_the_verdict_of_the_image_overrules_the_tables(ask):
     """an image with more in it than the tables know, here because they are told of an older release"""
     result = ask(V1.replace("{leaderElect: false}", "{leaderElect: false}\ndelayCacheUntilActive: true"), kubernetes_version="1.25").result
     assert result["valid"] is True
@@ -112,7 +112,7 @@ def test_a_token_in_the_configuration_is_not_in_the_result(ask, content):
     ],
     ids=["no scheduler", "no image", "no pod", "too slow"],
 )
-def test_no_answer_is_said_with_its_reason(ask, options, said):
+def test_an_image_that_gives_no_answer_is_reported_with_the_reason(ask, options, said):
     if said == "within 1 s":
         options = {**options, "image": "registry.k8s.io/no-such-image:2"}
     run = ask(V1, succeed=False, **options)

@@ -73,7 +73,7 @@ def test_pods_go_where_the_presets_send_them(stack, schedulers, kubectl, namespa
 
 
 @pytest.mark.long
-def test_real_load_of_a_real_node(stack, schedulers, kubectl, namespace):
+def test_a_node_with_real_load_is_avoided(stack, schedulers, kubectl, namespace):
     """Here nothing is chosen by the test but which node works: the load is what the nodes' cgroups count."""
     working, *others = stack.nodes
     busy = pod("busy", namespace, nodeName=working)
@@ -91,7 +91,7 @@ def test_real_load_of_a_real_node(stack, schedulers, kubectl, namespace):
 
 
 @pytest.mark.long
-def test_remove_takes_rules_and_account_along(stack, kubectl, play):
+def test_the_playbook_remove_deletes_rules_and_account(stack, kubectl, play):
     role = {"name": "Monitoring", "ansible.builtin.import_role": {"name": "osso.scheduler.monitoring"}}
     site(variables={"probe": "never"})
     stack.rules([])

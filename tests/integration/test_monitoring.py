@@ -61,7 +61,7 @@ def records(groups) -> list[str]:
     return [entry["record"] for group in groups for entry in group["rules"]]
 
 
-def test_missing_metrics_are_recorded_and_then_all_is_well(role, stack, kubectl, namespace, audit):
+def test_missing_metrics_are_recorded_and_then_usable(role, stack, kubectl, namespace, audit):
     with recorded_by_others(stack):
         first = role(wait=False)
         assert "instance:node_cpu:ratio" in first.task("Report missing metrics").result["msg"]
@@ -83,7 +83,7 @@ def test_missing_metrics_are_recorded_and_then_all_is_well(role, stack, kubectl,
 
 
 @pytest.mark.long
-def test_what_others_record_is_left_to_them(role, stack, kubectl, namespace):
+def test_metrics_that_others_record_are_not_recorded_by_the_role(role, stack, kubectl, namespace):
     with recorded_by_others(stack, MEMORY):
         role(wait=False)
         assert records(rule(kubectl, namespace)["spec"]["groups"]) == [CPU]
@@ -92,7 +92,7 @@ def test_what_others_record_is_left_to_them(role, stack, kubectl, namespace):
 
 
 @pytest.mark.long
-def test_it_waits_for_metrics_that_come(role, stack):
+def test_the_role_waits_for_metrics_that_appear_later(role, stack):
     with recorded_by_others(stack):
         later = threading.Timer(8, stack.record)
         later.start()
@@ -102,7 +102,7 @@ def test_it_waits_for_metrics_that_come(role, stack):
 
 
 @pytest.mark.long
-def test_it_does_not_wait_for_what_never_comes(role, stack):
+def test_the_role_does_not_wait_for_metrics_that_never_appear(role, stack):
     start = time.monotonic()
     with stack.without_route():
         run = role(required=True, sources=["route"], succeed=False)
@@ -112,7 +112,7 @@ def test_it_does_not_wait_for_what_never_comes(role, stack):
 
 
 @pytest.mark.long
-def test_file_of_rules_for_a_prometheus_without_operator(role, stack, kubectl, namespace):
+def test_rules_are_written_to_a_file_for_a_prometheus_without_operator(role, stack, kubectl, namespace):
     path = stack.rules_folder / "ours.yaml"
     with recorded_by_others(stack):
         options = {"rules": "file", "rules_file": str(path), "url": stack.url, "access": "none"}
@@ -127,7 +127,7 @@ def test_file_of_rules_for_a_prometheus_without_operator(role, stack, kubectl, n
 
 
 @pytest.mark.long
-def test_another_label_for_the_name_of_the_node(role, stack, kubectl, namespace):
+def test_rules_use_another_label_for_the_name_of_the_node(role, stack, kubectl, namespace):
     with recorded_by_others(stack):
         role(wait=False, node_label="node", plugins=["TargetLoadPacking"])
         groups = rule(kubectl, namespace)["spec"]["groups"]
@@ -137,7 +137,7 @@ def test_another_label_for_the_name_of_the_node(role, stack, kubectl, namespace)
 
 
 @pytest.mark.parametrize("access", [pytest.param("cluster-monitoring-view", marks=pytest.mark.long), "minimal"])
-def test_access_is_what_the_guard_asks_for(role, stack, kubectl, namespace, access):
+def test_the_role_grants_the_access_that_the_proxy_requires(role, stack, kubectl, namespace, access):
     run = role(access=access)
     result = run.task("Wait until the metrics of every node are usable").result
     assert (result["authorized"], result["token_from"]) == (True, f"TokenRequest for ServiceAccount {namespace}/metrics-reader")
@@ -146,7 +146,7 @@ def test_access_is_what_the_guard_asks_for(role, stack, kubectl, namespace, acce
     assert may == ("yes" if access == VIEW else "no")
 
 
-def test_check_mode_on_nothing_writes_nothing(role, stack, audit):
+def test_check_mode_on_an_empty_cluster_writes_nothing(role, stack, audit):
     with audit:
         run = role(check=True, diff=True)
     assert audit.writes() == []

@@ -51,7 +51,7 @@ def as_user(login, play, own_cluster):
 
 
 @pytest.mark.long
-def test_login_work_and_the_end_of_the_token(login, as_user, kubectl, audit):
+def test_the_play_logs_in_applies_schedulers_and_ends_the_token(login, as_user, kubectl, audit):
     site.installed()
     with audit:
         run = as_user()
@@ -77,7 +77,7 @@ def test_the_token_ends_when_the_play_fails(login, as_user, audit):
     assert len(login.given) == 1
 
 
-def test_who_cannot_log_in_is_told_so(login, as_user):
+def test_a_failed_login_is_reported_with_user_and_cluster(login, as_user):
     run = as_user(password="wrong-password-of-the-tests", succeed=False)
     (failure,) = run.failures
     assert f"{USER} cannot log in to {login.url}: Authorization failed. Unauthorized" in failure.result["msg"]
@@ -85,7 +85,7 @@ def test_who_cannot_log_in_is_told_so(login, as_user):
 
 
 @pytest.mark.long
-def test_in_the_execution_environment(login, own_cluster, audit, tmp_path):
+def test_the_play_runs_in_the_execution_environment(login, own_cluster, audit, tmp_path):
     """With community.okd, as a project brings it, and the Ansible that is there."""
     environment = ExecutionEnvironment(tmp_path)
     access = {"cluster_host": login.url, "cluster_ca_file": "/runner/env/ca.crt", "cluster_user": USER, "cluster_password": PASSWORD}

@@ -25,7 +25,7 @@ def test_scheduler_runs_the_real_kube_scheduler(operator, kubectl):
 
 
 @pytest.mark.long
-def test_pod_with_a_name_that_nobody_serves_stays_pending(scheduler, run_module, kubectl, namespace):
+def test_pod_with_the_name_of_no_running_scheduler_stays_pending(scheduler, run_module, kubectl, namespace):
     kubectl(
         "run", "waits", f"--namespace={namespace}", "--image=registry.k8s.io/pause:3.10", '--overrides={"spec":{"schedulerName":"nobody"}}'
     )
@@ -83,7 +83,7 @@ def test_misspelt_plugin_is_not_deployed_and_rolls_out_once_it_is_right(new):
 
 
 @pytest.mark.long
-def test_flags_override_what_would_not_start(scheduler):
+def test_flags_of_the_operator_override_fields_that_would_prevent_a_start(scheduler):
     """a renewDeadline that is not longer than 1.2 times the retryPeriod ends kube-scheduler, but the operator's flags are other ones"""
     config = {**json.loads(scheduler.config(weight=7)), "leaderElection": {"renewDeadline": "2s", "retryPeriod": "2s"}}
     before = scheduler.rollouts()
@@ -96,7 +96,7 @@ def test_flags_override_what_would_not_start(scheduler):
 
 
 @pytest.mark.long
-def test_annotations_say_what_the_image_holds(scheduler, kubectl):
+def test_annotations_determine_release_and_plugins_of_the_image(scheduler, kubectl):
     """they come before what its name tells: plugins that Kubernetes 1.34 does not have itself, a release that reads v1beta3"""
     before = scheduler.rollouts()
     resource = ["secondaryscheduler", scheduler.name, f"--namespace={NAMESPACE}"]
@@ -119,7 +119,7 @@ def test_annotations_say_what_the_image_holds(scheduler, kubectl):
 
 
 @pytest.mark.long
-def test_unknown_image_is_deployed_and_said_to_be_unknown(new, kubectl):
+def test_unknown_image_is_deployed_and_reported_as_unknown(new, kubectl):
     scheduler = new()
     scheduler.write_config()
     scheduler.write(schedulerImage="registry.k8s.io/pause:3.10")
@@ -131,7 +131,7 @@ def test_unknown_image_is_deployed_and_said_to_be_unknown(new, kubectl):
 
 
 @pytest.mark.long
-def test_unmanaged_is_left_alone(scheduler, kubectl):
+def test_a_scheduler_with_state_unmanaged_is_left_alone(scheduler, kubectl):
     scheduler.write(managementState="Unmanaged")
     eventually(lambda: scheduler.condition("Progressing")[1] == "Unmanaged")
     kubectl("scale", f"deployment/{scheduler.workload}", "--replicas=0", f"--namespace={NAMESPACE}")
@@ -143,7 +143,7 @@ def test_unmanaged_is_left_alone(scheduler, kubectl):
 
 
 @pytest.mark.long
-def test_removed_takes_the_scheduler_away_and_keeps_the_resource(scheduler, kubectl):
+def test_state_removed_deletes_the_scheduler_and_keeps_the_resource(scheduler, kubectl):
     scheduler.write(managementState="Removed")
     eventually(lambda: scheduler.deployment is None)
     eventually(lambda: scheduler.condition("Available")[:2] == ("False", "Removed"))
@@ -153,7 +153,7 @@ def test_removed_takes_the_scheduler_away_and_keeps_the_resource(scheduler, kube
 
 
 @pytest.mark.long
-def test_refusal_by_the_api_server_is_told(new):
+def test_rejection_by_the_api_server_is_reported(new):
     scheduler = new()
     scheduler.write_config()
     scheduler.write(unsupportedConfigOverrides={"nodeSelector": {"pool": "no valid label!"}})
@@ -164,7 +164,7 @@ def test_refusal_by_the_api_server_is_told(new):
     eventually(scheduler.served)
 
 
-def test_template_in_a_resource_is_text(new):
+def test_a_jinja_template_in_a_resource_stays_text(new):
     """A resource's author must not run code in the operator."""
     scheduler = new()
     template = "{{ lookup('ansible.builtin.pipe', 'echo evaluated') }}"

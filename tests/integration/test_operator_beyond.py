@@ -32,7 +32,7 @@ def reason(scheduler, kind, wanted):
     return scheduler.condition(kind)
 
 
-def test_crashing_rollout_is_rolled_back_and_says_the_pods_last_words(own_scheduler):
+def test_crashing_rollout_is_rolled_back_and_the_pods_last_message_is_reported(own_scheduler):
     generation = own_scheduler.deployment["metadata"]["generation"]
     own_scheduler.write(unsupportedConfigOverrides={"command": ["/bin/kube-scheduler", "--nonsense"]})
     status, _reason, message = reason(own_scheduler, "Degraded", "RolledBack")
@@ -68,7 +68,7 @@ def test_image_that_cannot_be_pulled_is_seen_and_given_up_after_the_deadline(own
 
 
 @pytest.mark.long
-def test_last_good_one_survives_loss_of_config_map_and_deployment_and_operator(own_scheduler, kubectl):
+def test_last_good_rollout_survives_loss_of_config_map_deployment_and_operator(own_scheduler, kubectl):
     before = own_scheduler.deployment["spec"]["template"]
     kubectl("delete", "configmap", own_scheduler.name, f"--namespace={NAMESPACE}")
     eventually(lambda: own_scheduler.condition("ConfigValid")[1] == "ConfigMapMissing", within=15)
@@ -85,7 +85,7 @@ def test_last_good_one_survives_loss_of_config_map_and_deployment_and_operator(o
 
 
 @pytest.mark.long
-def test_what_served_is_remembered_and_what_did_not_goes(own_scheduler):
+def test_only_the_configuration_of_the_available_rollout_is_kept(own_scheduler):
     (secret,) = secrets(own_scheduler)
     served = json.loads(secret["metadata"]["annotations"]["osso.scheduler/served-rollout"])
     assert secret["metadata"]["name"].endswith(served["config"])
@@ -97,7 +97,7 @@ def test_what_served_is_remembered_and_what_did_not_goes(own_scheduler):
 
 
 @pytest.mark.long
-def test_unknown_image_is_asked_itself(own_scheduler, new, kubectl):
+def test_an_unknown_image_validates_the_configuration_itself(own_scheduler, new, kubectl):
     """An image by its digest: no table knows which release that is."""
     pods = kubectl.json("get", "pods", f"--namespace={NAMESPACE}", f"--selector=app={own_scheduler.workload}")["items"]
     digest = pods[0]["status"]["containerStatuses"][0]["imageID"].rpartition("@")[2]
@@ -129,7 +129,7 @@ def test_default_scheduler_is_refused_unless_it_is_meant(new):
 
 
 @pytest.mark.long
-def test_two_schedulers_of_one_name_are_told_so_until_they_are_not(own_scheduler, new):
+def test_two_schedulers_of_one_name_report_the_conflict_until_one_is_removed(own_scheduler, new):
     rival = new(scheduler_name=own_scheduler.scheduler_name)
     rival.write_config()
     rival.write()
@@ -187,7 +187,7 @@ def test_changes_and_failures_are_events(own_scheduler, kubectl):
 
 
 @pytest.mark.long
-def test_operator_log_level_is_the_runners_verbosity(own_scheduler):
+def test_operator_log_level_sets_the_verbosity_of_ansible_runner(own_scheduler):
     def verbosity():
         return (own_scheduler.resource["metadata"].get("annotations") or {}).get("ansible.sdk.operatorframework.io/verbosity")
 
@@ -200,7 +200,7 @@ def test_operator_log_level_is_the_runners_verbosity(own_scheduler):
 
 
 @pytest.mark.long
-def test_pods_are_replaced_once_when_their_service_account_was_made_anew(own_scheduler, kubectl):
+def test_pods_are_replaced_once_when_their_service_account_was_recreated(own_scheduler, kubectl):
     before = own_scheduler.rollouts()
     kubectl("delete", "serviceaccount", own_scheduler.workload, f"--namespace={NAMESPACE}")
     eventually(lambda: own_scheduler.rollouts() == before + 1, within=60)

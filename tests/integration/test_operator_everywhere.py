@@ -45,7 +45,7 @@ def test_equal_names_in_two_namespaces_do_not_collide(scheduler_elsewhere, kubec
     assert other.deployment["status"]["availableReplicas"] == 1
 
 
-def test_deleted_cluster_role_binding_comes_back(scheduler_elsewhere, kubectl):
+def test_a_deleted_cluster_role_binding_is_recreated(scheduler_elsewhere, kubectl):
     """The runner watches cluster-scoped objects only when it watches all namespaces."""
     scheduler_elsewhere.rest()
     binding = f"{scheduler_elsewhere.cluster_name}:volume-scheduler"

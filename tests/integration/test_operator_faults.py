@@ -115,7 +115,7 @@ def test_proxy_refuses_at_its_rate_and_passes_the_rest(own_cluster, kubectl, nam
     assert set(answers) == {200, 429}
 
 
-def test_in_the_end_all_is_as_the_users_said(operator_behind_proxy, users, proxy, outages, kubectl):
+def test_all_schedulers_converge_to_their_last_edit_after_the_faults(operator_behind_proxy, users, proxy, outages, kubectl):
     dice = random.Random(SEED)
     proxy.rate = RATE
     for user in users:

@@ -105,7 +105,7 @@ def inside(kubectl, reference) -> Inside:
     kubectl("delete", "namespace", namespace, "--wait=false")
 
 
-def test_runs_as_any_user_on_a_read_only_root(inside):
+def test_the_image_runs_as_any_user_on_a_read_only_root(inside):
     assert inside("id", "-u").stdout.strip() == str(USER)
     # runAsNonRoot without a user id: the kubelet has seen for itself that the image's user is not root.
     assert inside.as_own_user("id", "-u").stdout.strip() == "1001"
@@ -119,7 +119,7 @@ def test_the_programs_of_the_image_start_with_the_expected_versions(inside):
     assert inside("ansible-runner", "--version").stdout.startswith("2.4.")
 
 
-def test_what_is_installed_is_what_is_pinned(inside, root):
+def test_installed_python_packages_are_exactly_the_pinned_ones(inside, root):
     text = (root / "operator/image/requirements.txt").read_text()
     pinned = dict(re.findall(r"^([a-z0-9-]+)==([^\s;]+)", text, flags=re.MULTILINE))
     blocks = re.split(r"^(?=[a-z])", text, flags=re.MULTILINE)[1:]
@@ -192,7 +192,7 @@ print(json.dumps(found))
 """
 
 
-def test_nothing_is_left_of_the_build(inside):
+def test_the_image_contains_no_leftovers_of_the_build(inside):
     planted = ["/tmp/left/.cache/pip", "/tmp/left/.netrc", "/tmp/left/key", "/tmp/left/source"]
     inside("mkdir", "-p", "/tmp/left/.cache")
     inside("sh", "-c", f"echo x | tee {planted[0]} {planted[1]}")
@@ -223,7 +223,7 @@ def forked(results) -> bool:
     return "warm-parent" in results["forked"]["ansible_facts"]["command"]
 
 
-def test_a_forked_run_answers_as_an_ordinary_one(inside):
+def test_a_forked_run_returns_the_same_results_as_an_ordinary_one(inside):
     tasks = [
         FORKED,
         {"name": "fails", "osso.scheduler.apply": {"manifests": MANIFEST, **NO_SERVER}},
@@ -264,7 +264,7 @@ def test_requeue_after_accepts_only_a_period_with_a_unit(inside):
 
 
 @pytest.mark.long
-def test_same_content_same_image(root, own_cluster, reference):
+def test_a_build_of_the_same_content_yields_the_same_image(root, own_cluster, reference):
     done = subprocess.run([root / "operator/image/build"], capture_output=True, text=True, check=True)
     again = subprocess.run([root / "operator/image/build"], capture_output=True, text=True, check=True)
     assert "@sha256:" in done.stdout
@@ -320,7 +320,7 @@ def test_the_event_plugin_sends_all_events_over_one_connection(event_plugin, tmp
     event_plugin.event_handler(type("Config", (), {"settings": {}}), {"uuid": "without a receiver"})
 
 
-def test_what_is_left_of_deleted_resources_goes(event_plugin, tmp_path):
+def test_old_artifacts_of_deleted_resources_are_deleted(event_plugin, tmp_path):
     now = 1_000_000
     for name, begun in {"team/own": now - 9000, "team/idle": now - 600, "team/gone": now - 4000, "gone/gone": now - 9000}.items():
         settings = tmp_path / name / "env/settings"

@@ -137,7 +137,7 @@ def node_of(kubectl, name):
     return kubectl.get("pod", name, "default")["spec"].get("nodeName")
 
 
-def test_token_is_used_and_seen_by_nobody(load_aware, stack, kubectl):
+def test_token_is_used_and_appears_nowhere(load_aware, stack, kubectl):
     scheduler, before = load_aware(), stack.queries_seen()
     scheduler.write(logLevel="TraceAll", operatorLogLevel="TraceAll")
     scheduler.rest()
@@ -259,14 +259,14 @@ def refused(scheduler, reason, said, condition="MetricsUnavailable"):
 
 
 @pytest.mark.long
-def test_nothing_is_brought_to_a_prometheus_that_never_answers(load_aware, stack):
+def test_a_scheduler_whose_prometheus_never_answers_is_not_deployed(load_aware, stack):
     with silent(stack.address) as url:
         scheduler = load_aware(prometheus_url=url)
         scheduler.write()
         refused(scheduler, "NoAnswer", "would not even start")
 
 
-def test_without_metrics_nothing_is_brought_where_they_are_required(load_aware, stack, kubectl):
+def test_a_scheduler_without_its_required_metrics_is_not_deployed(load_aware, stack, kubectl):
     scheduler = load_aware(monitoring_required="true")
     with stack.down():
         scheduler.write()
@@ -303,8 +303,8 @@ def test_without_metrics_nothing_is_brought_where_they_are_required(load_aware, 
 
 
 @pytest.mark.long
-def test_a_metric_that_becomes_no_number_is_told_while_the_scheduler_runs(load_aware, stack, kubectl):
-    """Of it TargetLoadPacking makes an invalid score, so that no pod is placed."""
+def test_a_metric_that_becomes_not_a_number_is_reported_while_the_scheduler_runs(load_aware, stack, kubectl):
+    """TargetLoadPacking calculates an invalid score from it, so no pod is placed."""
     scheduler = load_aware()
     scheduler.write()
     scheduler.rest()
@@ -340,7 +340,7 @@ def test_a_metric_that_becomes_no_number_is_told_while_the_scheduler_runs(load_a
     kubectl("delete", "pod", "--namespace=default", *pods, "--wait=false")
 
 
-def test_account_that_the_operator_may_not_ask_for_is_told(load_aware):
+def test_an_account_whose_token_the_operator_may_not_request_is_reported(load_aware):
     scheduler = load_aware(prometheus_token="serviceaccount/default")
     scheduler.write()
     refused(scheduler, "", "is not allowed to request a token", condition="PrometheusUnknown")
@@ -410,7 +410,7 @@ def test_load_watcher_keeps_the_token_from_the_scheduler(stack, kubectl):
 
 
 @pytest.mark.long
-def test_site_needs_no_more_than_the_name_of_a_preset(stack, kubectl, play):
+def test_the_playbook_site_requires_only_the_name_of_a_load_aware_preset(stack, kubectl, play):
     name = f"load-{uuid.uuid4().hex[:6]}"
     item = {"name": name, "image": IMAGE, "preset": "trimaran_load_variation_risk_balancing"}
     variables = {

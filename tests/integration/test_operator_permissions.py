@@ -173,7 +173,7 @@ def test_no_request_of_the_operator_is_unauthorized_or_forbidden(life):
     assert [request for request in life if request.code in (401, 403)] == []
 
 
-def test_everything_granted_is_used(life, kubectl):
+def test_every_granted_permission_is_used(life, kubectl):
     used = {use for request in life if request.resource for use in uses(request)}
     rules = granted(kubectl)
     assert sorted(rules - used - set(UNUSED)) == []
@@ -193,7 +193,7 @@ def without(role, resource, verb):
 
 @pytest.mark.long
 @pytest.mark.parametrize(("place", "resource", "verb"), [(ROLE, "deployments", "patch"), (CLUSTER_ROLE, "nodes", "list")])
-def test_missing_permission_is_told_and_mends_itself(place, resource, verb, replicated_operator, kubectl):
+def test_a_missing_permission_is_reported_and_the_scheduler_recovers_by_itself(place, resource, verb, replicated_operator, kubectl):
     role = kubectl.json("get", *place)
     for key in ("resourceVersion", "managedFields", "uid"):
         role["metadata"].pop(key, None)

@@ -44,7 +44,7 @@ def look_again(kubectl, scheduler):
 # Metrics
 
 
-def test_metrics_are_for_those_who_may_read_them(reader, kubectl):
+def test_metrics_are_returned_only_to_authorized_clients(reader, kubectl):
     # It starts with the demo's resource in the cluster, whatever ran before.
     restart(kubectl)
     total = 'controller_runtime_reconcile_total{controller="secondaryscheduler-v1-controller",result="requeue_after"}'
@@ -156,7 +156,7 @@ def test_artifacts_of_at_most_five_runs_are_kept(new, kubectl):
 
 
 @pytest.mark.long
-def test_stop_in_the_middle_of_a_reconcile_leaves_nothing_half_done(new, kubectl):
+def test_stopping_the_operator_in_the_middle_of_a_reconcile_leaves_nothing_half_done(new, kubectl):
     scheduler = new()
     scheduler.write_config()
     scheduler.write()
@@ -246,7 +246,7 @@ def logged_tasks(kubectl) -> int:
     return kubectl.log(NAMESPACE, f"app.kubernetes.io/name={OPERATOR}").count("TASK")
 
 
-def test_no_secret_is_told_at_any_verbosity(new, kubectl):
+def test_no_secret_is_printed_at_any_verbosity(new, kubectl):
     scheduler = new()
     config, token = with_token(scheduler)
     provider = config["profiles"][0]["pluginConfig"][0]["args"]["metricProvider"]
@@ -286,7 +286,7 @@ def test_no_secret_is_told_at_any_verbosity(new, kubectl):
 
 
 @pytest.mark.long
-def test_a_new_operator_tells_no_secret(new, kubectl):
+def test_a_new_operator_prints_no_secret(new, kubectl):
     scheduler = new()
     config, token = with_token(scheduler)
     scheduler.write_config(json.dumps(config))

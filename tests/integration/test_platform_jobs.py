@@ -137,7 +137,7 @@ def default_scheduler(kubectl):
 
 
 @pytest.mark.long
-def test_a_job_that_cannot_work_says_why_and_that_it_verifies_nobody(environment):
+def test_a_job_that_cannot_work_reports_why_and_that_no_certificate_is_verified(environment):
     """Without a certificate authority the credential type has nothing verified, and nothing is at that address."""
     hosts = inventory()
     hosts["_meta"]["hostvars"]["localhost"]["cluster_access"] = {"retry_seconds": 1}
@@ -213,7 +213,7 @@ def test_a_scheduler_is_configured_and_probed(installed, environment, credential
 
 
 @pytest.mark.long
-def test_a_job_takes_it_all_away(installed, environment, credential, kubectl):
+def test_the_removal_job_deletes_operator_and_schedulers(installed, environment, credential, kubectl):
     job = environment.job(REMOVE, answers(TEMPLATES[REMOVE]), credential)
     assert job.rc == 0, job.stdout
     assert job.recap()["changed"] > 0
@@ -222,13 +222,13 @@ def test_a_job_takes_it_all_away(installed, environment, credential, kubectl):
     assert job.handed_on["osso_remove"]["clusters"]["localhost"]["changed"] == ["operator", "schedulers"]
 
 
-def test_every_job_template_has_a_case():
+def test_every_job_template_has_a_test_case():
     assert CASES.keys() == TEMPLATES.keys()
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
-def test_job_templates_in_both_modes(removed, environment, credential, request, audit, name):
+def test_each_job_template_runs_in_check_mode_and_for_real(removed, environment, credential, request, audit, name):
     """In this order. A second run finds nothing to do."""
     case = CASES[name]
     given = {**case.given, **(request.getfixturevalue(case.ground) if case.ground else {})}
@@ -282,7 +282,7 @@ def nodes(workflow):
 
 
 @pytest.mark.long
-def test_the_workflow_node_by_node(environment, tmp_path):
+def test_the_workflow_changes_the_canary_first_and_hands_results_on(environment, tmp_path):
     """Two clusters and a canary. Each node gets what those before it handed on."""
     (workflow,) = PLATFORM["controller_workflows"]
     with bare_clusters(tmp_path, CLUSTERS) as fleet:

@@ -133,7 +133,7 @@ def bindings(kubectl, scheduler):
 
 
 @pytest.mark.long
-def test_an_elastic_quota_holds_what_exceeds_it(plugin_scheduler, kubectl, namespace):
+def test_an_elastic_quota_keeps_pods_that_exceed_it_pending(plugin_scheduler, kubectl, namespace):
     scheduler = plugin_scheduler("CapacityScheduling")
     assert scheduler.condition("PluginsReady")[:2] == ("True", "AsExpected")
 
@@ -169,7 +169,7 @@ def test_an_elastic_quota_holds_what_exceeds_it(plugin_scheduler, kubectl, names
         assert "forbidden" not in scheduler.log(selector).lower()
 
 
-def test_a_missing_definition_is_told_until_it_is_there(plugin_scheduler, kubectl):
+def test_a_missing_crd_is_reported_until_it_exists(plugin_scheduler, kubectl):
     """SySched needs a kind of the Security Profiles Operator, which is not on the test cluster."""
     scheduler = plugin_scheduler("SySched")
     name = "seccompprofiles.security-profiles-operator.x-k8s.io"
@@ -213,7 +213,7 @@ def test_the_operator_may_bind_these_roles_and_no_others(operator, kubectl):
 
 
 @pytest.mark.long
-def test_installation_brings_what_the_chosen_plugins_need(operator, kubectl, namespace):
+def test_installation_creates_crds_and_roles_of_the_chosen_plugins(operator, kubectl, namespace):
     def roles():
         found = [item["metadata"]["name"] for item in kubectl.json("get", "clusterroles")["items"]]
         return {name for name in found if name.startswith("osso-scheduler:")}
@@ -270,7 +270,7 @@ def shape(value):
 
 
 @pytest.mark.parametrize("path", sorted(DEFINITIONS.iterdir()), ids=lambda path: path.name.partition(".")[0])
-def test_definitions_accept_what_the_real_ones_accept(upstream, path):
+def test_our_crds_accept_the_same_fields_as_the_real_ones(upstream, path):
     """Every field, its type, bounds and default: those that the project generates from the Go types that the plugins read."""
     ours = yaml.safe_load(path.read_text())
     generated = [*upstream.glob("config/crd/bases/*.yaml"), *upstream.glob("manifests/*/crd.yaml")]

@@ -28,7 +28,7 @@ def node(kubectl):
     return next(one["metadata"]["name"] for one in kubectl.json("get", "nodes")["items"] if not one["spec"].get("taints"))
 
 
-def test_pods_of_a_namespace_on_nodes_of_their_own(kubectl, module_result, play, namespace, node):
+def test_a_pool_places_pods_of_its_namespace_only_on_its_nodes(kubectl, module_result, play, namespace, node):
     name = f"pool-{namespace}"
     scheduler = {"name": name, "namespace": name, "create_namespace": True, "image": IMAGE}
     item = {"scheduler_name": name, "namespaces": {"names": [namespace]}, "nodes": {"names": [node]}, "exclusive": True, "reserved": True}

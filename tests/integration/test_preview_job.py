@@ -58,7 +58,7 @@ def given(kubeconfig, namespace, tmp_path):
     }
 
 
-def test_a_preview_in_a_job(given, left_over, kubectl, namespace, audit, monkeypatch):
+def test_a_preview_in_a_job_needs_only_the_documented_permissions(given, left_over, kubectl, namespace, audit, monkeypatch):
     """With the permissions of the documentation alone, and a question in several Secrets. It writes only the Job's own objects.
 
     The namespace has a ResourceQuota on limits.
@@ -91,7 +91,7 @@ def test_a_preview_in_a_job(given, left_over, kubectl, namespace, audit, monkeyp
     ],
     ids=["no scheduler", "no collection", "rejected configuration"],
 )
-def test_a_job_that_cannot_preview(given, left_over, namespace, change, why):
+def test_a_job_that_cannot_preview_is_one_error_and_is_deleted(given, left_over, namespace, change, why):
     """One error, and nothing remains."""
     if "image" in change:
         change = {"job": {"namespace": namespace, **change}}
@@ -100,7 +100,7 @@ def test_a_job_that_cannot_preview(given, left_over, namespace, change, why):
 
 
 @pytest.mark.long
-def test_an_explanation_in_a_job(given, left_over, audit, kubectl, namespace):
+def test_an_explanation_in_a_job_needs_only_the_documented_permissions(given, left_over, audit, kubectl, namespace):
     """With the same permissions, of a pod that fits nowhere."""
     question = {key: given[key] for key in ("snapshot", "candidate", "job")}
     template = {"spec": pod("x", cpu="64")["spec"]}
@@ -117,7 +117,7 @@ def test_an_explanation_in_a_job(given, left_over, audit, kubectl, namespace):
 
 
 @pytest.mark.long
-def test_a_namespace_that_rejects_the_pod(given, left_over, kubectl, namespace):
+def test_a_namespace_that_rejects_the_jobs_pod_is_reported_at_once(given, left_over, kubectl, namespace):
     limits = [{"type": "Container", "max": {"memory": "100Mi"}}]
     kubectl.apply({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l", "namespace": namespace}, "spec": {"limits": limits}})
     started = time.monotonic()
@@ -129,7 +129,7 @@ def test_a_namespace_that_rejects_the_pod(given, left_over, kubectl, namespace):
 
 
 @pytest.mark.long
-def test_a_namespace_that_is_deleted_meanwhile(given, left_over, kubectl, namespace):
+def test_a_namespace_that_is_deleted_during_the_preview_is_reported(given, left_over, kubectl, namespace):
     """Its image cannot be pulled for a while, so that the preview waits."""
     given["job"]["image"] = "registry.example.com/no-such-image:1"
     with ThreadPoolExecutor() as executor:
@@ -140,7 +140,7 @@ def test_a_namespace_that_is_deleted_meanwhile(given, left_over, kubectl, namesp
 
 
 @pytest.mark.long
-def test_a_user_who_may_not_delete_the_job(given, left_over, kubectl, namespace):
+def test_a_user_who_may_not_delete_the_job_gets_the_result_with_a_warning(given, left_over, kubectl, namespace):
     """The result is returned with a warning, and the Job is deleted without the user."""
     rules = [{**OWN[0], "verbs": ["create"]}, *OWN[1:]]
     with service_account(kubectl, namespace, *rules) as robot:
@@ -151,7 +151,7 @@ def test_a_user_who_may_not_delete_the_job(given, left_over, kubectl, namespace)
 
 
 @pytest.mark.long
-def test_a_lost_node_leaves_nothing(given, left_over, kubectl, own_cluster, namespace, tmp_path):
+def test_a_preview_on_a_lost_node_fails_and_leaves_no_objects(given, left_over, kubectl, own_cluster, namespace, tmp_path):
     """The kubelet of the pod's node does not answer while the preview runs: one error, and all objects are deleted at once."""
     file = tmp_path / "many.json"
     nodes = [node(f"n{number:03}") for number in range(300)]
@@ -176,7 +176,7 @@ def test_a_lost_node_leaves_nothing(given, left_over, kubectl, own_cluster, name
 
 
 @pytest.mark.long
-def test_the_playbook_uses_a_job(given, left_over, play, namespace):
+def test_the_playbook_previews_in_a_job_without_a_change(given, left_over, play, namespace):
     job_of = {"preview_job_namespace": namespace, "preview_job_image": OPERATOR}
     about = {"preview_image": IMAGE, "preview_preset": "packing", "preview_snapshot": given["snapshot"]}
     run = play("osso.scheduler.preview", variables={**about, **job_of})
@@ -186,7 +186,7 @@ def test_the_playbook_uses_a_job(given, left_over, play, namespace):
 
 
 @pytest.mark.long
-def test_a_killed_module_leaves_nothing(given, left_over):
+def test_the_job_of_a_killed_module_is_deleted_with_its_objects(given, left_over):
     """The Job ends by itself, and is then deleted with its pod and its Secrets."""
     code = "import sys; sys.argv[1:] = []; from ansible_collections.osso.scheduler.plugins.modules.scheduler_preview import main; main()"
     started = subprocess.Popen(

@@ -64,7 +64,7 @@ def test_no_release_moves_pods_of_the_cluster(snapshot, program, tmp_path):
 
 
 @pytest.mark.long
-def test_a_preview_comes_true_on_real_nodes(cluster, own_cluster, record_property):
+def test_a_preview_predicts_the_placements_on_real_nodes(cluster, own_cluster, record_property):
     side = {"binary": str(program_with_plugins(own_cluster)), "plugins": "scheduler-plugins"}
     score = Score()
     for what, config in {"default": profile(), "packing": preset("packing"), "no_scoring": preset("no_scoring")}.items():

@@ -16,7 +16,7 @@ from support.plain_scheduler import errors_of, plain_scheduler
 from support.scheduler import eventually
 
 
-def test_the_page_shows_who_serves_and_who_waits(play, kubectl, namespace, tmp_path, audit):
+def test_the_page_shows_available_schedulers_and_pending_pods(play, kubectl, namespace, tmp_path, audit):
     container = {"name": "c", "image": "registry.k8s.io/pause:3.10"}
     lonely = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "lonely", "namespace": namespace}}
     kubectl.apply({**lonely, "spec": {"schedulerName": "nobody", "containers": [container]}})

@@ -111,7 +111,7 @@ def ephemeral(kubectl, second) -> list[str]:
     return [container["name"] for container in one["spec"].get("ephemeralContainers") or []]
 
 
-def test_check_mode_says_what_it_would_do_and_does_nothing(dump, second, kubectl, audit):
+def test_check_mode_reports_what_it_would_do_and_does_nothing(dump, second, kubectl, audit):
     with audit:
         result = dump(check=True)
     assert audit.writes() == []
@@ -122,7 +122,7 @@ def test_check_mode_says_what_it_would_do_and_does_nothing(dump, second, kubectl
     assert ephemeral(kubectl, second) == []
 
 
-def test_a_scheduler_without_a_shell_believes_what_the_api_server_has(dump, second, crowd, kubectl):
+def test_the_dump_of_a_scheduler_without_a_shell_matches_the_api_server(dump, second, crowd, kubectl):
     before = everything(kubectl)
     result = dump()
     assert not result["failed"], result["msg"]
@@ -157,7 +157,7 @@ def test_a_scheduler_without_a_shell_believes_what_the_api_server_has(dump, seco
 
 @pytest.mark.usefixtures("crowd", "own_cluster")
 @pytest.mark.long
-def test_a_difference_is_seen(dump, second, kubectl):
+def test_a_difference_between_cache_and_api_server_is_reported(dump, second, kubectl):
     """A pod on a node that does not exist is counted on a node that the API server does not have."""
     one = pod("haunting", second, nodeName="ghost-node")
     kubectl("create", f"--namespace={second}-crowd", "--filename=-", stdin=one)
@@ -177,7 +177,7 @@ def test_a_difference_is_seen(dump, second, kubectl):
 
 
 @pytest.mark.usefixtures("own_cluster")
-def test_on_its_host_nothing_is_left(dump, second, crowd, kubectl, audit):
+def test_a_dump_on_the_schedulers_host_leaves_no_objects(dump, second, crowd, kubectl, audit):
     before = ephemeral(kubectl, second)
     with audit:
         result = dump(method="host", pod=named_pod(kubectl, second))
@@ -195,7 +195,7 @@ def named_pod(kubectl, second) -> dict:
 
 
 @pytest.mark.long
-def test_the_default_scheduler_is_a_process_of_the_host(run_module, own_cluster, kubectl):
+def test_the_default_scheduler_is_dumped_as_a_process_of_the_host(run_module, own_cluster, kubectl):
     (pid,) = own_schedulers(own_cluster)
     options = {
         "scheduler_name": "default-scheduler",
@@ -224,7 +224,7 @@ def own_schedulers(cluster) -> list[int]:
     return found
 
 
-def test_without_a_pod_it_says_how(run_module):
+def test_a_scheduler_without_a_visible_pod_is_an_error_with_the_remedy(run_module):
     result = run_module(MODULE, {"scheduler_name": "default-scheduler"})
     assert result["failed"]
     assert "has no pod that can be seen" in result["msg"]
@@ -232,14 +232,14 @@ def test_without_a_pod_it_says_how(run_module):
     assert "log_path" in result["msg"]
 
 
-def test_a_name_that_nobody_serves(dump, second):
+def test_a_scheduler_name_that_no_scheduler_has_is_an_error_with_the_known_names(dump, second):
     result = dump(scheduler_name="nobody")
     assert result["failed"]
     assert result["msg"].startswith("scheduler_name: no scheduler of the name nobody was found; found are default-scheduler, ")
     assert second in result["msg"]
 
 
-def test_a_shell_that_is_not_there(dump, second):
+def test_a_missing_shell_is_an_error_with_the_remedy(dump, second):
     result = dump(method="exec")
     assert result["failed"]
     assert "could not run a shell" in result["msg"]
@@ -255,7 +255,7 @@ def test_an_image_that_cannot_be_pulled_is_named(dump):
 
 
 @pytest.mark.long
-def test_who_may_not_is_told_what_is_missing(run_module, kubectl, second):
+def test_a_missing_permission_is_named(run_module, kubectl, second):
     rules = [{"apiGroups": [""], "resources": ["pods", "pods/log"], "verbs": ["get", "list"]}]
     with service_account(kubectl, second, *rules) as me:
         result = run_module(MODULE, {**me, "scheduler_name": second, "pod": named_pod(kubectl, second), "compare": False})

@@ -50,7 +50,7 @@ def default_lease(kubectl):
 
 
 @pytest.mark.usefixtures("default_lease")
-def test_the_default_scheduler_is_reported_as_serving_with_its_leader(run_module):
+def test_the_default_scheduler_is_reported_as_available_with_its_leader(run_module):
     result = run_module(MODULE)
     assert (result["failed"], result["changed"], result["unknown"]) == (False, False, [])
     default = result["schedulers"][0]
@@ -80,7 +80,7 @@ def test_deployment_is_found_in_any_namespace(module_result, second, seen):
     assert probe["scheduler"] == f"{second}-packing"
 
 
-def test_pod_with_a_name_that_nobody_serves(module_result, pending_pod, namespace):
+def test_a_pod_with_the_name_of_no_running_scheduler_is_reported_as_unserved(module_result, pending_pod, namespace):
     name, gated = pending_pod("nobody"), pending_pod("nobody", schedulingGates=[{"name": "example.org/gate"}])
     refused = pending_pod("default-scheduler", nodeSelector={"osso.scheduler/test": "nowhere"})
     found = {pod["name"]: pod for pod in module_result(MODULE)["unserved_pods"] if pod["namespace"] == namespace}
@@ -91,7 +91,7 @@ def test_pod_with_a_name_that_nobody_serves(module_result, pending_pod, namespac
     assert other["unserved_pods"] == []
 
 
-def test_scheduler_that_is_down(module_result, kubectl, second, seen, pending_pod):
+def test_a_scheduler_without_a_ready_instance_is_reported_with_its_pods(module_result, kubectl, second, seen, pending_pod):
     kubectl("scale", "deployment/second", "--replicas=0", f"--namespace={second}")
     try:
         # The instance gives its Lease back before the Deployment counts it as gone.
@@ -110,7 +110,7 @@ def test_scheduler_that_is_down(module_result, kubectl, second, seen, pending_po
 
 @pytest.mark.usefixtures("default_lease")
 @pytest.mark.long
-def test_lease_that_another_holds(kubectl, second, seen):
+def test_a_scheduler_whose_lease_another_holds_is_not_available(kubectl, second, seen):
     """A second scheduler with the default's Lease waits for ever: kubectl shows it Ready, and still it serves nobody."""
     flags = {
         "args": [
@@ -133,7 +133,7 @@ def test_lease_that_another_holds(kubectl, second, seen):
 
 
 @pytest.mark.long
-def test_says_why_an_instance_does_not_start(kubectl, second, seen):
+def test_the_message_says_why_an_instance_does_not_start(kubectl, second, seen):
     image = "registry.invalid/does/not:exist"
     kubectl("scale", "deployment/second", "--replicas=0", f"--namespace={second}")
     kubectl("set", "image", "deployment/second", f"scheduler={image}", f"--namespace={second}")
@@ -158,7 +158,7 @@ def test_an_invalid_configuration_is_reported_without_scheduler_names(module_res
         kubectl.apply(config_map(second, text))
 
 
-def test_secondary_scheduler_and_its_operator(module_result, kubectl):
+def test_a_secondary_scheduler_and_its_operator_are_reported(module_result, kubectl):
     installed()
     Scheduler(kubectl, "cluster").rest()
     result = module_result(MODULE, {"gather": ["schedulers", "operators"]})
@@ -173,7 +173,7 @@ def test_secondary_scheduler_and_its_operator(module_result, kubectl):
     assert (operator["variant"], operator["watches"], operator["method"]) == ("osso", [NAMESPACE], "manifests")
 
 
-def test_all_pending_pods_with_those_first_that_nobody_looks_after(module_result, pending_pod, namespace):
+def test_pending_pods_are_listed_with_those_of_no_scheduler_first(module_result, pending_pod, namespace):
     refused = pending_pod("default-scheduler", nodeSelector={"osso.scheduler/test": "no-node-has-this"})
     gated = pending_pod("default-scheduler", schedulingGates=[{"name": "example.com/wait"}])
     alone = pending_pod("nobody")
@@ -232,7 +232,9 @@ def test_plugins_and_instances_are_reported_without_any_write(module_result, kub
     assert "profiles" not in entry
 
 
-def test_metrics_of_a_scheduler_that_knows_who_asks(module_result, kubectl, second, seen, pending_pod, namespace, metrics_account):
+def test_metrics_of_a_scheduler_that_authenticates_clients_are_read(
+    module_result, kubectl, second, seen, pending_pod, namespace, metrics_account
+):
     eventually(lambda: seen()["serving"])
     placed, refused = pending_pod(second), pending_pod(second, nodeSelector={"osso.scheduler/test": "no-node-has-this"})
     options = {"namespaces": [second], "scheduler_name": second, "gather": ["metrics"]}
@@ -259,7 +261,7 @@ def test_metrics_of_a_scheduler_that_knows_who_asks(module_result, kubectl, seco
 
 
 @pytest.mark.long
-def test_last_error_and_restarts_of_one_that_ended(module_result, kubectl, second, seen):
+def test_the_last_error_and_the_restarts_of_a_crashed_scheduler_are_reported(module_result, kubectl, second, seen):
     """A scheduler with a broken configuration: it is started again and again, and its last words are told."""
     text = CONFIG.format(namespace=second)
     kubectl.apply(config_map(second, text.replace("leaderElect: true", "leaderElect: true\n  leaseDuration: never")))

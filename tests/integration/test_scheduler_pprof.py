@@ -94,7 +94,7 @@ def skopeo(own_cluster, tmp_path_factory) -> str:
 
 
 @pytest.mark.long
-def test_f153_the_program_out_of_the_image(fetch, tmp_path, skopeo):
+def test_f153_the_program_is_copied_from_the_image(fetch, tmp_path, skopeo):
     """shows what profiles lack"""
     asked = {"profiles": ["cpu"], "seconds": 1, "binary": {"skopeo": skopeo, "validate_certs": False}}
     foretold = fetch(check=True, **asked)["binary"]
@@ -111,7 +111,7 @@ def test_f153_the_program_out_of_the_image(fetch, tmp_path, skopeo):
 
 
 @pytest.mark.long
-def test_a_registry_that_cannot_be_reached(fetch, tmp_path):
+def test_an_unreachable_registry_fails_the_task_but_keeps_the_profiles(fetch, tmp_path):
     """The profiles are there all the same."""
     result = fetch(profiles=["goroutine"], binary={"skopeo": str(program("skopeo", "skopeo"))})
     assert result["failed"]
@@ -129,7 +129,7 @@ def test_check_mode_names_the_files_and_does_nothing(fetch, audit, tmp_path):
 
 
 @pytest.mark.long
-def test_the_certificate_is_held_to_its_fingerprint(fetch, tmp_path):
+def test_the_certificate_is_verified_by_its_fingerprint(fetch, tmp_path):
     first = fetch(profiles=["goroutine"])
     assert first["certificate"]["verified"] is False
     fingerprint = first["certificate"]["sha256"]
@@ -142,7 +142,7 @@ def test_the_certificate_is_held_to_its_fingerprint(fetch, tmp_path):
 
 
 @pytest.mark.long
-def test_a_certificate_that_the_ca_has_not_signed(fetch, own_cluster):
+def test_a_certificate_that_the_ca_has_not_signed_is_rejected(fetch, own_cluster):
     result = fetch(serving_ca=str(own_cluster / "pki/ca.crt"))
     assert result["failed"]
     assert "could not be verified with serving_ca and serving_name" in result["msg"]
@@ -157,13 +157,13 @@ def test_anonymous_access_is_only_by_choice_and_ends_with_the_task(fetch):
 
 @pytest.mark.parametrize(("port", "why"), [(1, "The connection to port 1 of the pod"), (2112, "The connection to port 2112 of the pod")])
 @pytest.mark.long
-def test_a_port_that_nothing_listens_on(fetch, port, why):
+def test_a_port_without_a_usable_listener_is_reported(fetch, port, why):
     result = fetch(port=port)
     assert result["failed"]
     assert why in result["msg"]
 
 
-def test_who_may_not_is_told_what_is_missing(fetch, kubectl, second):
+def test_a_missing_permission_is_named(fetch, kubectl, second):
     rules = [
         {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]},
         {"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["create", "delete"]},
@@ -177,7 +177,7 @@ def test_who_may_not_is_told_what_is_missing(fetch, kubectl, second):
     assert "left over" not in result["msg"]
 
 
-def test_a_signal_leaves_nothing(kubectl, second, tmp_path):
+def test_a_signal_ends_the_module_and_leaves_no_permissions(kubectl, second, tmp_path):
     options = {"scheduler_name": second, "namespaces": [second], "dest": str(tmp_path), "profiles": ["cpu"], "seconds": 300}
     command = ["ansible", "localhost", f"--module-name=osso.scheduler.{MODULE}", f"--args={json.dumps(options)}"]
     ansible = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -197,7 +197,7 @@ def test_a_signal_leaves_nothing(kubectl, second, tmp_path):
 
 
 @pytest.mark.long
-def test_profiles_that_are_switched_off(kubectl, second, fetch):
+def test_a_scheduler_with_profiling_disabled_is_reported_with_the_remedy(kubectl, second, fetch):
     off = CONFIG.format(namespace=second) + "enableProfiling: false\n"
     kubectl.apply(config_map(second, off))
     kubectl("rollout", "restart", "deployment/second", f"--namespace={second}")

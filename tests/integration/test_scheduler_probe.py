@@ -48,7 +48,7 @@ def probe(module_result, kubectl, namespace):
     return run
 
 
-def test_says_who_placed_the_pod_where_and_in_what_time(probe, kubectl):
+def test_the_probe_returns_scheduler_node_and_duration_of_the_placement(probe, kubectl):
     result = probe(running=True, labels={"a": "b"}, resources={"requests": {"cpu": "1m"}})
     assert not result["failed"], result["msg"]
     assert (result["placed"], result["scheduler"], result["reasons"]) == (True, "default-scheduler", [])
@@ -57,7 +57,7 @@ def test_says_who_placed_the_pod_where_and_in_what_time(probe, kubectl):
     assert "Scheduled" in [event["reason"] for event in result["events"]]
 
 
-def test_an_image_that_cannot_be_pulled(probe):
+def test_an_image_that_cannot_be_pulled_matters_only_to_a_running_probe(probe):
     image = "registry.invalid/does/not:exist"
     assert probe(image=image)["scheduler"] == "default-scheduler"
     result = probe(image=image, running=True, timeout=15)
@@ -67,7 +67,7 @@ def test_an_image_that_cannot_be_pulled(probe):
     assert "registry.invalid" in " ".join(result["reasons"])
 
 
-def test_a_name_that_nobody_serves(probe):
+def test_a_scheduler_name_that_no_scheduler_has_is_reported(probe):
     result = probe(scheduler_name="nobody", timeout=2)
     assert result["failed"]
     assert (result["placed"], result["scheduler"], result["node"], result["seconds"]) == (False, None, None, None)
@@ -76,7 +76,7 @@ def test_a_name_that_nobody_serves(probe):
     assert not probe(scheduler_name="nobody", timeout=1, expect="unplaced")["failed"]
 
 
-def test_a_scheduler_that_finds_no_node(probe):
+def test_a_scheduler_that_finds_no_node_is_reported_with_its_reason(probe):
     started = time.monotonic()
     result = probe(node_selector=NOWHERE, expect="unplaced", timeout=60)
     assert not result["failed"]
@@ -88,13 +88,13 @@ def test_a_scheduler_that_finds_no_node(probe):
     assert "node affinity/selector" in result["msg"]
 
 
-def test_placed_though_expected_not_to_be(probe):
+def test_a_pod_that_is_placed_although_expected_unplaced_fails_the_probe(probe):
     result = probe(expect="unplaced")
     assert result["failed"]
     assert "expected not to be placed" in result["msg"]
 
 
-def test_check_mode_asks_the_server_and_stores_nothing(probe):
+def test_check_mode_sends_only_a_dry_run(probe):
     result = probe(check=True)
     assert (result["failed"], result["placed"]) == (False, None)
     refused = probe(check=True, resources={"requests": {"cpu": "a lot"}})
@@ -103,7 +103,7 @@ def test_check_mode_asks_the_server_and_stores_nothing(probe):
     assert not probe(check=True, namespace="does-not-exist-yet")["failed"]
 
 
-def test_a_pod_that_is_not_admitted(probe, kubectl, namespace):
+def test_a_pod_that_is_not_admitted_fails_the_probe(probe, kubectl, namespace):
     kubectl("create", "quota", "all", "--hard=requests.cpu=100m", f"--namespace={namespace}")
     # Admission uses its status, which a controller writes.
     eventually(lambda: probe(check=True)["failed"])
@@ -153,7 +153,7 @@ def test_a_signal_leaves_no_pod(waiting, kubectl, namespace, name, in_a_fork):
 
 
 @pytest.mark.parametrize("in_a_fork", IN_A_FORK)
-def test_who_interrupts_ansible_leaves_no_pod(waiting, kubectl, namespace, in_a_fork):
+def test_interrupting_ansible_leaves_no_pod(waiting, kubectl, namespace, in_a_fork):
     """A terminal's Ctrl-C goes to all processes."""
     ansible = waiting(in_a_fork)
     os.killpg(ansible.pid, signal.SIGINT)
@@ -170,7 +170,7 @@ def test_the_documented_permissions_suffice(probe, kubectl, namespace):
         assert probe(**access)["scheduler"] == "default-scheduler"
 
 
-def test_without_events_nobody_knows_who_it_was(probe, kubectl, namespace):
+def test_without_permission_for_events_the_scheduler_is_unknown(probe, kubectl, namespace):
     with service_account(kubectl, namespace, PODS) as access:
         result = probe(**access)
     assert (result["failed"], result["placed"], result["scheduler"]) == (False, True, None)

@@ -20,7 +20,7 @@ def fresh(kubectl):
     return at_rest(kubectl)
 
 
-def test_comparison_sees_a_planted_object(fresh, kubectl):
+def test_the_comparison_detects_a_planted_object(fresh, kubectl):
     kubectl("create", "clusterrole", "planted", "--verb=get", "--resource=pods")
     try:
         assert everything(kubectl) - fresh == {("rbac.authorization.k8s.io/v1", "ClusterRole", "<none>", "planted")}
@@ -34,7 +34,7 @@ def installed(fresh):
     return site()
 
 
-def test_first_run_installs_and_proves(installed, kubectl):
+def test_first_run_installs_the_scheduler_and_probes_it(installed, kubectl):
     assert {"Apply the operator", "Apply schedulers"} <= {name.rpartition(" : ")[2] for name in installed.changed}
     probe = installed.task("Verify each scheduler with a test pod").result["results"][0]
     assert probe["scheduler"] == "secondary-scheduler"
@@ -63,7 +63,7 @@ def test_a_name_and_a_preset_are_all_that_a_user_writes(installed, kubectl):
     assert Scheduler(kubectl, name).resource is None
 
 
-def test_check_of_a_change_tells_the_truth(installed, kubectl, audit):
+def test_check_mode_predicts_a_change_and_writes_nothing(installed, kubectl, audit):
     scheduler = {**VARIABLES["secondary_schedulers"][0], "log_level": "Debug"}
     with audit:
         run = site(check=True, diff=True, variables={"secondary_schedulers": [scheduler]})
@@ -73,7 +73,7 @@ def test_check_of_a_change_tells_the_truth(installed, kubectl, audit):
     assert "Debug" in str(result["diff"])
 
 
-def test_operator_serves_as_its_own_account(installed, kubectl):
+def test_the_operator_runs_with_its_own_restricted_account(installed, kubectl):
     (pod,) = kubectl.json("get", "pods", f"--namespace={NAMESPACE}", "--selector=app.kubernetes.io/name=osso-scheduler-operator")["items"]
     account = f"system:serviceaccount:{NAMESPACE}:osso-scheduler-operator"
     assert pod["spec"]["serviceAccountName"] == "osso-scheduler-operator"

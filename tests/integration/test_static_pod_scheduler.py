@@ -110,7 +110,7 @@ def test_check_mode_shows_both_files_and_writes_nothing(plane, host, configure):
     assert (host.files(), container_id(plane, host)) == (before, process)
 
 
-def test_profile_log_level_and_profiling(plane, host, configure, kubectl, namespace, stream, run_module, tmp_path):
+def test_profile_log_level_and_profiling_take_effect_on_one_host(plane, host, configure, kubectl, namespace, stream, run_module, tmp_path):
     """Issue 8: HighNodeUtilization packs; on the only host there is a time without a scheduler"""
     with stream, plane.watched() as watch:
         run = configure(profile="HighNodeUtilization", log_level="Debug", profiling=True)
@@ -140,7 +140,7 @@ def test_second_run_changes_nothing(plane, host, configure):
     assert (host.files(), container_id(plane, host)) == (before, process)
 
 
-def test_configuration_edited_in_its_place_is_put_right(plane, host, configure):
+def test_configuration_edited_in_place_is_corrected(plane, host, configure):
     """The manifest stays as it is; kubelet starts what was ended"""
     (path,) = (host.folder / "kube-scheduler").iterdir()
     right, manifest, process = path.read_text(), host.manifest.read_text(), container_id(plane, host)
@@ -151,7 +151,7 @@ def test_configuration_edited_in_its_place_is_put_right(plane, host, configure):
     eventually(lambda: container_id(plane, host) != process)
 
 
-def test_what_the_default_scheduler_believes(plane, host, play, kubectl):
+def test_the_cache_of_the_default_scheduler_matches_the_api_server(plane, host, play, kubectl):
     """F155: on its host, for its image has no shell"""
     tasks = [
         {
@@ -192,7 +192,7 @@ def test_broken_configuration_is_rolled_back(plane, host, configure, kubectl, na
     assert len(set(placements(kubectl, namespace))) == 1
 
 
-def test_killed_behind_the_switch(plane, host):
+def test_the_guard_rolls_back_when_a_run_is_killed_after_the_manifest_change(plane, host):
     """The guard, a process of the node, rolls back what ends again and again"""
     before = {name: text for name, (text, _time) in host.files().items()}
     arguments = {
@@ -234,7 +234,7 @@ def test_killed_behind_the_switch(plane, host):
     plane.await_ready(host)
 
 
-def test_with_two_hosts_one_always_serves(plane, configure, kubectl, namespace, stream, run_module, tmp_path):
+def test_with_two_hosts_one_scheduler_is_always_available(plane, configure, kubectl, namespace, stream, run_module, tmp_path):
     """Issue 8: LowNodeUtilization spreads; while one host's scheduler starts anew, the other one places"""
     plane.add("node-2")
     with stream, plane.watched() as watch:
@@ -256,7 +256,7 @@ def test_with_two_hosts_one_always_serves(plane, configure, kubectl, namespace, 
     assert "serves no profiles: they are switched off" in result["msg"]
 
 
-def test_absent_leaves_all_as_it_was(host, configure):
+def test_state_absent_restores_the_former_files(host, configure):
     run = configure(f"--limit={host.name}", state="absent")
     assert run.task(CHANGE).changed
     assert yaml.safe_load(host.manifest.read_text()) == control_plane.manifest(host.inside / "scheduler.conf")

@@ -124,7 +124,7 @@ def test_moving_over_is_one_rollout_without_a_gap(upstream_scheduler, stream):
     assert "osso.scheduler/clean-up" in upstream_scheduler.resource["metadata"]["finalizers"]
 
 
-def test_nothing_of_upstreams_is_left(upstream_scheduler):
+def test_moving_over_leaves_no_object_or_field_of_upstream(upstream_scheduler):
     left = upstreams(upstream_scheduler)
     assert not OF_UPSTREAM_ALONE & set(left)
     assert len(left) == 6, sorted(left)
@@ -151,7 +151,7 @@ def untouched(scheduler):
     return deployment["metadata"]["generation"], deployment["spec"], [pod["metadata"]["uid"] for pod in pods]
 
 
-def test_one_of_two_that_share_an_operator_is_not_handed_over(upstream_scheduler, play, kubectl):
+def test_one_of_two_schedulers_that_share_an_operator_is_not_handed_over(upstream_scheduler, play, kubectl):
     other = Scheduler(kubectl, "other")
     other.write()
     try:
@@ -199,7 +199,7 @@ def test_hand_over_releases_the_resource_and_changes_no_scheduler(upstream_sched
     assert untouched(upstream_scheduler) == before
 
 
-def test_upstream_takes_it_back_with_one_rollout(upstream_scheduler, stand_in, stream, play):
+def test_upstream_takes_the_scheduler_back_with_one_rollout(upstream_scheduler, stand_in, stream, play):
     before = upstream_scheduler.rollouts()
     with stream:
         stand_in.reconcile()

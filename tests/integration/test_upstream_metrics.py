@@ -85,7 +85,7 @@ def config_map(scheduler):
     return scheduler.get("configmap", "secondary-scheduler-config")
 
 
-def test_what_upstream_cannot_honour_is_refused(bring):
+def test_options_that_upstream_cannot_honour_are_rejected(bring):
     entry = {
         "name": "other",
         "namespace": "default",
@@ -116,20 +116,20 @@ def test_what_upstream_cannot_honour_is_refused(bring):
         ({}, {"watcher_address": "${LOAD_WATCHER_URL}"}, "holds ${LOAD_WATCHER_URL}, but the upstream operator deploys no load-watcher"),
     ],
 )
-def test_a_configuration_that_cannot_be_filled_is_refused(bring, upstream_scheduler, told, parameters, message):
+def test_a_configuration_whose_placeholders_cannot_be_filled_is_rejected(bring, upstream_scheduler, told, parameters, message):
     tasks = [TASKS[0], {**TASKS[2], "vars": {"secondary_scheduler_prometheus": told}}]
     (failure,) = bring({"preset_parameters": parameters}, tasks=tasks, succeed=False).failures
     assert message in failure.result["msg"]
     assert config_map(upstream_scheduler) is None
 
 
-def test_check_mode_where_nothing_is_there_yet(bring, upstream_scheduler):
+def test_check_mode_before_the_installation_shows_a_placeholder_and_writes_nothing(bring, upstream_scheduler):
     run = bring(check=True, diff=True)
     assert "token: ${PROM_TOKEN}" in run.stdout
     assert config_map(upstream_scheduler) is None
 
 
-def test_the_scheduler_goes_by_metrics_and_nobody_is_told_the_token(
+def test_the_scheduler_uses_metrics_and_the_token_appears_in_no_output(
     bring, upstream_scheduler, stack, upstream_operator, kubectl, namespace, audit
 ):
     """Seen by the guard, which lets nobody pass without a token."""
@@ -150,7 +150,7 @@ def test_the_scheduler_goes_by_metrics_and_nobody_is_told_the_token(
     assert (again.changed, audit.writes()) == ([], [])
 
 
-def test_another_configuration_is_waited_for(bring, upstream_scheduler, upstream_operator):
+def test_the_role_waits_until_upstream_rolls_out_another_configuration(bring, upstream_scheduler, upstream_operator):
     with upstream_operator.at_work():
         run = bring({"preset_parameters": {"target_utilization": 55}})
         template = upstream_scheduler.deployment["spec"]["template"]
@@ -161,7 +161,7 @@ def test_another_configuration_is_waited_for(bring, upstream_scheduler, upstream
     assert pod["metadata"]["annotations"]["configmaps/secondary-scheduler-config"] == version
 
 
-def test_an_operator_that_does_not_come_is_told(bring):
+def test_an_upstream_operator_that_does_not_react_is_reported(bring):
     run = bring({"preset_parameters": {"target_utilization": 60}}, variables={"secondary_scheduler_wait_timeout": 8}, succeed=False)
     (failure,) = run.failures
     assert failure.task.endswith("Wait for the Deployment of upstream's operator")

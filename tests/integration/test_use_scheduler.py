@@ -92,7 +92,7 @@ def test_a_second_move_writes_nothing(move, audit):
 
 
 @pytest.mark.long
-def test_pods_that_nobody_places_are_told(move, kubectl, namespace):
+def test_pods_that_no_scheduler_places_are_reported(move, kubectl, namespace):
     picky = deployment(namespace, "picky")
     kubectl.apply(picky)
     kubectl("rollout", "status", "deployment/picky", f"--namespace={namespace}", "--timeout=180s", timeout=200)

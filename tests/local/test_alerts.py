@@ -118,7 +118,7 @@ def expect(promtool, root, tmp_path):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_alerts_fire_when_they_should(case, expect):
+def test_alerts_fire_exactly_at_the_expected_minutes(case, expect):
     series, firing = CASES[case]
     questions = [
         {

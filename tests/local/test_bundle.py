@@ -50,12 +50,12 @@ def generate(how):
     return subprocess.run([ROOT / "operator/olm/generate", how], capture_output=True, text=True, check=False, env=environment)
 
 
-def test_what_is_in_the_repository_is_up_to_date():
+def test_bundle_and_catalog_in_the_repository_are_up_to_date():
     done = generate("check")
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_something_stale_would_be_found(tool, src, tmp_path):
+def test_changed_and_superfluous_files_of_the_bundle_are_detected(tool, src, tmp_path):
     versions = tool.releases(src.told)
     files = tool.bundle(src, versions[-1])
     assert len(tool.write(tmp_path, files)) == len(files)
@@ -66,7 +66,7 @@ def test_something_stale_would_be_found(tool, src, tmp_path):
     assert {path.name for path in tool.write(tmp_path, files)} == {"annotations.yaml", "old.yaml"}
 
 
-def test_the_version_is_the_collections(src, csv):
+def test_bundle_and_collection_have_the_same_version(src, csv):
     assert [release["version"] for release in src.told["releases"]][-1] == VERSION
     assert (csv["spec"]["version"], csv["metadata"]["name"]) == (VERSION, f"osso-scheduler-operator.v{VERSION}")
 
@@ -77,7 +77,7 @@ def test_no_comment_stands_before_the_first_document(path):
     assert path.read_text().startswith("---\n")
 
 
-def test_images_are_listed_for_mirrors(csv):
+def test_related_images_lists_every_image_of_the_bundle(csv):
     """F022: the operator's, and that of the sample."""
     listed = {entry["image"] for entry in csv["spec"]["relatedImages"]}
     (deployment,) = csv["spec"]["install"]["spec"]["deployments"]
@@ -86,7 +86,7 @@ def test_images_are_listed_for_mirrors(csv):
     assert listed == {container["image"], sample["spec"]["schedulerImage"], csv["metadata"]["annotations"]["containerImage"]}
 
 
-def test_the_sample_is_whole_and_its_configuration_valid(csv):
+def test_the_sample_is_complete_and_its_configuration_is_valid(csv):
     """Not so upstream's: B17."""
     (sample,) = json.loads(csv["metadata"]["annotations"]["alm-examples"])
     config_map = yaml.safe_load((BUNDLE / "manifests/secondary-scheduler-example.configmap.yaml").read_text())
@@ -104,7 +104,7 @@ def test_described_fields_exist_and_are_described(csv):
     assert [one["path"] for one in described if not one["description"]] == []
 
 
-def test_it_may_do_what_the_manifests_let_it_do(src, csv):
+def test_bundle_and_manifests_grant_the_same_permissions(src, csv):
     """Each rule of each role is there once, and none besides."""
     spec = csv["spec"]["install"]["spec"]
     rules = [rule for kind in ("permissions", "clusterPermissions") for entry in spec[kind] for rule in entry["rules"]]
@@ -113,7 +113,7 @@ def test_it_may_do_what_the_manifests_let_it_do(src, csv):
     assert not [rule for rule in rules if "*" in json.dumps(rule)]
 
 
-def test_the_graph_of_upgrades(tool, src):
+def test_catalog_channels_contain_the_upgrade_graph_of_all_releases(tool, src):
     """F019: channels, what replaces what, and bundles of former releases that are kept."""
     told = {**src.told, "releases": [
         *src.told["releases"],

@@ -57,7 +57,7 @@ def documented():
     return rendered({"image": IMAGE})[0]
 
 
-def test_objects_and_names_of_the_documentation(documented):
+def test_the_role_renders_the_objects_and_names_of_the_documentation(documented):
     """F110, F111, F113, F118"""
     assert set(documented) == {
         ("ConfigMap", "scheduler-config"),
@@ -79,7 +79,7 @@ def test_objects_and_names_of_the_documentation(documented):
         assert "annotations" not in binding["metadata"], "what the operator watches by"
 
 
-def test_deployment_of_the_documentation(documented):
+def test_the_role_renders_the_deployment_of_the_documentation(documented):
     """F112"""
     deployment = documented["Deployment", "custom-scheduler"]
     labels = {"component": "scheduler", "tier": "control-plane"}
@@ -107,7 +107,7 @@ def test_deployment_of_the_documentation(documented):
     assert {"name": "config-volume", "configMap": {"name": "scheduler-config"}} in pod["volumes"]
 
 
-def test_old_version_of_the_documentation_is_converted_and_said():
+def test_old_api_version_of_the_documentation_is_converted_with_a_warning():
     """F075: an image that reads no v1beta2 gets v1; one that does keeps it"""
     objects, run = rendered({"image": IMAGE, "config": OLD})
     text = yaml.safe_load(objects["ConfigMap", "scheduler-config"]["data"]["scheduler-config.yaml"])
@@ -181,14 +181,14 @@ def test_all_options_of_a_custom_scheduler_are_rendered():
     ]
 
 
-def test_only_new_content_is_a_new_pod_template():
+def test_only_new_content_changes_the_pod_template():
     (item,) = complete([{"image": IMAGE}])["items"]
     target = {"plugins": "in-tree"}
     pods = [json.dumps(operand(item, {"hash": text, "target": target}), sort_keys=True) for text in ("a", "a", "b")]
     assert pods[0] == pods[1] != pods[2]
 
 
-def test_arguments_of_ones_own_are_all_arguments():
+def test_own_arguments_replace_all_arguments():
     (item,) = complete([{"image": "example.com/other:1", "command": ["/other"], "args": ["serve"]}])["items"]
     made = operand(item, {"hash": "a", "target": {"plugins": None}})
     assert (made["rollout"]["overrides"]["command"], made["shape"]["args"]) == (["/other"], ["serve"])
@@ -218,13 +218,13 @@ def test_invalid_schedulers_are_rejected_with_their_place(schedulers, says):
     assert error.startswith(("custom_schedulers[", "custom_schedulers: "))
 
 
-def test_two_of_the_same_kind_are_fine():
+def test_several_custom_schedulers_are_accepted_together():
     """F115"""
     assert complete([{"image": IMAGE}, {"image": IMAGE, "name": "batch"}, {"image": IMAGE, "namespace": "jobs"}])["errors"] == []
     assert complete([{"state": "absent"}])["errors"] == []
 
 
-def test_names_that_are_served_twice():
+def test_a_scheduler_name_in_two_custom_schedulers_is_rejected():
     two = [{"image": IMAGE}, {"image": IMAGE, "name": "batch"}]
     assert complete(two, [["a"], ["b"]])["errors"] == []
     (error,) = complete(two, [["a"], ["a", "b"]])["errors"]
@@ -236,7 +236,7 @@ def test_names_that_are_served_twice():
     assert complete([{"image": IMAGE, "allow_default_scheduler": True}], [["default-scheduler"]])["errors"] == []
 
 
-def test_documented_defaults_are_the_defaults():
+def test_documented_defaults_equal_the_defaults_of_the_code():
     options = SPEC["custom_schedulers"]["options"]
     assert set(options) == set(DEFAULTS)
     said = {name: option["default"] for name, option in options.items() if "default" in option}

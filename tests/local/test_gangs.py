@@ -17,6 +17,6 @@ def test_empty_documents_are_left_out():
 
 
 @pytest.mark.parametrize(("manifests", "wrong"), [(["kind: Pod"], "'kind: Pod'"), ({"kind": "Pod"}, "'kind'"), (3, "'3'")])
-def test_what_is_no_manifest_is_an_error_of_the_filter(manifests, wrong):
+def test_a_value_that_is_not_a_manifest_is_an_error_of_the_filter(manifests, wrong):
     with pytest.raises(AnsibleFilterError, match=f"{wrong} is no manifest: give a list of mappings"):
         in_tree_gangs(manifests)

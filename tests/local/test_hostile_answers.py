@@ -134,12 +134,12 @@ def test_an_unexpected_response_is_reported_as_no_prometheus(server, name):
     "groups",
     [1, [1], [{"rules": 1}], [{"rules": [1]}], [{"rules": [{}]}], [{"rules": [{"name": "A", "alerts": [{"labels": 1}]}]}]],
 )
-def test_rules_of_another_form(server, groups):
+def test_rules_of_an_unexpected_form_are_reported_as_no_prometheus(server, groups):
     server.answer = whole({**vector(), "data": {"resultType": "vector", "result": [], "groups": groups}})
     assert errors(examined(server.url, alerts=["A"], plugins=[])[0]) == ["not-prometheus"]
 
 
-def test_values_that_are_none_of_JSON(server):
+def test_values_that_JSON_does_not_allow_are_findings(server):
     server.answer = whole(vector(({"instance": "n"}, [1, "NaN"]), ({"instance": "\ud800"}, [1, "+Inf"])))
     result, _seconds = examined(server.url)
     assert set(errors(result)) == {"metric-invalid", "metric-stale"}
@@ -155,7 +155,7 @@ def test_a_broken_redirection_is_reported_without_its_password(server, location)
     assert "s3cret" not in str(result)
 
 
-def test_words_that_repeat_the_token(server):
+def test_an_error_message_that_repeats_the_token_is_redacted(server):
     server.answer = whole({"status": "error", "error": f"Bearer {TOKEN} \ud800"}, "400 Bad Request")
     assert "Bearer ******** \ufffd" in examined(server.url)[0]["findings"][1]["message"]
 
@@ -174,7 +174,7 @@ def test_words_that_repeat_the_token(server):
         "http://a/\ud800",
     ],
 )
-def test_urls_that_are_none(url):
+def test_an_invalid_url_is_reported_without_its_password(url):
     result, _seconds = examined(url)
     assert errors(result) == ["bad-url"]
     assert "s3" not in str(result["findings"])
@@ -192,7 +192,7 @@ def test_a_password_in_a_url_is_sent_and_never_shown(server):
 
 
 @pytest.mark.parametrize("token", [f"{TOKEN}\n", f"{TOKEN}\r\nX: y", f"{TOKEN}\u20ac", f"{TOKEN} x", f"{TOKEN}\ud800"])
-def test_tokens_that_no_header_can_hold(server, token):
+def test_a_token_that_no_header_can_contain_is_reported_without_its_text(server, token):
     result, _seconds = examined(server.url, token=token)
     assert errors(result) == ["token-malformed"]
     with pytest.raises(PrometheusError) as raised:
@@ -201,7 +201,7 @@ def test_tokens_that_no_header_can_hold(server, token):
 
 
 @pytest.mark.parametrize("proxy", ["http://a:s3cret@[::1", "http://a:s3cret@b:x", "http://a..b"])
-def test_proxies_that_are_none(monkeypatch, proxy):
+def test_an_invalid_proxy_is_reported_without_its_password(monkeypatch, proxy):
     monkeypatch.setenv("http_proxy", proxy)
     result, _seconds = examined("http://prometheus.example.com")
     assert errors(result) == ["unreachable"]
@@ -237,7 +237,7 @@ def test_a_response_that_arrives_byte_by_byte_times_out(server, head):
     assert seconds < 20 * TIMEOUT
 
 
-def test_byte_after_byte_from_a_proxy(server, monkeypatch):
+def test_a_proxy_response_that_arrives_byte_by_byte_times_out(server, monkeypatch):
     server.answer = drip(b"HTTP/1.1 200 OK\r\nX: ")
     monkeypatch.setenv("https_proxy", server.url)
     result, seconds = examined("https://prometheus.example.com", insecure_skip_verify=True, timeout=TIMEOUT)
@@ -275,7 +275,7 @@ def test_endless_interim_responses_time_out(server, piece):
     assert errors(examined(server.url, timeout=TIMEOUT)[0]) == ["no-answer"]
 
 
-def test_answers_that_are_cut_off(server):
+def test_a_response_that_is_cut_off_is_reported_as_unreachable(server):
     content = json.dumps(vector(({"instance": "n"}, [1, "0.5"]))).encode()
     for head in (b"Content-Length: 1000", b"Transfer-Encoding: chunked"):
         server.answer = lambda head=head: iter([b"HTTP/1.1 200 OK\r\n" + head + b"\r\n\r\n" + content])
@@ -309,7 +309,7 @@ LISTS = b'{"status":"success","data":{"resultType":"vector","result":[' + b"[],"
         b"x" * client._LARGEST * 10,
     ],
 )
-def test_the_most_memory_that_an_answer_takes(server, body):
+def test_a_large_response_takes_at_most_64_mib_of_memory(server, body):
     server.answer = whole(body)
     command = [sys.executable, "-c", LARGEST, server.url]
     done = subprocess.run(command, env={"PYTHONPATH": str(COLLECTIONS)}, capture_output=True, text=True, check=False, timeout=60)
@@ -363,7 +363,7 @@ answers = st.builds(lambda head, body: head + b"\r\n" + body, heads, bodies) | s
     st.lists(answers, min_size=1, max_size=3) | st.lists(st.builds(lambda body: whole(body)().__next__(), bodies), min_size=1, max_size=4)
 )
 @example([b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"])
-def test_any_answer_is_a_finding(server, given_answers):
+def test_any_response_yields_a_result_in_time(server, given_answers):
     pending = list(given_answers)
     server.answer = lambda: iter([pending.pop(0) if len(pending) > 1 else pending[0]])
     for options in ({}, {"alerts": ["A"], "plugins": []}):
@@ -374,7 +374,7 @@ def test_any_answer_is_a_finding(server, given_answers):
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(st.characters(), max_size=12), st.sampled_from(["", "http://", "https://", "http://[", "https://a:b@", "http://a:"]))
-def test_any_url_is_one_or_a_finding(text, start):
+def test_any_text_is_a_valid_url_or_a_finding(text, start):
     try:
         connection = Prometheus(start + text)
     except PrometheusError as error:

@@ -24,7 +24,7 @@ def listed(inventory, **environment) -> dict:
     return {**json.loads(done.stdout), "said": done.stderr}
 
 
-def test_clusters_are_hosts_with_their_access():
+def test_the_example_inventory_has_clusters_as_hosts_with_cluster_access():
     found = listed(EXAMPLES / "clusters.yml")
     accesses = {name: about["cluster_access"] for name, about in found["_meta"]["hostvars"].items()}
     assert accesses.keys() == {"berlin", "lisbon", "oslo", "paris"}
@@ -62,7 +62,7 @@ def test_each_file_of_a_folder_is_a_cluster(script, tmp_path):
         (None, "set KUBECONFIGS to a folder"),
     ],
 )
-def test_a_folder_that_cannot_be_meant_is_refused(script, tmp_path, names, said):
+def test_an_unusable_folder_of_kubeconfigs_is_rejected(script, tmp_path, names, said):
     for name in names or []:
         (tmp_path / "kubeconfigs" / name).touch()
     if names is None:

@@ -73,7 +73,7 @@ def test_a_cluster_and_its_registry_are_created(kind, root, tmp_path, engine):
     assert (tmp_path / "new/kubeconfig").read_text() == "the kubeconfig\n"
 
 
-def test_what_exists_is_kept(kind, root, tmp_path):
+def test_an_existing_cluster_and_registry_are_kept(kind, root, tmp_path):
     done, commands = kind(root / "tests/cluster/kind", "up", tmp_path, clusters="osso-scheduler", missing=0)
     assert done.returncode == 0, done.stderr
     assert not [command for command in commands if " create " in command or " run " in command]

@@ -49,7 +49,7 @@ def test_a_structure_is_written_as_yaml_text():
     ("paths", "severity"),
     [(None, "warning"), ([], "error"), (["/etc/kube-other"], "error"), (["/etc/kube/"], ""), (["/etc/kube/config"], "")],
 )
-def test_a_kubeconfig_that_no_volume_contains(paths, severity):
+def test_a_kubeconfig_that_no_volume_contains_is_a_finding(paths, severity):
     """The scheduler would end at once, again and again: an error where it is known what the pod mounts."""
     text = V1 + "profiles: [{schedulerName: a}]\nclientConnection: {kubeconfig: /etc/kube/config}\n"
     result = judge(text, **({} if paths is None else {"mounted_paths": paths}))
@@ -99,7 +99,7 @@ def test_findings_in_a_file_have_its_path_and_line(tmp_path):
     assert judge(src=str(path), fail_on="never")["text"] == BROKEN
 
 
-def test_file_that_is_no_text(tmp_path):
+def test_a_file_that_is_not_utf_8_is_invalid_with_the_line(tmp_path):
     path = tmp_path / "config.yaml"
     path.write_bytes(V1.encode() + b"\xff\n")
     result = judge(src=str(path), fail_on="never")
@@ -125,14 +125,14 @@ def test_exactly_one_source_of_the_configuration_is_required():
     assert "mutually exclusive" in judge(V1, src="/x")["msg"]
 
 
-def test_needs_no_kubernetes_library(tmp_path):
+def test_the_module_needs_the_kubernetes_library_only_for_a_config_map(tmp_path):
     (tmp_path / "kubernetes.py").write_text("raise ImportError('hidden')")
     assert judge(V1, env={"PYTHONPATH": f"{tmp_path}:{COLLECTIONS}"})["valid"]
     hidden = judge(config_map={"name": "a", "namespace": "b"}, env={"PYTHONPATH": f"{tmp_path}:{COLLECTIONS}"})
     assert "library kubernetes is missing" in hidden["msg"]
 
 
-def test_nobody_to_ask_for_the_release():
+def test_an_unknown_release_without_cluster_and_image_is_an_error():
     run = run_directly("kube_scheduler_config", content=V1, kubeconfig="/does/not/exist", succeed=False)
     assert "Give kubernetes_version, such as 1.31, or image." in run.message
     run = run_directly("kube_scheduler_config", content=V1, kubeconfig="/does/not/exist", kubernetes_version="openshift-9.0", succeed=False)
@@ -141,13 +141,13 @@ def test_nobody_to_ask_for_the_release():
     )
 
 
-def test_of_a_later_openshift_the_image_decides():
+def test_the_image_determines_the_release_of_an_openshift_that_is_too_new():
     target = judge(V1, image=PLUGINS_IMAGE, kubernetes_version="openshift-9.0")["target"]
     assert (target["kubernetes_version"], target["kubernetes_version_from"]) == ("1.31", "image")
     assert judge(V1, kubernetes_version="openshift-5.0")["target"]["kubernetes_version"] == "1.36"
 
 
-def test_image_tells_release_and_plugins():
+def test_the_image_determines_release_and_plugins():
     result = judge(TRIMARAN, image=PLUGINS_IMAGE)
     assert not result["failed"], result["msg"]
     assert result["target"] == {
@@ -169,7 +169,7 @@ def test_the_image_decides_which_api_version_is_valid():
     assert (refused["failed"], refused["findings"][0]["path"]) == (True, "apiVersion")
 
 
-def test_options_come_before_the_image():
+def test_options_take_precedence_over_the_image():
     result = judge(TRIMARAN, image=OTHER_IMAGE, kubernetes_version="1.30", plugins="scheduler-plugins")
     assert (result["valid"], result["target"]["kubernetes_version"], result["target"]["plugins_from"]) == (True, "1.30", "option")
     result = judge(V1, image=PLUGINS_IMAGE, kubernetes_version="1.30")
@@ -206,7 +206,7 @@ def test_plugins_of_a_custom_image_are_given_as_mapping_or_text(form):
         ({"convert_to": "latest"}, "convert_to: latest is no release"),
     ],
 )
-def test_unknown_release_or_plugins(options, said):
+def test_an_unknown_release_or_unknown_plugins_fail_the_task_unless_tolerated(options, said):
     result = judge(V1, **options)
     assert (result["failed"], said in result["msg"]) == (True, True), result["msg"]
     tolerant = judge(V1, fail_on="never", **options)
@@ -214,7 +214,7 @@ def test_unknown_release_or_plugins(options, said):
     assert tolerant["target"]["unknown"].rstrip(".") in result["msg"]
 
 
-def test_valid_but_does_not_start():
+def test_a_valid_configuration_that_cannot_start_fails_the_task():
     result = judge(LATE, fail_on="never")
     assert (result["valid"], result["starts"]) == (True, False)
     assert judge(LATE)["failed"]
@@ -255,13 +255,13 @@ def test_a_conversion_yields_the_newer_version_and_is_idempotent():
     assert (again["text"], again["conversion"]["steps"]) == (result["text"], [])
 
 
-def test_conversion_of_what_was_never_right():
+def test_a_conversion_of_an_invalid_configuration_fails():
     result = judge(V1BETA3 + "nonsense: 1\n", convert_to="1.31")
     assert result["failed"]
     assert "content:3:1: nonsense" in result["msg"]
 
 
-def test_same_shape_whatever_happens():
+def test_every_outcome_returns_the_same_keys():
     results = [
         judge(V1),
         judge(BROKEN, fail_on="never"),
@@ -274,12 +274,12 @@ def test_same_shape_whatever_happens():
     assert keys == [keys[0]] * len(keys)
 
 
-def test_image_is_asked_only_when_it_is_named():
+def test_ask_image_requires_an_image_and_excludes_a_conversion():
     assert "image" in judge(V1, ask_image=True)["msg"]
     assert "exclude each other" in judge(V1, ask_image=True, image=PLUGINS_IMAGE, convert_to="1.31")["msg"]
 
 
-def test_check_mode_asks_no_image():
+def test_check_mode_does_not_run_the_image():
     result = judge(V1, check=True, ask_image=True, image=PLUGINS_IMAGE)
     assert (result["failed"], result["valid"], result["image_answer"]) == (False, True, None)
     assert any("check mode" in warning for warning in result["warnings"])
@@ -301,7 +301,7 @@ def test_structure_and_preset_keep_to_the_nodes_of_their_pool():
     assert "addedAffinity" not in judge(config=config, pools=[{**POOL, "scheduler_name": "other"}])["text"]
 
 
-def test_a_text_has_to_keep_to_the_nodes_itself():
+def test_a_configuration_given_as_text_must_contain_the_nodes_of_its_pool():
     said = judge(BATCH, pools=[POOL])["msg"]
     assert said.startswith("scheduler_pools[0].nodes: the scheduler batch also places pods on other nodes. Add these lines")
     assert judge(BATCH, pools=[{**POOL, "nodes": None}])["valid"]

@@ -58,7 +58,7 @@ def files():
     return {".".join(path.relative_to(ROOT).with_suffix("").parts): path.read_text() for path in ROOT.rglob("*.py")}
 
 
-def test_a_circle_is_found():
+def test_a_circular_import_of_packages_is_found():
     files = [("a", f"from {PREFIX}.b.c import d"), ("b", f"def f():\n    from {PREFIX}.a import e")]
     assert order(files[:1]) == ["b", "a"]
     with pytest.raises(CycleError):
@@ -70,7 +70,7 @@ def test_packages_depend_in_one_direction():
     assert found.index("_kube_scheduler") < found.index("_cluster") < found.index("_scheduling") < found.index("_operand")
 
 
-def test_a_circle_of_modules_is_found():
+def test_a_circular_import_of_modules_is_found():
     files = {"a.b": "def f():\n    from . import c", "a.c": f"from {PREFIX}.d.e import f", "d.e": ""}
     assert order_of_modules(files) == ["d.e", "a.c", "a.b"]
     with pytest.raises(CycleError):
@@ -89,6 +89,6 @@ def test_no_two_modules_have_one_name(files):
     assert [name for name, count in names.items() if count > 1] == []
 
 
-def test_nothing_below_a_module_takes_a_module(files):
+def test_no_function_of_module_utils_has_a_parameter_named_module(files):
     assert parameters("def f(module): pass") == {"module"}
     assert [name for name, text in files.items() if "module" in parameters(text)] == []

@@ -14,7 +14,7 @@ ROLE = {"ansible.builtin.include_role": {"name": "osso.scheduler.mirror"}}
 SERVED = "Detect the kinds that the cluster serves"
 
 
-def test_a_cluster_that_is_told_nothing_is_not_asked():
+def test_the_cluster_is_not_queried_if_no_mirror_set_is_created():
     """There need not be one yet."""
     run = play([ROLE], variables={"mirror_set_kind": "none"}, env={"K8S_AUTH_HOST": "https://127.0.0.1:9"}, succeed=False)
     assert run.task(SERVED).status == "skipped"
@@ -40,7 +40,7 @@ GIVEN = {
         (["ImageDigestMirrorSet", "ImageContentSourcePolicy"], "ImageDigestMirrorSet"),
     ],
 )
-def test_of_what_is_served_the_best_is_chosen(served, best, set_kind):
+def test_the_best_kind_of_mirror_set_that_the_cluster_serves_is_chosen(served, best, set_kind):
     found = complete({**GIVEN, "mirror_set_kind": set_kind}, {"served": served})
     assert found["kind"] == (best if set_kind == "auto" else set_kind)
     assert bool(found["errors"]) == (set_kind not in ("auto", "none", *served))
@@ -55,7 +55,7 @@ def test_of_what_is_served_the_best_is_chosen(served, best, set_kind):
         ({"mirror_method": "olm"}, [], []),
     ],
 )
-def test_all_that_cannot_work_is_reported(given, served, errors):
+def test_all_errors_of_the_variables_are_reported_together(given, served, errors):
     found = complete({**GIVEN, **given}, {"served": served})["errors"]
     assert len(found) == len(errors)
     for error, start in zip(found, errors, strict=True):

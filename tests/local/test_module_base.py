@@ -44,7 +44,7 @@ def logged(module, arguments):
     return done.stderr
 
 
-def test_what_others_log_is_seen():
+def test_the_test_sees_arguments_that_other_modules_log():
     assert SECRET in logged("ansible.modules.ping", {"data": SECRET})
 
 
@@ -149,13 +149,13 @@ def test_warnings_of_a_result_cause_no_deprecation():
     assert not result.get("deprecations")
 
 
-def test_a_python_without_pyyaml_is_no_bug():
+def test_a_python_without_pyyaml_is_not_reported_as_a_bug():
     missing = ModuleNotFoundError("No module named 'yaml'", name="yaml")
     assert message_of(missing) == "No module named 'yaml': install PyYAML, or set ansible_python_interpreter to a Python that has it."
     assert "bug of osso.scheduler" in message_of(ModuleNotFoundError("No module named 'other'", name="other"))
 
 
-def test_half_a_character_in_an_option_is_an_error():
+def test_half_of_a_surrogate_pair_in_an_option_is_an_error():
     done = subprocess.run(
         [sys.executable, "-m", f"{OURS}kube_scheduler_config"],
         input=json.dumps({"ANSIBLE_MODULE_ARGS": {"config": {"profiles": [{"schedulerName": "a\ud83d"}]}}}),

@@ -18,13 +18,13 @@ SPEC.loader.exec_module(plant)
 
 
 @pytest.mark.parametrize("case", sorted(plant.plants()))
-def test_plant_finds_its_place(case):
+def test_each_planted_bug_finds_its_place_in_the_code(case):
     for path, text in plant.planted([case]).items():
         if path.endswith(".py"):
             compile(text, path, "exec")
 
 
-def test_plant_that_finds_none_is_told():
+def test_a_planted_bug_without_a_place_is_an_error():
     table = {"X": [{"file": "README.md", "old": "no such line in it", "new": ""}]}
     with pytest.raises(ValueError, match="holds 0 times"):
         plant.planted(["X"], table)

@@ -62,7 +62,7 @@ def test_unknown_plugins_are_refused(name, hint):
 
 
 @pytest.mark.parametrize("kind", sorted({kind for need in NEEDS.values() for kind in need.kinds if not kind.provider}))
-def test_each_definition_is_of_its_kind(kind):
+def test_each_crd_defines_the_kind_of_its_table_row(kind):
     definition = yaml.safe_load((FILES / f"{kind.definition}.crd.yaml").read_text())
     assert definition["metadata"]["name"] == kind.definition
     spec = definition["spec"]

@@ -69,7 +69,7 @@ def test_pytest_finds_every_file_with_tests():
     assert [relative(path) for path in tests if not fnmatch(path.name, "test_*.py")] == []
 
 
-def test_spelling_has_the_same_exceptions_in_pre_commit():
+def test_spelling_has_the_same_exceptions_for_each_file_and_for_the_repository():
     """It names each file, where make lint names none."""
     names = [relative(path) for path in files()]
     found = subprocess.run(["codespell", *names], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -82,7 +82,7 @@ def test_action_group_holds_every_module_with_authentication_options():
     assert sorted(RUNTIME["action_groups"]["scheduler"]) == with_options
 
 
-def test_modules_of_the_action_group_say_so():
+def test_modules_of_the_action_group_document_it():
     fragment = "osso.scheduler.attributes.actiongroup_scheduler"
     saying = [path.stem for path in MODULES if fragment in documentation(path)["extends_documentation_fragment"]]
     assert saying == sorted(RUNTIME["action_groups"]["scheduler"])
@@ -96,7 +96,7 @@ def test_every_version_in_a_name_is_the_version_of_galaxy_yml():
     assert found.keys() == {GALAXY["version"]}, found
 
 
-def test_changes_are_written_down():
+def test_the_version_has_changelog_fragments_or_a_changelog_entry():
     """The version under way has fragments, or is released and in the changelog."""
     changelog = ROOT / "changelogs/changelog.yaml"
     released = yaml.safe_load(changelog.read_text())["releases"] if changelog.exists() else {}
@@ -104,7 +104,7 @@ def test_changes_are_written_down():
     assert fragments or GALAXY["version"] in released
 
 
-def test_nothing_points_to_a_machine():
+def test_no_file_contains_a_path_or_host_of_a_developers_machine():
     """No path or host of the machine where a file was written: somebody else has another one."""
     hosts = {urlsplit(value).hostname for name, value in os.environ.items() if re.search("(?i)proxy|index_url|mirror", name)}
     public = {"pypi.org", "proxy.golang.org", "sum.golang.org", "localhost", "127.0.0.1", None}
@@ -161,7 +161,7 @@ def test_tarball_holds_what_users_need_and_nothing_else(tmp_path):
     assert (lint.returncode, lint.stdout) == (0, "")
 
 
-def test_galaxy_takes_the_names_of_plugins():
+def test_galaxy_accepts_the_names_of_all_plugin_files():
     """It refuses the whole collection for one file with another name (galaxy-importer: NAME_REGEXP)."""
     taken = re.compile(r"(?!.*__)[a-z_][0-9a-z_]*|__init__")
     names = [path for path in files() if relative(path).startswith("plugins/") and path.suffix == ".py"]
@@ -169,7 +169,7 @@ def test_galaxy_takes_the_names_of_plugins():
     assert [relative(path) for path in names if not taken.fullmatch(path.stem)] == []
 
 
-def test_readme_can_be_read_anywhere():
+def test_links_of_the_readme_work_outside_the_repository():
     """Galaxy and Automation Hub show it, where a relative link leads nowhere."""
     links = re.findall(r"\]\(([^)\s]+)\)", (ROOT / "README.md").read_text())
     assert len(links) > 20
@@ -198,11 +198,11 @@ def test_presets_warn_about_quotas_that_lack_a_resource():
     assert "must name every resource that the pods request" in section
 
 
-def test_sanity_has_nothing_to_ignore():
+def test_no_sanity_test_has_an_ignore_file():
     assert sorted(ROOT.glob("tests/sanity/ignore*")) == []
 
 
-def test_roles_say_what_they_do():
+def test_every_role_has_a_readme_and_an_argument_specification():
     """Galaxy refuses a role without README; the argument specification is what the documentation is made of."""
     roles = [path for path in (ROOT / "roles").iterdir() if path.is_dir()]
     wanted = [role / name for role in roles for name in ("README.md", "meta/argument_specs.yml")]
@@ -239,7 +239,7 @@ def test_commands_of_the_installed_collection_say_where_python_finds_it(root):
     assert [name for name in found if "PYTHONPATH" not in pages[name]] == []
 
 
-def test_names_of_tests_are_short():
+def test_names_of_tests_have_at_most_80_characters():
     names = {
         match[1] for path in files() if path.suffix == ".py" for match in re.finditer(r"^def (test_\w+)", path.read_text(), re.MULTILINE)
     }
@@ -247,7 +247,7 @@ def test_names_of_tests_are_short():
     assert sorted(name for name in names if len(name) > 80) == []
 
 
-def test_tests_of_the_second_tier_and_their_guards_exist():
+def test_tests_that_the_second_tier_page_names_exist():
     """The paths of docs/tests-second-tier.md; of those with a test's name, the test."""
     folders = {"tests": "tests", "unit": "tests/unit/plugins/module_utils", "local": "tests/local"}
     text = (ROOT / "docs/tests-second-tier.md").read_text().partition("## Moved to the reconcile tier")[2]

@@ -40,7 +40,7 @@ def test_every_kind_of_the_operand_is_listed():
         ),
     ],
 )
-def test_every_kind_is_listed(role, names, templates):
+def test_every_kind_of_a_roles_templates_is_listed(role, names, templates):
     text = (ROLES / role / "vars/main.yml").read_text()
     listed = {
         kind for name in names for kind in re.findall(r"'?kind'?: '?(\w+)", re.search(rf"^{name}:.*\n((?:  .*\n)+)", text, re.MULTILINE)[1])

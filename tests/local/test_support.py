@@ -15,18 +15,18 @@ from support.pod_stream import PodStream
 from support.scheduler import eventually
 
 
-def test_module_result_comes_back(run_module):
+def test_run_module_returns_the_result_of_the_module(run_module):
     result = run_module("ansible.builtin.command", {"argv": ["echo", "hello"]})
     assert (result["failed"], result["changed"], result["stdout"]) == (False, True, "hello")
 
 
-def test_module_failure_comes_back_with_its_message(run_module):
+def test_run_module_returns_the_message_of_a_failure(run_module):
     result = run_module("ansible.builtin.command", {"argv": ["false"], "bogus": 1})
     assert result["failed"]
     assert "bogus" in result["msg"]
 
 
-def test_play_reports_each_task(play):
+def test_play_returns_status_and_result_of_each_task(play):
     tasks = [
         {"name": "Quiet", "ansible.builtin.debug": {"msg": "{{ word }}"}},
         {"name": "Not today", "ansible.builtin.debug": {}, "when": False},
@@ -55,7 +55,7 @@ class NoMorePods:
             raise AssertionError("no more pods")
 
 
-def test_a_stream_of_pods_that_ended_is_told():
+def test_a_stream_of_pods_that_ended_is_an_error():
     kubectl = NoMorePods()
     with pytest.raises(AssertionError, match="no more pods"), PodStream(kubectl, "n", "s", seconds=0):
         eventually(lambda: kubectl.pods > 1)

@@ -105,7 +105,7 @@ def test_paths_with_spaces_are_refused_at_once(root, tmp_path, folder, cluster):
         (["images"], "hub.example.com", ""),
     ],
 )
-def test_registry_that_images_are_pushed_to(root, tmp_path, command, environment, given):
+def test_make_targets_get_the_registry_that_images_are_pushed_to(root, tmp_path, command, environment, given):
     """What the recipes of make get to see; these here stand in for the builds."""
     recipes = tmp_path / "recipes.mk"
     recipes.write_text('collections env which-cluster ready:\n\t@:\nimages ee:\n\t@echo "$@ [$$REGISTRY]"\n')
@@ -141,7 +141,7 @@ def test_generated_pages_and_schemas_are_up_to_date(root):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_docs_keep_links_between_pages_and_lead_others_to_the_repository(root, checkout, tmp_path):
+def test_docs_keep_links_between_pages_and_point_other_links_to_the_repository(root, checkout, tmp_path):
     site = tmp_path / "source"
     load(root / "tests/tools/docs").stage(checkout, site, "https://example.org/r")
     line = (site / "index.md").read_text().splitlines()[0]
@@ -159,7 +159,7 @@ def test_docs_keep_links_between_pages_and_lead_others_to_the_repository(root, c
 
 
 @pytest.mark.parametrize("link", ["nowhere.md", "https://example.org/r/tree/main/docs/nowhere.md"])
-def test_docs_refuse_a_link_to_a_file_that_is_not_there(root, checkout, tmp_path, link):
+def test_docs_reject_a_link_to_a_file_that_does_not_exist(root, checkout, tmp_path, link):
     docs = load(root / "tests/tools/docs")
     (checkout / "docs/install.md").write_text(f"# Install\n\nsee [this]({link})\n")
     with pytest.raises(docs.BadLinks) as refused:
@@ -182,17 +182,17 @@ def release(root):
     return load(root / "tests/tools/release")
 
 
-def test_release_of_a_good_checkout(release):
+def test_release_finds_no_problem_in_a_good_checkout(release):
     assert release.problems("1.1.0", "1.1.0", ["1.0.0"], []) == []
     assert release.problems("1.0.0", "1.0.0", ["1.0.0-rc.1"], []) == []
 
 
 @pytest.mark.parametrize("version", ["1.0", "v1.0.0", "01.0.0", "1.0.0+build", "1.0.0-", ""])
-def test_release_wants_a_semantic_version(release, version):
+def test_release_requires_a_semantic_version(release, version):
     assert release.problems(version, "1.0.0", [], []) == [f"VERSION={version} is not a semantic version such as 1.0.0"]
 
 
-def test_release_says_everything_that_is_wrong(release):
+def test_release_reports_all_problems_together(release):
     found = release.problems("1.0.0", "1.2.0", ["1.1.0"], [" M galaxy.yml", "?? notes"])
     assert found == [
         "galaxy.yml says version 1.2.0, not 1.0.0: change it there, and where `make unit` then says so, and commit that",
@@ -204,7 +204,7 @@ def test_release_says_everything_that_is_wrong(release):
     ]
 
 
-def test_release_takes_an_image_by_digest_alone(release):
+def test_release_accepts_an_image_only_by_digest(release):
     image = f"registry.example.com:5000/team/osso/scheduler-operator@sha256:{'0' * 64}"
     assert release.problems("1.1.0", "1.1.0", [], [], image) == []
     for wrong in ("registry.example.com/osso/scheduler-operator:1.0.0", image[:-1], "scheduler-operator", f"{image}\nx: y"):
@@ -212,8 +212,8 @@ def test_release_takes_an_image_by_digest_alone(release):
         assert said.startswith(f"OPERATOR_IMAGE={wrong} is not an image by digest")
 
 
-def test_release_writes_the_image_where_the_role_takes_it_from(root, release):
-    """... and nothing but a release does."""
+def test_release_writes_the_image_where_the_role_reads_it(root, release):
+    """Nothing but a release writes it."""
     text = (root / release.IMAGE_FILE).read_text()
     assert len(release.IMAGE_LINE.findall(text)) == 1
     written = yaml.safe_load(release.IMAGE_LINE.sub("operator_released_image: a@sha256:1", text))
@@ -237,7 +237,7 @@ def test_release_orders_versions_as_semver_does(release):
     assert sorted(shuffled, key=release.precedence) == ordered
 
 
-def test_release_that_is_refused_writes_nothing(root):
+def test_a_rejected_release_writes_nothing(root):
     done = run(root / "tests/tools/release", "999.0.0")
     assert done.returncode == 1
     assert done.stderr.startswith("release: galaxy.yml says version ")
@@ -281,7 +281,7 @@ def test_release_checks_every_playbook(root, release):
     assert [name for name in others if "tasks" in name or "vars" in name or "meta" in name] == []
 
 
-def test_release_is_tagged_as_others_look_for_it(root, release):
+def test_release_tag_has_the_name_that_the_documentation_uses(root, release):
     """The project of Automation Platform follows the tag, and pre-commit's users name it."""
     to_do = release.Release("1.0.0").to_do()
     assert "git tag --sign 1.0.0 && git push origin main 1.0.0\n" in to_do
@@ -319,7 +319,7 @@ def test_release_lists_packages_and_modules(release):
     assert set(bill["dependencies"][0]["dependsOn"]) == {part["bom-ref"] for part in bill["components"]}
 
 
-def test_env_of_another_throwaway_cluster(root, tmp_path):
+def test_env_uses_the_files_of_another_throwaway_cluster(root, tmp_path):
     """Kubeconfig, registry, programs and image all go with the folder; a worker of pytest-xdist differs in nothing else."""
     folder = tmp_path / "second"
     folder.mkdir()
@@ -363,7 +363,7 @@ def test_page_of_the_long_tests_holds_outcomes_and_counts(long_tests):
     assert long_tests.recorded() == entries
 
 
-def test_age_of_the_long_tests_is_what_their_page_says(long_tests):
+def test_the_age_of_the_long_tests_comes_from_their_page(long_tests):
     assert long_tests.age() == "Long tests (make test-long): no recorded run."
     old, failed = long_tests.reported(ElementTree.fromstring(LONG_TESTS)).values()
     long_tests.PAGE.write_text(long_tests.page([old._replace(day="2026-11-01"), failed]))
@@ -374,7 +374,7 @@ def test_age_of_the_long_tests_is_what_their_page_says(long_tests):
     )
 
 
-def test_tests_with_olm_go_to_one_worker(root, request):
+def test_tests_that_use_olm_run_on_one_worker(root, request):
     """pytest-xdist hands out files; those of tests/olm are one file to it."""
     plugins = request.config.pluginmanager.get_plugins()
     (conftest,) = (plugin for plugin in plugins if getattr(plugin, "__file__", "") == str(root / "tests/conftest.py"))
@@ -390,7 +390,7 @@ def test_tests_with_olm_go_to_one_worker(root, request):
     )
 
 
-def test_what_belongs_to_olm_is_of_one_set(root):
+def test_the_versions_of_olm_images_match_the_built_programs(root):
     """The versions that images are named by are those that are built."""
     pins = (root / "tests/cluster/olm/go.mod").read_text()
     for name, version in (("operator-lifecycle-manager", layout.OLM), ("operator-registry", layout.OPM)):
@@ -450,7 +450,7 @@ def tiers(root, tmp_path, monkeypatch):
     return Checkout(tmp_path / "checkout", root / "tests/tools/test-all")
 
 
-def test_tiers_that_passed_are_not_made_again(tiers):
+def test_tiers_that_passed_are_not_run_again(tiers):
     first = tiers.test_all("good", "bad")
     assert (first.returncode, tiers.made()) == (1, ["good", "bad"])
     assert re.search(r"^bad +did not pass$", first.stdout, re.MULTILINE)
@@ -461,7 +461,7 @@ def test_tiers_that_passed_are_not_made_again(tiers):
     assert len(re.findall(r"^(?:good|bad) +20\S+Z\t[0-9a-f]{12}$", again.stdout, re.MULTILINE)) == 2
 
 
-def test_tiers_count_for_the_files_and_not_for_the_commit(tiers):
+def test_a_passed_tier_is_valid_for_the_files_and_not_for_the_commit(tiers):
     """The page that a tier writes invalidates nothing, neither before nor after it is committed."""
     assert tiers.test_all("good", "long", "last").returncode == 0
     assert tiers.made() == ["good", "long", "last"]
@@ -476,7 +476,7 @@ def test_tiers_count_for_the_files_and_not_for_the_commit(tiers):
 
 
 @pytest.mark.parametrize("path", ["notes", "new"])
-def test_tiers_of_a_changed_checkout_are_not_made(tiers, path):
+def test_tiers_of_a_changed_checkout_are_not_run(tiers, path):
     (tiers.folder / path).write_text("other")
     for arguments in (["good"], ["--check", "good"]):
         done = tiers.test_all(*arguments)
@@ -495,7 +495,7 @@ def test_a_tier_during_which_files_change_does_not_count(tiers):
 
 
 @pytest.mark.parametrize("name", ["TESTS", "PYTEST_ADDOPTS", "STORM_KILLS", "SOAK_RECONCILES"])
-def test_some_tests_of_a_tier_do_not_count(tiers, name):
+def test_a_tier_with_a_selection_of_tests_does_not_count(tiers, name):
     done = tiers.test_all("good", **{name: "-k some"})
     assert (done.returncode, tiers.made()) == (1, [])
     assert (
@@ -573,7 +573,7 @@ def test_the_demo_by_load_names_why_it_cannot_start(root, tmp_path, kubectl, sta
         ("a", None, "from 0 to 1"),
     ],
 )
-def test_loads_that_a_user_types(root, line, loads, said):
+def test_loads_that_a_user_types_are_parsed_or_rejected(root, line, loads, said):
     demo = load(root / "tests/tools/demo-load-aware")
     if loads is None:
         with pytest.raises(ValueError, match=re.escape(said)):

@@ -52,13 +52,13 @@ def roles_without_ansibles_validation():
 
 
 @pytest.mark.parametrize(("role", "entry"), sorted({*roles_without_ansibles_validation()} - {("operand", "main")}))
-def test_roles_without_ansibles_validation_have_the_collections(role, entry):
+def test_roles_without_ansibles_validation_run_validate_variables(role, entry):
     tasks = yaml.safe_load((ROOT / f"roles/{role}/tasks/{entry}.yml").read_text())
     # One that reads facts of the cluster may be before it.
     assert any("osso.scheduler.validate_variables" in task for task in tasks[:2])
 
 
-def test_it_rejects_what_ansible_would_with_all_errors_at_once():
+def test_validate_variables_rejects_what_ansible_would_with_all_errors_at_once():
     schedulers = [{"image": IMAGE, "preset": "no_scoring", "state": "prezent", "colour": "red"}]
     task = {
         "ansible.builtin.include_role": {"name": "osso.scheduler.secondary_scheduler", "tasks_from": "check", "rolespec_validate": False}
@@ -92,15 +92,15 @@ def test_a_file_that_cannot_be_read_is_named_with_its_place_and_the_remedy(role,
 
 
 @pytest.mark.parametrize("variable", ["operator_state", "monitoring_state", "scheduler_pool_state"])
-def test_a_removal_with_a_variable_for_an_installation_ends(variable):
+def test_a_removal_with_a_variable_for_an_installation_fails(variable):
     env = {"K8S_AUTH_HOST": "https://127.0.0.1:9", "K8S_AUTH_API_KEY": "x"}
     tasks = [{"ansible.builtin.include_tasks": str(ROOT / "playbooks/tasks/remove.yml")}]
     (failure,) = play(tasks, variables={variable: "present"}, env=env, succeed=False).failures
     assert failure.result["msg"].startswith("This playbook removes everything: leave operator_state, ")
 
 
-def test_a_play_warns_once(tmp_path):
-    """... of extra variables and of the inventory, and not of what a play before has registered."""
+def test_two_plays_warn_once_about_an_unknown_variable(tmp_path):
+    """It is a variable of the inventory or an extra variable, not one that an earlier play has registered."""
     (tmp_path / "inventory.json").write_text(json.dumps({"all": {"vars": {"operator_images": "x", "secondary_scheduler_colour": "red"}}}))
     check = {
         "hosts": "localhost",

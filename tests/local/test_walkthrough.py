@@ -91,7 +91,7 @@ def page(tmp_path):
     return execute
 
 
-def test_a_page_that_is_right_passes_and_stays_as_it_is(page):
+def test_a_correct_page_passes_and_stays_unchanged(page):
     assert page(PAGE) == PAGE
     assert page(PAGE, write=True) == PAGE
 
@@ -107,25 +107,25 @@ def test_a_page_that_is_right_passes_and_stays_as_it_is(page):
     ],
     ids=["output", "should fail", "should not fail", "directive", "no command"],
 )
-def test_a_page_that_is_wrong_is_told_with_its_line(page, was, becomes, said):
+def test_a_wrong_page_is_reported_with_its_line(page, was, becomes, said):
     assert was in PAGE
     with pytest.raises(Differs, match=r"page\.md:\d+: ") as error:
         page(PAGE.replace(was, becomes))
     assert said in str(error.value)
 
 
-def test_outputs_are_rewritten_and_nothing_else(page):
+def test_only_outputs_of_commands_are_rewritten(page):
     assert page(PAGE.replace("word: hello\n$", "an old one\nof two lines\n$"), write=True) == PAGE
 
 
-def test_pages_call_things_by_their_published_names(page):
+def test_pages_show_images_by_their_published_names(page):
     place = Place(names={"registry.example.com/it:1": "10.0.0.1:5000/it@sha256:" + 64 * "0"}, more={"vars.yml": "more: yes\n"})
     text = "```yaml\n# vars.yml\nimage: registry.example.com/it:1\n```\n\n```console\n$ cat vars.yml\n```\n"
     shown = text.replace("$ cat vars.yml\n", "$ cat vars.yml\n# vars.yml\nimage: registry.example.com/it:1\nmore: yes\n")
     assert page(text, place, write=True) == shown
 
 
-def test_lines_of_one_place_are_not_of_the_page(page):
+def test_lines_that_only_one_environment_prints_are_ignored(page):
     text = PAGE.replace("$ cat vars.yml | \\\n", "$ echo '[WARNING]: old'; cat vars.yml | \\\n")
     with pytest.raises(Differs):
         page(text)
@@ -136,15 +136,15 @@ def test_lines_of_one_place_are_not_of_the_page(page):
     ("one", "other", "same"),
     [("node-1", "node-2", True), ("node-1", "node-10x", False), ("crunch-5d7bf7566b-nq9cr", "crunch-b7d4768cb-wk2kq", True)],
 )
-def test_what_varies_is_not_compared(one, other, same):
+def test_text_that_varies_between_runs_is_not_compared(one, other, same):
     assert (Place().masked(one) == Place().masked(other)) is same
 
 
-def test_nodes_are_compared_where_they_matter():
+def test_names_of_nodes_are_compared_where_the_place_requires_it():
     assert Place(nodes=True).masked("node-1") != Place(nodes=True).masked("node-2")
 
 
-def test_of_a_playbook_what_changes_or_tells_is_shown():
+def test_only_playbook_tasks_that_change_fail_or_report_are_shown():
     assert condensed(PLAY.splitlines()) == [
         "...",
         "TASK [second : Validate the configurations] ***",
@@ -165,7 +165,7 @@ def test_of_a_playbook_what_changes_or_tells_is_shown():
     ]
 
 
-def test_what_a_page_left_out_stays_left_out(page):
+def test_output_that_a_page_left_out_stays_left_out(page):
     text = "```console\n$ printf 'a\\nb\\nc\\nd\\n'\na\n...\nd\n```\n"
     assert page(text) == text
     assert page(text.replace("a\n...", "x\n..."), write=True) == text.replace("a\n...", "...")

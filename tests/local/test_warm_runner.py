@@ -127,7 +127,7 @@ def runs(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("name", ["ansible-runner", "ansible-playbook"])
-def test_the_child_is_as_the_client(warm, name, tmp_path):
+def test_the_child_has_arguments_environment_and_streams_of_the_client(warm, name, tmp_path):
     program = (
         "import os, sys; print(sys.argv, os.getcwd(), os.environ.get('ONE'), 'TWO' in os.environ, sys.stdin.read());"
         "print('error', file=sys.stderr); print(open('/proc/self/comm').read().strip())"
@@ -152,12 +152,12 @@ def test_the_child_is_as_the_client(warm, name, tmp_path):
         ("import os; os.kill(os.getpid(), 15)", -15, ""),
     ],
 )
-def test_the_client_ends_as_the_child(warm, program, status, error):
+def test_the_client_ends_with_the_exit_status_of_the_child(warm, program, status, error):
     done = warm.run(program)
     assert (done.returncode, done.stderr) == (status, error)
 
 
-def test_a_traceback_is_shown(warm):
+def test_a_traceback_of_the_child_is_printed(warm):
     done = warm.run("1 / 0")
     assert done.returncode == 1
     assert "ZeroDivisionError" in done.stderr
@@ -177,7 +177,7 @@ def test_nothing_of_the_parent_is_open_in_the_child(warm):
     assert opened == "[0, 1, 2]\n"
 
 
-def test_signals_are_not_those_of_the_parent_and_names_are_random(warm):
+def test_the_child_has_default_signal_handlers_and_its_own_random_numbers(warm):
     program = (
         "import random, signal, tempfile; print(signal.getsignal(signal.SIGCHLD), random.random(), next(tempfile._get_candidate_names()))"
     )
@@ -242,7 +242,7 @@ def test_a_socket_that_can_be_seen_accepts_connections(pod):
         assert pod.run("result = 5").returncode == 5, "it was started the ordinary way"
 
 
-def test_several_at_a_time(warm):
+def test_several_clients_run_at_the_same_time(warm):
     program = "import sys, time; time.sleep(0.2); print(sys.argv[2]); result = int(sys.argv[2])"
     clients = [warm.start("ansible-playbook", program, str(number)) for number in range(8)]
     for number, client in enumerate(clients):
@@ -270,7 +270,7 @@ def test_many_runs_leave_nothing_behind(warm):
     assert held()[2] < resident + 512
 
 
-def test_the_parent_does_not_know_what_its_children_are_given(warm):
+def test_the_parent_keeps_no_environment_or_arguments_of_its_children(warm):
     assert b"/opt/ansible/ansible.cfg" in memory(warm.parent)
     secret = uuid.uuid4().hex
     assert warm.run("import os, sys; result = len(os.environ['KEY'] + sys.argv[2])", secret, env={"KEY": secret}).returncode == 64
@@ -301,7 +301,7 @@ def test_without_a_parent_the_client_starts_the_program(pod):
     assert ordinary(pod.run("a", "b"))
 
 
-def test_an_empty_variable_turns_it_off(warm):
+def test_an_empty_variable_turns_the_warm_runner_off(warm):
     assert warm.run("result = 5").returncode == 5
     assert ordinary(warm.run("a", "b", env={"OPERATOR_WARM_RUNNER": ""}))
 
@@ -323,13 +323,13 @@ def test_other_settings_than_the_parents_start_the_program(warm, name, environme
     assert done.returncode == (5 if alike else 7)
 
 
-def test_a_hung_parent_is_killed(warm):
+def test_a_parent_that_does_not_respond_is_killed(warm):
     os.kill(warm.parent, signal.SIGSTOP)
     assert ordinary(warm.run("a", "b", name="impatient/ansible-playbook"))
     eventually(lambda: not runs(warm.parent))
 
 
-def test_the_socket_is_this_users_alone(pod):
+def test_only_the_owner_can_access_the_folder_of_the_socket(pod):
     pod.socket.parent.chmod(0o755)
     with pod.start("warm-parent") as parent:
         assert parent.wait(WITHIN) == 1
@@ -339,7 +339,7 @@ def test_the_socket_is_this_users_alone(pod):
         assert pod.socket.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_request_that_is_none_harms_nothing(warm):
+def test_an_invalid_request_does_not_harm_the_parent(warm):
     import socket
 
     for message in (b"", b"nonsense", b"ansible-playbook\0/\0" + b"9" * 10):
@@ -376,7 +376,7 @@ def children(pid: int) -> dict[str, int]:
     return found
 
 
-def test_it_ends_as_its_command_and_passes_signals_on(pod):
+def test_the_first_process_ends_as_its_command_and_passes_signals_on(pod):
     command = ["sh", "-c", "trap 'kill $!; exit 6' TERM; echo runs; sleep 60 & wait"]
     with container(pod, *command) as first:
         assert first.stdout.readline() == "runs\n"
@@ -400,7 +400,7 @@ def test_the_parent_is_started_again(pod):
         assert "the warm parent ended with status 137 and is started again in 1s" in first.stderr.read()
 
 
-def test_turned_off_there_is_no_parent(pod):
+def test_no_parent_is_started_if_the_warm_runner_is_turned_off(pod):
     pod.environment["OPERATOR_WARM_RUNNER"] = ""
     with pod.start("warm-runner", "sh", "-c", "echo runs; read wait; exit 3", stdin=subprocess.PIPE) as first:
         assert first.stdout.readline() == "runs\n"

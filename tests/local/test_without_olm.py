@@ -18,7 +18,7 @@ NOT_SERVED = (404, b"404 page not found\n")
 
 @pytest.mark.parametrize("state", ["present", "absent"])
 @pytest.mark.parametrize("check", [True, False], ids=["check", "run"])
-def test_olm_is_not_installed(state, check):
+def test_a_cluster_without_olm_is_reported_with_one_read_request(state, check):
     with ApiServer.running() as server:
         server.answers = [NOT_SERVED]
         run = run_directly(
@@ -53,6 +53,6 @@ def test_olm_is_not_installed(state, check):
         ({"retry_seconds": -1}, "retry_seconds is -1"),
     ],
 )
-def test_options_that_cannot_be_meant(options, says):
+def test_contradictory_options_are_rejected_before_any_request(options, says):
     given = {"package": "demo", "namespace": "n", "source": "cat", **options}
     assert says in run_directly("olm_operator", succeed=False, host="http://127.0.0.1:9", **given).message

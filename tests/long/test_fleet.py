@@ -72,7 +72,7 @@ def test_an_unchanged_run_sends_no_write_and_costs_the_same_for_each(installed, 
     record_property("load of the machine", f"{os.getloadavg()[0]:.1f}")
 
 
-def test_broken_ones_do_not_stop_the_others(installed, fleet, accesses, tmp_path, record_property):
+def test_broken_clusters_do_not_stop_the_others(installed, fleet, accesses, tmp_path, record_property):
     """Nothing listens, nothing is said, somebody may nothing, somebody is not known, and somebody else is there."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         other = Authority(tmp_path, "other")
@@ -109,7 +109,7 @@ def runner(root, tmp_path_factory) -> Path:
     return folder / "bin/ansible-runner"
 
 
-def test_slices_are_jobs_of_their_own(installed, fleet, accesses, runner, tmp_path, record_property):
+def test_slices_of_the_inventory_run_as_separate_jobs_at_the_same_time(installed, fleet, accesses, runner, tmp_path, record_property):
     """As Automation Platform cuts an inventory: every third host. Nothing but the play is the same for them."""
     before = {name: cluster.position() for name, cluster in fleet.items()}
     environment = {**os.environ, "PATH": f"{runner.parent}:{os.environ['PATH']}"}

@@ -27,7 +27,7 @@ def deleted_with_kind(kubectl):
     scheduler.delete()
 
 
-def test_nothing_of_the_schedulers_stays_and_the_next_installation_works(deleted_with_kind, kubectl):
+def test_deleting_the_kind_removes_all_schedulers_and_allows_a_new_installation(deleted_with_kind, kubectl):
     def bindings():
         return [one["metadata"]["name"] for one in kubectl.list("clusterrolebinding") if one["metadata"]["name"].startswith("osso:")]
 

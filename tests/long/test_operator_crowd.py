@@ -103,7 +103,7 @@ def edits(scheduler: Scheduler, first: int, count: int) -> list[float]:
     return found
 
 
-def test_broken_ones_do_not_starve_the_healthy(namespaces, kubectl, kubeconfig, record_property):
+def test_broken_schedulers_do_not_delay_the_healthy_one(namespaces, kubectl, kubeconfig, record_property):
     config.load_kube_config(str(kubeconfig))
     pod = OperatorPod(client)
     well = Scheduler(kubectl, "well", namespaces[0])

@@ -151,7 +151,7 @@ def test_memory_and_files_stay_flat(new_operator, users, kubectl, record_propert
     assert last.open_files <= first.open_files + 10
 
 
-def test_what_is_killed_is_made_up_for(new_operator, users, kubectl, record_property):
+def test_the_operator_converges_although_its_processes_are_killed(new_operator, users, kubectl, record_property):
     """The parent that forks reconciles, and reconciles, killed again and again: everything converges, in the same container."""
     pod = new_operator.await_running()
     killed = Counter()

@@ -129,7 +129,7 @@ def serves(scheduler):
     scheduler.kubectl("rollout", "status", f"deployment/{scheduler.workload}", f"--namespace={NAMESPACE}", "--timeout=240s", timeout=250)
 
 
-def test_moving_over_and_back(upstream_scheduler, real, play):
+def test_moving_from_the_real_upstream_operator_and_back_takes_one_rollout_each(upstream_scheduler, real, play):
     begin(upstream_scheduler)
     with real():
         eventually(lambda: reported(upstream_scheduler), within=120)
@@ -158,7 +158,7 @@ def test_moving_over_and_back(upstream_scheduler, real, play):
     ]
 
 
-def test_the_stand_in_leaves_what_the_real_one_leaves(upstream_scheduler, real, kubectl):
+def test_the_stand_in_leaves_the_same_objects_as_the_real_operator(upstream_scheduler, real, kubectl):
     begin(upstream_scheduler)
     with real():
         eventually(lambda: reported(upstream_scheduler), within=120)

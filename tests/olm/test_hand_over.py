@@ -39,7 +39,7 @@ def pods(scheduler) -> list[str]:
     return [pod["metadata"]["uid"] for pod in scheduler.serving_pods()]
 
 
-def test_the_schedulers_run_on_without_an_operator_that_returns(olm_scheduler, play, kubectl, audit):
+def test_the_schedulers_keep_running_while_no_operator_is_installed(olm_scheduler, play, kubectl, audit):
     before = pods(olm_scheduler), olm_scheduler.deployment["metadata"]["generation"]
     assert [name for name in of_operator(kubectl) if "clusterserviceversion" in name]
     with audit:
@@ -54,7 +54,7 @@ def test_the_schedulers_run_on_without_an_operator_that_returns(olm_scheduler, p
     assert play(PLAYBOOK).changed == []
 
 
-def test_the_operator_that_returns_by_olm_takes_the_schedulers_up_again(olm_scheduler, role, by_olm):
+def test_an_operator_reinstalled_by_olm_manages_the_schedulers_again(olm_scheduler, role, by_olm):
     before = pods(olm_scheduler)
     role(by_olm)
     eventually(lambda: olm_scheduler.resource["metadata"].get("finalizers") and olm_scheduler.served())

@@ -108,7 +108,7 @@ def served(manifests, moving_scheduler):
     return known
 
 
-def test_auto_stays_with_the_method_that_is_there(role, manifests, by_manifests, by_olm, audit):
+def test_method_auto_keeps_an_installation_by_manifests(role, manifests, by_manifests, by_olm, audit):
     with audit:
         run = role({**by_manifests, **by_olm, "operator_method": "auto"})
     assert (run.changed, audit.writes()) == ([], [])
@@ -163,7 +163,7 @@ def test_a_move_that_cannot_succeed_leaves_the_operator_as_it_is(role, served, b
     assert role({**by_manifests, "operator_method": "auto"}).changed == []
 
 
-def test_moving_to_a_catalog_that_does_not_exist_takes_nothing_away(role, served, kubectl, audit):
+def test_moving_to_a_catalog_that_does_not_exist_removes_nothing(role, served, kubectl, audit):
     before = served()
     with audit:
         (failure,) = role(
@@ -181,7 +181,7 @@ def test_moving_with_manual_approval_needs_the_version(role, served, by_olm, kub
     assert (audit.writes(), installed_by(kubectl)) == ([], "manifests")
 
 
-def test_from_manifests_to_olm_with_the_scheduler_serving(role, served, moving_scheduler, by_olm, manifests, kubectl):
+def test_moving_from_manifests_to_olm_keeps_the_scheduler_available(role, served, moving_scheduler, by_olm, manifests, kubectl):
     """F014, F164: both ways end in the same Deployment, permissions and definition."""
     before = served()
     predicted = role(by_olm, check=True, diff=True)
@@ -200,18 +200,18 @@ def test_from_manifests_to_olm_with_the_scheduler_serving(role, served, moving_s
     eventually(moving_scheduler.served)
 
 
-def test_by_olm_the_second_run_writes_nothing(role, by_olm, audit):
+def test_a_second_run_with_olm_writes_nothing(role, by_olm, audit):
     with audit:
         run = role(by_olm)
     assert (run.changed, audit.writes()) == ([], [])
 
 
-def test_auto_stays_with_olm(role, by_olm, by_manifests, kubectl):
+def test_method_auto_keeps_an_installation_by_olm(role, by_olm, by_manifests, kubectl):
     run = role({**by_manifests, **by_olm, "operator_method": "auto"})
     assert (run.changed, installed_by(kubectl)) == ([], "olm")
 
 
-def test_the_catalog_need_not_be_told_again(role, kubectl):
+def test_a_later_run_with_olm_needs_no_catalog_variables(role, kubectl):
     run = role({"operator_method": "olm"})
     assert (run.changed, installed_by(kubectl)) == ([], "olm")
 
@@ -228,7 +228,7 @@ def test_the_sample_resource_of_the_bundle_yields_an_available_scheduler(kubectl
         kubectl("delete", RESOURCE, scheduler.name, f"--namespace={NAMESPACE}")
 
 
-def test_from_olm_to_manifests_with_the_scheduler_serving(role, served, moving_scheduler, by_manifests, manifests, kubectl):
+def test_moving_from_olm_to_manifests_keeps_the_scheduler_available(role, served, moving_scheduler, by_manifests, manifests, kubectl):
     before = served()
     predicted = role(by_manifests, check=True, diff=True)
     run = role(by_manifests)

@@ -42,7 +42,7 @@ def test_a_catalog_lists_its_packages(olm, namespace, catalog):
     assert {channel["name"]: channel["currentCSV"] for channel in status["channels"]} == {"stable": TWO.name, "candidate": ONE.name}
 
 
-def test_an_operator_comes_along_its_channel_and_goes(olm, kubectl, namespace, catalog):
+def test_an_operator_is_upgraded_along_its_channel_and_removed_without_leftovers(olm, kubectl, namespace, catalog):
     """From the oldest version to the newest, each with an approval; afterwards nothing is left, of what is shown to be there before."""
     olm.subscribe("lonely", namespace, startingCSV=ONE.name, installPlanApproval="Manual")
 
@@ -66,7 +66,7 @@ def test_an_operator_comes_along_its_channel_and_goes(olm, kubectl, namespace, c
     eventually(lambda: not left(kubectl, namespace))
 
 
-def test_installed_again_nothing_is_written(own_cluster, kubectl, olm, audit):
+def test_a_second_installation_of_olm_writes_nothing(own_cluster, kubectl, olm, audit):
     with audit:
         Olm(own_cluster, kubectl)
     assert [request for request in audit.writes(agent="kubectl") if request.namespace == NAMESPACE] == []

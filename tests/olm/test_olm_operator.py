@@ -88,7 +88,7 @@ def left(kubectl, namespace, package="thing"):
     return found + kubectl("get", f"{names},deployments", f"--namespace={namespace}", "--output=name").stdout.split()
 
 
-def test_the_life_of_an_operator(catalog, fresh, kubectl, audit):
+def test_an_operator_is_installed_upgraded_and_removed_by_predicted_changes(catalog, fresh, kubectl, audit):
     """From an empty cluster over three versions and back: none, version and channel; each second run without a write."""
     namespace = fresh()
     about = {
@@ -157,7 +157,7 @@ def test_the_life_of_an_operator(catalog, fresh, kubectl, audit):
     assert audit.writes() == []
 
 
-def test_an_own_catalog_and_its_next_image(olm, fresh, kubectl, audit):
+def test_an_own_catalog_is_created_updated_and_deleted_with_its_operator(olm, fresh, kubectl, audit):
     """The catalog comes with the operator, brings the upgrade with another image, and goes with it; resources hold their definition."""
     namespace = fresh()
     images = [olm.catalog(Package("thing", {"stable": THINGS[:count]})) for count in (1, 2)]
@@ -184,7 +184,7 @@ def test_an_own_catalog_and_its_next_image(olm, fresh, kubectl, audit):
     assert left(kubectl, namespace) == []
 
 
-def test_exactly_the_plan_that_was_approved(catalog, namespace, kubectl, audit):
+def test_only_the_install_plan_that_was_approved_runs(catalog, namespace, kubectl, audit):
     """F005, in a namespace with a group of its own, which is adopted and stays."""
     group = {"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup", "metadata": {"name": "theirs", "namespace": namespace}}
     kubectl.apply({**group, "spec": {"targetNamespaces": [namespace]}})
@@ -243,7 +243,7 @@ def test_an_approval_that_is_withdrawn_before_the_plan_runs_is_not_given_again(c
     assert manage(namespace, **manual, approve="1.0.0").result["csv"]["phase"] == "Succeeded"
 
 
-def test_a_plan_that_brings_others_is_approved_only_when_told_to(catalog, fresh, kubectl):
+def test_a_plan_that_installs_other_operators_is_approved_only_on_request(catalog, fresh, kubectl):
     namespace = fresh()
     manual = {"package": "leader", "approval": "Manual", "approve": "1.0.0"}
     refused = manage(namespace, **manual, succeed=False)
@@ -280,7 +280,7 @@ def test_a_plan_that_brings_others_is_approved_only_when_told_to(catalog, fresh,
     ids=["package", "channel", "starting_csv", "version", "source", "no source"],
 )
 @pytest.mark.parametrize("check", [True, False], ids=["check", "run"])
-def test_what_the_catalogs_do_not_hold(catalog, kubectl, options, says, check):
+def test_packages_and_versions_that_no_catalog_contains_are_rejected(catalog, kubectl, options, says, check):
     """Nothing is written, not even the namespace."""
     namespace = f"test-{uuid.uuid4().hex[:10]}"
     refused = manage(namespace, check=check, succeed=False, **{"wait_timeout": 8, **options})
@@ -298,7 +298,7 @@ def test_what_the_catalogs_do_not_hold(catalog, kubectl, options, says, check):
     ],
     ids=["two", "all namespaces", "another namespace"],
 )
-def test_groups_that_do_not_fit(catalog, namespace, kubectl, groups, says):
+def test_operator_groups_that_do_not_fit_are_rejected(catalog, namespace, kubectl, groups, says):
     for name, targets in groups.items():
         group = {"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup", "metadata": {"name": name, "namespace": namespace}}
         kubectl.apply({**group, "spec": {"targetNamespaces": targets} if targets else {}})
@@ -308,7 +308,7 @@ def test_groups_that_do_not_fit(catalog, namespace, kubectl, groups, says):
     assert kubectl.list("subscription", namespace) == []
 
 
-def test_another_installation_of_the_package(olm, catalog, fresh, namespace, kubectl):
+def test_another_installation_of_the_package_is_rejected(olm, catalog, fresh, namespace, kubectl):
     """Under another name, in another namespace, and when all that is left of that is its CSV."""
     here = fresh()
     manage(namespace, name="mine", watch_namespaces=[])
@@ -324,8 +324,8 @@ def test_another_installation_of_the_package(olm, catalog, fresh, namespace, kub
     assert f"ClusterServiceVersion thing.v1.2.0 is here only as a copy of the one in namespace {namespace}" in stuck.message
 
 
-def test_the_examples_run_as_they_stand(olm, kubectl, own_cluster, play):
-    """with Red Hat's catalog in the namespace that is for all catalogs here, as openshift-marketplace is on OpenShift"""
+def test_the_examples_run_unchanged(olm, kubectl, own_cluster, play):
+    """Red Hat's catalog is in the namespace that is for all catalogs here, as openshift-marketplace is on OpenShift"""
     ours, theirs = "osso-scheduler-operator", "openshift-secondary-scheduler-operator"
     olm.catalog(Package(ours, {"stable": [Bundle(ours)]}), name="osso/scheduler-catalog:1.0.0")
     versions = [Bundle(theirs, version) for version in ("1.5.1", "1.6.0")]
@@ -382,7 +382,7 @@ def failures(olm, kubectl, catalog):
 
 
 @pytest.mark.parametrize("case", FAILURES)
-def test_which_of_olms_objects_is_stuck_and_why(failures, case):
+def test_the_error_names_the_stuck_object_of_olm_and_its_reason(failures, case):
     """F007"""
     message = failures[case].result()
     for part in FAILURES[case][1]:

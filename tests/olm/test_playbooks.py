@@ -128,7 +128,7 @@ def test_everything_comes_from_the_private_registry(play, audit, kubectl, privat
 
 
 @pytest.mark.parametrize("kind", SETS)
-def test_openshift_redirects_images_by_itself(play, audit, kubectl, private, skopeo, operator_image, kind):
+def test_mirror_sets_redirect_images_without_new_references(play, audit, kubectl, private, skopeo, operator_image, kind):
     """Each of the two kinds, by its real definition; the operator keeps its name, by digest."""
     resource, field = SETS[kind]
     source = os.environ["REGISTRY"]
@@ -153,7 +153,7 @@ def test_openshift_redirects_images_by_itself(play, audit, kubectl, private, sko
         assert audit.writes(agent="ansible") == []
 
 
-def test_the_newer_kind_is_taken_where_both_are_served(play, kubectl, private, skopeo, operator_image):
+def test_the_newer_kind_of_mirror_set_is_used_where_both_are_served(play, kubectl, private, skopeo, operator_image):
     resources = [resource for resource, _field in SETS.values()]
     variables = mirroring(private, skopeo, operator_image, mirror_install=False)
     with kinds.served(kubectl, *resources):
@@ -172,7 +172,7 @@ def refused(run) -> str:
     return failure.result["msg"]
 
 
-def test_a_wrong_password_is_one_message_and_is_nowhere(play, private, skopeo, operator_image):
+def test_mirror_reports_a_wrong_password_once_without_printing_it(play, private, skopeo, operator_image):
     before = folders_with_logins()
     credentials = {private.host: {"username": private.user, "password": WRONG}}
     variables = mirroring(private, skopeo, operator_image, mirror_credentials=credentials)
@@ -185,7 +185,7 @@ def test_a_wrong_password_is_one_message_and_is_nowhere(play, private, skopeo, o
     assert folders_with_logins() == before
 
 
-def test_the_right_password_is_nowhere_either(play, private, skopeo, operator_image):
+def test_the_right_password_appears_in_no_output_or_file(play, private, skopeo, operator_image):
     before = folders_with_logins()
     variables = mirroring(private, skopeo, operator_image, mirror_install=False)
     run = play(MIRROR, variables=variables, args=["-vvv"], diff=True)
@@ -207,7 +207,7 @@ def test_the_right_password_is_nowhere_either(play, private, skopeo, operator_im
         ({"mirror_catalog_image": "quay.io/osso/catalog:1"}, "Leave mirror_catalog_image empty"),
     ],
 )
-def test_refusals_say_what_to_do(play, private, skopeo, operator_image, changed, told):
+def test_errors_of_mirror_say_what_to_do(play, private, skopeo, operator_image, changed, told):
     before = folders_with_logins()
     run = play(MIRROR, variables=mirroring(private, skopeo, operator_image, **changed), args=["-vvv"], check=True, succeed=False)
     assert told in refused(run)
@@ -215,20 +215,20 @@ def test_refusals_say_what_to_do(play, private, skopeo, operator_image, changed,
     assert folders_with_logins() == before
 
 
-def test_extra_variables_that_would_win_are_refused(play, audit, private, skopeo, operator_image):
+def test_extra_variables_that_take_precedence_are_rejected(play, audit, private, skopeo, operator_image):
     with audit:
         run = play(MIRROR, variables={**mirroring(private, skopeo, operator_image), "operator_image": operator_image}, succeed=False)
     assert "Name the operator's image in mirror_operator_image" in refused(run)
     assert audit.writes(agent="ansible") == []
 
 
-def test_an_image_that_is_not_there(play, private, skopeo, operator_image):
+def test_an_image_that_does_not_exist_is_reported(play, private, skopeo, operator_image):
     missing = f"{os.environ['REGISTRY']}/no/such/image:1"
     run = play(MIRROR, variables=mirroring(private, skopeo, operator_image, mirror_additional_images=[missing]), succeed=False)
     assert refused(run).startswith(f"{missing}: the image does not exist: correct its name or tag")
 
 
-def test_a_login_that_exists_already(play, private, skopeo, operator_image, tmp_path):
+def test_an_existing_login_file_is_used_and_stays_unchanged(play, private, skopeo, operator_image, tmp_path):
     """As `podman login` writes it; the file stays as it is."""
     file = tmp_path / "auth.json"
     login = f'{{"auths": {{"{private.host}": {{"auth": "{private.authorization.removeprefix("Basic ")}"}}}}}}'
@@ -312,14 +312,14 @@ class TestBuildAndPublish:
             assert private.pulls_of_nodes(f"team/osso/scheduler-operator{name}"), name
         assert secrets.holding(private.password, {"output": run.output(), "planted": f"-{private.password}-"}) == ["planted"]
 
-    def test_the_same_once_more_changes_nothing(self, play, audit, olm, private, skopeo):
+    def test_a_second_run_of_build_and_publish_changes_nothing(self, play, audit, olm, private, skopeo):
         with audit:
             run = play(BUILD, variables=publishing(olm, private, skopeo))
         assert run.changed == []
         assert published(run) == self.images
         assert audit.writes(agent="ansible") == []
 
-    def test_an_operator_that_exists_already(self, play, olm, private, skopeo, podman, operator_image):
+    def test_bundle_and_catalog_are_built_for_an_existing_operator_image(self, play, olm, private, skopeo, podman, operator_image):
         """Bundle and catalog are made for it, by podman."""
         more = {
             "publish_operator_image": operator_image,
@@ -339,7 +339,7 @@ class TestBuildAndPublish:
         assert operator_image in [image["image"] for image in bundle["relatedImages"]]
         assert secrets.holding(private.password, {"output": run.output(), "planted": f"-{private.password}-"}) == ["planted"]
 
-    def test_a_bundle_that_exists_already(self, play, audit, kubectl, olm, private, skopeo):
+    def test_a_catalog_is_built_for_an_existing_bundle(self, play, audit, kubectl, olm, private, skopeo):
         """Only a catalog is made; it holds that bundle, by digest, in the channel that is wanted, and the operator comes from there."""
         remove()
         bundle = self.images["bundle"].partition("@")[0] + ":1.0.0"
@@ -396,7 +396,7 @@ class TestBuildAndPublish:
         copy = f"{private.host}/mirror/osso/scheduler-operator@{operator_image.partition('@')[2]}"
         assert installed_image(kubectl) == copy
 
-    def test_a_wrong_password_is_one_message_and_is_nowhere(self, play, olm, private, skopeo):
+    def test_build_and_publish_reports_a_wrong_password_once_without_printing_it(self, play, olm, private, skopeo):
         before = folders_with_logins()
         credentials = {private.host: {"username": private.user, "password": WRONG}}
         run = play(BUILD, variables=publishing(olm, private, skopeo, publish_credentials=credentials), args=["-vvv"], succeed=False)
@@ -413,13 +413,13 @@ class TestBuildAndPublish:
             ({"publish_operator_image": "quay.io/a:1"}, "name it by digest"),
         ],
     )
-    def test_refusals_say_what_to_do(self, play, olm, private, skopeo, changed, told):
+    def test_errors_of_build_and_publish_say_what_to_do(self, play, olm, private, skopeo, changed, told):
         run = play(BUILD, variables=publishing(olm, private, skopeo, **changed), succeed=False)
         assert told in refused(run)
 
 
 @pytest.mark.parametrize("engine", ["buildah", "podman"])
-def test_the_quick_way_out_of_the_installed_collection(
+def test_the_installed_collection_builds_and_installs_the_operator_by_manifests(
     play, audit, kubectl, olm, private, skopeo, operator_image, tmp_path, root, request, engine
 ):
     """The tarball has all that it takes: the operator's image is built of what is installed, and runs, by manifests."""

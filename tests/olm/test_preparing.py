@@ -93,7 +93,7 @@ def of_olm(kubectl, namespace) -> list[str]:
     return found + [name for name in records if name.endswith(f".{namespace}")]
 
 
-def test_what_is_prepared_is_installed_by_the_next_task(catalog, namespace, kubectl, audit):
+def test_a_prepared_operator_is_installed_by_the_next_task(catalog, namespace, kubectl, audit):
     ready = manage(namespace, package="fitting", state="prepared")
     assert "fitting.v1.0.0 can be installed: InstallPlan install-" in ready.message
     assert ready.result["subscription"]["approval"] == "Manual"
@@ -131,7 +131,7 @@ def test_a_catalog_named_like_a_service_account_is_rejected(olm, namespace, kube
     assert audit.writes() == []
 
 
-def test_a_catalog_that_is_still_to_be_made_is_not_verified_in_check_mode(olm, audit):
+def test_a_catalog_that_does_not_exist_yet_is_not_verified_in_check_mode(olm, audit):
     options = {"package": "fitting", "source": "own", "source_namespace": None, "catalog": {"image": "registry.invalid/misspelt:1"}}
     with audit:
         predicted = manage(f"test-{uuid.uuid4().hex[:10]}", state="prepared", check=True, **options)

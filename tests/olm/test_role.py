@@ -23,7 +23,7 @@ UPSTREAM = "openshift-secondary-scheduler-operator"
 class TestShipping:
     """F013, F164: what the real tools say of bundle and catalog."""
 
-    def test_opm_and_operator_verify_accept_them(self, olm, catalog):
+    def test_opm_and_operator_verify_accept_bundle_and_catalog(self, olm, catalog):
         for command in (
             [olm.opm, "validate", ROOT / "operator/catalog"],
             [olm.opm, "validate", ROOT / ".cache/olm/catalog"],
@@ -32,14 +32,14 @@ class TestShipping:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
 
-    def test_operator_verify_would_complain(self, olm, tmp_path):
+    def test_operator_verify_reports_a_planted_error(self, olm, tmp_path):
         for path in (ROOT / "operator/bundle/manifests").iterdir():
             (tmp_path / path.name).write_text(path.read_text().replace("minKubeVersion: 1.25.0", "minKubeVersion: soon"))
         # It ends well all the same.
         done = subprocess.run([olm.operator_verify, "manifests", tmp_path], capture_output=True, text=True, check=False)
         assert "csv.Spec.MinKubeVersion has an invalid value: soon" in done.stderr
 
-    def test_opm_renders_what_the_catalog_holds(self, olm, catalog):
+    def test_opm_renders_the_contents_of_the_catalog(self, olm, catalog):
         """From the folder and from the image that was pushed."""
         reference = (ROOT / ".cache/olm/bundle-reference").read_text()
         for where, made in ((ROOT / "operator/bundle", ROOT / "operator/catalog"), (reference, ROOT / ".cache/olm/catalog")):
@@ -61,7 +61,7 @@ def test_without_a_catalog_both_remedies_are_named(role, audit):
 
 
 @pytest.mark.long
-def test_two_catalogs_are_not_chosen_from(role, olm, catalog, kubectl, audit):
+def test_a_package_in_two_catalogs_is_an_error_without_a_write(role, olm, catalog, kubectl, audit):
     kubectl("create", "namespace", NAMESPACE)
     for name in ("one", "two"):
         olm.serve(catalog, NAMESPACE, name)

@@ -70,7 +70,7 @@ def operator_pods(kubectl) -> set[str]:
     return {pod["metadata"]["uid"] for pod in kubectl.list("pod", NAMESPACE, "app.kubernetes.io/name=osso-scheduler-operator")}
 
 
-def test_f001_from_nothing_to_a_pod(installed, shipped, olm, kubectl, olm_scheduler):
+def test_f001_the_first_run_installs_by_olm_and_a_test_pod_is_placed(installed, shipped, olm, kubectl, olm_scheduler):
     probe = installed.task("Verify each scheduler with a test pod").result["results"][0]
     assert probe["scheduler"] == "secondary-scheduler"
     eventually(lambda: olm.phase(shipped.csv(shipped.version), NAMESPACE) == ("Succeeded", "InstallSucceeded"))
@@ -87,7 +87,7 @@ def test_second_run_changes_nothing_and_sends_no_write(installed, by_olm, olm_sc
     assert audit.writes() == []
 
 
-def test_f019_upgrade_along_the_channel(installed, shipped, by_olm, olm, kubectl, olm_scheduler):
+def test_f019_an_upgrade_along_the_channel_keeps_the_schedulers_pods(installed, shipped, by_olm, olm, kubectl, olm_scheduler):
     """OLM replaces the operator; the scheduler, whose pods are to be the same, goes on."""
     pods, operator, rollouts = serving(olm_scheduler), operator_pods(kubectl), olm_scheduler.rollouts()
     assert pods

@@ -99,7 +99,7 @@ def stuck(olm, catalog, kubectl):
 
 
 @pytest.mark.parametrize("package", UPGRADES)
-def test_the_reason_of_a_stuck_upgrade(stuck, package):
+def test_the_reason_of_a_stuck_upgrade_is_reported_before_the_timeout(stuck, package):
     _namespace, failed, seconds = stuck[package].result()
     for part in REASONS[package]:
         assert part in failed.message
@@ -108,7 +108,7 @@ def test_the_reason_of_a_stuck_upgrade(stuck, package):
     assert seconds < TIMEOUT / 2, "it waited for its timeout"
 
 
-def test_the_way_out_of_a_stuck_upgrade(stuck, kubectl):
+def test_the_remedy_of_the_message_repairs_a_stuck_upgrade(stuck, kubectl):
     """as the message says: correct the object, remove the operator, whose resources stay, and install it again"""
     namespace, failed, _seconds = stuck["strict"].result()
     assert "remove the operator with state: absent, its custom resources stay, and install it again" in failed.message
@@ -119,7 +119,7 @@ def test_the_way_out_of_a_stuck_upgrade(stuck, kubectl):
     assert kubectl.json("get", "things.strict.example.com", "one", f"--namespace={namespace}")["spec"] == {"size": 1}
 
 
-def test_the_way_back_from_a_version_that_crashes(stuck):
+def test_the_remedy_of_the_message_reinstalls_the_version_before_a_crashing_one(stuck):
     namespace, failed, _seconds = stuck["crashing"].result()
     assert "install it again with starting_csv: crashing.v1.0.0 and upgrade: none" in failed.message.replace(
         "custom resources stay, and ", ""
@@ -129,7 +129,7 @@ def test_the_way_back_from_a_version_that_crashes(stuck):
     assert (done.result["csv"]["version"], done.result["csv"]["phase"]) == ("1.0.0", "Succeeded")
 
 
-def test_an_operator_that_is_removed_and_installed_again_at_once(catalog, namespace):
+def test_an_operator_can_be_removed_and_installed_again_at_once(catalog, namespace):
     """OLM takes an InstallPlan that is left for that of the new Subscription, and then never creates the CSV again."""
     manage(namespace, "other")
     for _attempt in range(2):
@@ -137,7 +137,7 @@ def test_an_operator_that_is_removed_and_installed_again_at_once(catalog, namesp
         manage(namespace, "plain", state="absent")
 
 
-def test_a_csv_that_was_deleted(catalog, namespace, kubectl, audit):
+def test_a_csv_that_was_deleted_is_reported_before_the_timeout(catalog, namespace, kubectl, audit):
     manage(namespace, "plain")
     kubectl("delete", f"clusterserviceversions.{GROUP}", "plain.v1.0.0", f"--namespace={namespace}")
     with audit:
@@ -153,7 +153,7 @@ def test_a_csv_that_was_deleted(catalog, namespace, kubectl, audit):
     assert manage(namespace, "plain").result["csv"]["phase"] == "Succeeded"
 
 
-def test_a_second_group_that_was_deleted_again(catalog, namespace, kubectl, olm):
+def test_a_csv_that_failed_because_of_a_deleted_second_group_is_reported(catalog, namespace, kubectl, olm):
     manage(namespace, "plain")
     group = {"apiVersion": f"{GROUP}/v1", "kind": "OperatorGroup", "metadata": {"name": "second", "namespace": namespace}}
     kubectl.apply({**group, "spec": {"targetNamespaces": [namespace]}})
@@ -167,7 +167,7 @@ def test_a_second_group_that_was_deleted_again(catalog, namespace, kubectl, olm)
     assert manage(namespace, "plain").result["csv"]["phase"] == "Succeeded"
 
 
-def test_a_plan_that_waits_behind_an_installed_version(catalog, namespace, kubectl, audit):
+def test_a_plan_that_waits_behind_an_installed_version_is_reported(catalog, namespace, kubectl, audit):
     manual = {"approval": "Manual", "starting_csv": "manual.v1.0.0"}
     manage(namespace, "manual", **manual, approve="1.0.0")
 
@@ -189,7 +189,7 @@ def test_a_plan_that_waits_behind_an_installed_version(catalog, namespace, kubec
         assert "version is 9.9.9, which channel stable of package manual does not hold" in unknown.message
 
 
-def test_a_catalog_that_cannot_be_pulled(olm, catalog, namespace, kubectl):
+def test_a_catalog_image_that_cannot_be_pulled_is_reported(olm, catalog, namespace, kubectl):
     """a new one, and the next image of one that works"""
     image = olm.catalog(Package("plain", {"stable": [Bundle("plain")]}))
 
@@ -210,7 +210,7 @@ def test_a_catalog_that_cannot_be_pulled(olm, catalog, namespace, kubectl):
 
 
 @pytest.mark.parametrize("package", FLASHES)
-def test_an_operator_that_crashes_soon_is_not_installed(catalog, namespace, package):
+def test_an_operator_that_crashes_soon_is_not_reported_as_installed(catalog, namespace, package):
     started = time.monotonic()
     assert "exit code 4" in manage(namespace, package, succeed=False).message
     assert time.monotonic() - started < TIMEOUT, "it waited for its timeout"
@@ -218,8 +218,8 @@ def test_an_operator_that_crashes_soon_is_not_installed(catalog, namespace, pack
     assert "exit code 4" in manage(namespace, package, wait_timeout=20, succeed=False).message
 
 
-def test_a_definition_that_existed_before_stays(catalog, namespace, kubectl):
-    """with its objects, whether the installation succeeds or not"""
+def test_a_crd_that_existed_before_stays(catalog, namespace, kubectl):
+    """Its objects stay, too, whether the installation succeeds or not."""
     crd = json.loads(upgraded_crd("plain")["manifests/crd.yaml"])
     kubectl.apply(crd)
     try:

@@ -66,7 +66,7 @@ def test_devices_that_the_scheduler_cannot_read_are_named(new, operator):
     assert "resource.k8s.io" not in scheduler.condition("ConfigValid")[2]
 
 
-def test_a_misspelt_token_is_refused_and_told_nowhere(new, operator):
+def test_the_value_of_a_misspelt_token_field_is_rejected_and_appears_nowhere(new, operator):
     """B13"""
     secret = uuid.uuid4().hex
 
@@ -86,7 +86,7 @@ def test_a_misspelt_token_is_refused_and_told_nowhere(new, operator):
     assert scheduler.deployment is None
 
 
-def test_a_configuration_that_comes_later_is_deployed_then(kubectl, namespace, operator, secondary_scheduler_kind):
+def test_a_configuration_that_is_created_later_is_deployed_then(kubectl, namespace, operator, secondary_scheduler_kind):
     """B01"""
     scheduler = Scheduler(kubectl, "later", namespace)
     scheduler.write()
@@ -98,7 +98,7 @@ def test_a_configuration_that_comes_later_is_deployed_then(kubectl, namespace, o
     assert scheduler.rollouts() == 1
 
 
-def test_removed_deletes_the_scheduler_and_keeps_the_resource(scheduler, operator):
+def test_state_removed_deletes_the_scheduler_and_keeps_the_resource(scheduler, operator):
     scheduler.write(managementState="Removed")
     operator.reconcile(scheduler)
     assert scheduler.deployment is None
@@ -109,7 +109,7 @@ def test_removed_deletes_the_scheduler_and_keeps_the_resource(scheduler, operato
     operator.serve(scheduler)
 
 
-def test_unmanaged_is_left_alone(scheduler, operator, kubectl):
+def test_a_scheduler_with_state_unmanaged_is_left_alone(scheduler, operator, kubectl):
     scheduler.write(managementState="Unmanaged")
     operator.reconcile(scheduler)
     assert scheduler.condition("Progressing")[1] == "Unmanaged"
@@ -121,7 +121,7 @@ def test_unmanaged_is_left_alone(scheduler, operator, kubectl):
     assert scheduler.deployment["spec"]["replicas"] == 1
 
 
-def test_a_refusal_by_the_api_server_is_told(new, operator):
+def test_a_rejection_by_the_api_server_is_reported(new, operator):
     scheduler = new(unsupportedConfigOverrides={"nodeSelector": {"pool": "no valid label!"}})
     assert "nodeSelector" in operator.reconcile(scheduler).failure
     status, reason, message = scheduler.condition("Degraded")
@@ -168,7 +168,7 @@ def test_the_default_scheduler_is_refused_unless_it_is_meant(new, operator):
     assert scheduler.deployment is None
 
 
-def test_two_schedulers_of_one_name_are_told_so_until_they_are_not(scheduler, new, operator):
+def test_two_schedulers_of_one_name_report_the_conflict_until_one_is_removed(scheduler, new, operator):
     rival = new("rival", scheduler_name=scheduler.scheduler_name)
     operator.reconcile(rival)
     for one, other in ((rival, scheduler), (scheduler, rival)):
@@ -196,7 +196,7 @@ def test_a_field_that_another_writer_changes_is_put_back_and_named(scheduler, op
     assert scheduler.events()["FieldsPutBack"] == told + "The operator has put back what the resource requests."
 
 
-def test_pods_that_crash_later_are_told_and_their_rollout_stays(scheduler, operator, kubectl):
+def test_pods_that_crash_later_are_reported_and_their_rollout_stays(scheduler, operator, kubectl):
     """It served: what became of its pods since is no fault of the rollout."""
     generation = scheduler.deployment["metadata"]["generation"]
     (pod,) = kubectl.list("pod", scheduler.namespace, f"app={scheduler.workload}")

@@ -87,7 +87,7 @@ def test_every_object_is_repaired_and_nothing_is_written_without_a_reason(schedu
     assert operator.writes(scheduler) == 0
 
 
-def test_metadata_of_others_roll_nothing_and_stay(scheduler, operator):
+def test_metadata_of_others_stay_and_cause_no_rollout(scheduler, operator):
     """B04"""
     before = version(scheduler)
     touched = {"metadata": {"labels": {"example.com/touched": "yes"}, "annotations": {"example.com/touched": "yes"}}}
@@ -107,7 +107,7 @@ def test_metadata_of_others_roll_nothing_and_stay(scheduler, operator):
     assert scheduler.get("serviceaccount")["imagePullSecrets"] == [{"name": "dockercfg"}]
 
 
-def test_what_others_made_before_is_adopted_only_if_the_resource_allows_it(new, operator, kubectl):
+def test_objects_of_others_are_adopted_only_if_the_resource_allows_it(new, operator, kubectl):
     scheduler = new()
     kubectl.apply(
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": scheduler.workload, "namespace": scheduler.namespace}}
@@ -119,7 +119,7 @@ def test_what_others_made_before_is_adopted_only_if_the_resource_allows_it(new, 
     operator.serve(scheduler)
 
 
-def test_edits_that_no_apply_can_be_merged_with_are_taken_back(scheduler, operator):
+def test_edits_that_make_an_apply_invalid_are_reverted(scheduler, operator):
     before = scheduler.deployment["spec"]["template"]
     volumes = [{"name": volume["name"], "emptyDir": {}} for volume in pod_spec(scheduler)["volumes"]]
     ports = [{**container(scheduler)["ports"][0], "containerPort": 1}]
@@ -134,7 +134,7 @@ def test_edits_that_no_apply_can_be_merged_with_are_taken_back(scheduler, operat
     assert operator.writes(scheduler) == 0
 
 
-def test_a_replaced_configuration_is_not_trusted(scheduler, operator, kubectl):
+def test_a_configuration_secret_that_was_replaced_is_recreated(scheduler, operator, kubectl):
     name = pod_spec(scheduler)["volumes"][0]["secret"]["secretName"]
     secret = scheduler.get("secret", name)
     other = base64.b64encode(b"not the configuration").decode()

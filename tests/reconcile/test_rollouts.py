@@ -55,7 +55,7 @@ def test_resource_and_configuration_written_together_are_one_rollout(scheduler, 
     assert scheduler.served(), scheduler.resource["status"]
 
 
-def test_what_is_reported_available_can_be_gone_back_to(new, operator):
+def test_a_rollout_that_is_reported_available_can_be_rolled_back_to(new, operator):
     """The rollout ends in the middle of a reconcile: the edit that follows a report must find a rollout that is known to serve."""
     scheduler = new()
     operator.reconcile(scheduler)
@@ -70,7 +70,7 @@ def test_what_is_reported_available_can_be_gone_back_to(new, operator):
     assert scheduler.condition("Degraded")[1] == "RolledBack"
 
 
-def test_one_rollout_until_it_is_available_and_none_afterwards(new, operator):
+def test_a_new_scheduler_has_one_rollout_until_it_is_available_and_none_afterwards(new, operator):
     """B05"""
     scheduler = new()
     operator.reconcile(scheduler)
@@ -90,7 +90,7 @@ def test_one_rollout_until_it_is_available_and_none_afterwards(new, operator):
     assert operator.writes(scheduler) == 0
 
 
-def test_a_crashing_rollout_is_rolled_back_and_reports_the_last_words(scheduler, operator):
+def test_a_crashing_rollout_is_rolled_back_and_the_pods_last_message_is_reported(scheduler, operator):
     generation = scheduler.deployment["metadata"]["generation"]
     scheduler.write(unsupportedConfigOverrides=NONSENSE)
     operator.reconcile(scheduler)
@@ -182,7 +182,7 @@ def test_an_overdue_rollout_is_rolled_back(scheduler, operator):
     assert template(scheduler)["containers"][0]["image"] == IMAGE
 
 
-def test_a_first_rollout_that_crashes_has_nothing_to_go_back_to(new, operator):
+def test_a_first_rollout_that_crashes_is_reported_and_not_rolled_back(new, operator):
     scheduler = new()
     operator.reconcile(scheduler)
     operator.play(scheduler, crashing('E1121 14:07:48.014650    6984 run.go:72] "command failed" err="no such host"\n', crashes=5))
@@ -193,7 +193,7 @@ def test_a_first_rollout_that_crashes_has_nothing_to_go_back_to(new, operator):
     assert scheduler.deployment["metadata"]["generation"] == 1
 
 
-def test_content_decides_on_a_rollout_and_not_the_resource_version(scheduler, operator):
+def test_only_a_change_of_the_configurations_content_causes_a_rollout(scheduler, operator):
     """U08: the name of the mounted Secret is the content"""
     first = mounted(scheduler)
     written = scheduler.get("configmap", scheduler.name)["metadata"]["resourceVersion"]
@@ -213,14 +213,14 @@ def test_content_decides_on_a_rollout_and_not_the_resource_version(scheduler, op
 
 
 @pytest.mark.parametrize(("level", "flag"), [("Normal", "-v=2"), ("Debug", "-v=4"), ("Trace", "-v=6"), ("TraceAll", "-v=8"), ("", "-v=2")])
-def test_log_level_is_a_flag(new, operator, level, flag):
+def test_the_log_level_becomes_a_flag_of_the_scheduler(new, operator, level, flag):
     """U05"""
     scheduler = new(logLevel=level)
     operator.reconcile(scheduler)
     assert [argument for argument in template(scheduler)["containers"][0]["args"] if argument.startswith("-v=")] == [flag]
 
 
-def test_another_image_is_another_rollout(scheduler, operator):
+def test_another_image_causes_another_rollout(scheduler, operator):
     other = IMAGE.replace("registry.k8s.io/", "quay.io/", 1)
     scheduler.write(schedulerImage=other)
     operator.reconcile(scheduler)
@@ -230,7 +230,7 @@ def test_another_image_is_another_rollout(scheduler, operator):
     assert scheduler.rollouts() == 2
 
 
-def test_the_last_good_one_survives_the_loss_of_config_map_and_deployment(scheduler, operator, kubectl):
+def test_the_last_good_rollout_survives_the_loss_of_config_map_and_deployment(scheduler, operator, kubectl):
     """B02"""
     before = scheduler.deployment["spec"]["template"]
     kubectl("delete", "configmap", scheduler.name, f"--namespace={scheduler.namespace}")
@@ -320,7 +320,7 @@ def test_an_account_that_no_operator_recorded_is_recorded_without_a_rollout(sche
     assert operator.writes(scheduler) == 0
 
 
-def test_an_account_that_no_operator_recorded_is_younger_than_the_rollout(scheduler, operator):
+def test_pods_are_replaced_if_an_unrecorded_account_is_younger_than_the_rollout(scheduler, operator):
     forget_account(scheduler)
     # Without a record the times have to tell.
     ended = find(scheduler.deployment, "Progressing")["lastUpdateTime"]

@@ -44,7 +44,7 @@ def documentation(root) -> dict[str, str]:
     return found
 
 
-def test_B01_configuration_made_after_its_resource(new):
+def test_B01_a_configuration_created_after_its_resource_is_deployed_once(new):
     scheduler = new()
     scheduler.write()
     eventually(lambda: scheduler.condition("Degraded")[:2] == ("True", "ConfigMapMissing"))
@@ -68,7 +68,7 @@ def restart(scheduler, operator, kubectl):
     orphan.delete()
 
 
-def test_B02_deletion_that_nobody_saw(restart):
+def test_B02_a_config_map_deletion_that_the_watch_missed_is_noticed(restart):
     """upstream loses the deletion of a ConfigMap that its watch did not deliver"""
     orphan = restart.orphan
     eventually(lambda: orphan.condition("Degraded")[:2] == ("True", "ConfigMapMissing"))
@@ -90,7 +90,7 @@ def test_B03_nothing_is_missing_when_the_operator_starts(restart, scheduler, kub
 
 
 @pytest.mark.long
-def test_B04_metadata_of_others_roll_nothing(scheduler, kubectl):
+def test_B04_metadata_of_others_cause_no_rollout(scheduler, kubectl):
     before = version(scheduler)
     touched = {"metadata": {"labels": {"example.com/touched": "yes"}, "annotations": {"example.com/touched": "yes"}}}
     objects = (
@@ -116,7 +116,7 @@ def test_B04_metadata_of_others_roll_nothing(scheduler, kubectl):
 
 
 @pytest.mark.long
-def test_B05_one_rollout_until_it_serves_and_none_for_the_operators_log_level(new):
+def test_B05_a_new_scheduler_has_one_rollout_and_the_operators_log_level_causes_none(new):
     scheduler = new()
     scheduler.write_config()
     scheduler.write()
@@ -162,7 +162,7 @@ def test_B06_deletion_leaves_nothing_behind(new, kubectl):
     assert [event["involvedObject"]["name"] for event in invalid if scheduler.name in event["involvedObject"]["name"]] == []
 
 
-def test_B07_probes_have_the_time_that_they_are_meant_to_have(scheduler):
+def test_B07_probes_have_a_timeout_of_10_seconds(scheduler):
     """as the API server understood it: a misspelt field is dropped, and one second is the default"""
     probes = [container(scheduler)[probe] for probe in ("startupProbe", "livenessProbe", "readinessProbe")]
     assert [probe["timeoutSeconds"] for probe in probes] == [10, 10, 10]
@@ -187,7 +187,7 @@ def test_B08_no_service_monitor_is_needed(new, kubectl, request):
 
 
 @pytest.mark.long
-def test_B09_what_is_being_deleted_is_not_made_again(new, kubectl):
+def test_B09_objects_of_a_resource_that_is_being_deleted_are_not_recreated(new, kubectl):
     """upstream goes on reconciling a resource that another finalizer holds, and tries for ever after one that is gone"""
     scheduler = new()
     scheduler.write_config()
@@ -226,7 +226,7 @@ def test_B09_what_is_being_deleted_is_not_made_again(new, kubectl):
 
 
 @pytest.mark.long
-def test_B10_nodes_that_do_not_exist_are_no_place(scheduler, kubectl):
+def test_B10_a_topology_without_matching_nodes_is_reported_and_changes_nothing(scheduler, kubectl):
     before, service = version(scheduler), pod_spec(scheduler)
     edit(scheduler, topology=NOWHERE)
     eventually(lambda: scheduler.condition("Degraded")[:2] == ("True", "NoNodeMatches"))
@@ -280,7 +280,7 @@ def test_B10_replicas_follow_the_nodes(new, kubectl):
         machines.remove()
 
 
-def test_B11_rules_do_what_they_are_there_for(scheduler, kubectl):
+def test_B11_permission_rules_have_an_effect(scheduler, kubectl):
     """A rule with names never allows a creation: those names do not exist yet. What is created below an object that does, may be named."""
     for namespaced in ("role", "clusterrole"):
         selector = "--selector=app.kubernetes.io/managed-by=osso.scheduler"
@@ -396,7 +396,7 @@ def test_B14_documented_commands_name_what_exists(documentation):
 FILLED_IN = {"PROM_URL", "PROM_TOKEN"}
 
 
-def test_B15_placeholders_are_those_that_are_filled_in_and_images_exist(documentation):
+def test_B15_documented_placeholders_are_filled_in_and_documented_images_exist(documentation):
     assert samples.placeholders({"old.md": OLD}) - FILLED_IN == {"PROM_HOST"}
     assert samples.placeholders(documentation) - FILLED_IN == set()
     images = {
@@ -410,7 +410,7 @@ def test_B15_placeholders_are_those_that_are_filled_in_and_images_exist(document
     assert not identify("registry.k8s.io/scheduler-plugins/kube-scheduler:4.9").kubernetes
 
 
-def test_B16_ready_is_a_scheduler_that_has_seen_the_cluster(scheduler, kubectl):
+def test_B16_a_scheduler_is_ready_only_after_it_has_read_the_cluster(scheduler, kubectl):
     """/readyz, since Kubernetes 1.31, waits until every handler has seen all there is; /healthz, which it replaces, does not. Replicas that wait to lead
     have seen the cluster, too, and are ready (E11)."""
     probes = {name: container(scheduler)[f"{name}Probe"]["httpGet"]["path"] for name in ("startup", "liveness", "readiness")}
@@ -422,7 +422,7 @@ def test_B16_ready_is_a_scheduler_that_has_seen_the_cluster(scheduler, kubectl):
 
 
 @pytest.mark.long
-def test_B16_older_and_unknown_schedulers_are_asked_what_they_answer(new, kubectl):
+def test_B16_older_and_unknown_schedulers_are_probed_at_a_path_that_they_serve(new, kubectl):
     scheduler = new()
     scheduler.write_config()
     scheduler.write(schedulerImage=IMAGE.replace("v0.34.7", "v0.30.6"))
@@ -438,7 +438,7 @@ def incomplete(found) -> list[str]:
     ]
 
 
-def test_B17_one_account_and_complete_examples(documentation, operator, kubectl):
+def test_B17_the_operator_has_one_account_and_examples_are_complete(documentation, operator, kubectl):
     deployment = kubectl.json("get", "deployment", OPERATOR, f"--namespace={NAMESPACE}", "--show-managed-fields")
     spec = deployment["spec"]["template"]["spec"]
     assert spec["serviceAccountName"] == spec.get("serviceAccount", spec["serviceAccountName"]) == OPERATOR
@@ -448,7 +448,7 @@ def test_B17_one_account_and_complete_examples(documentation, operator, kubectl)
     assert incomplete(documentation) == []
 
 
-def test_B18_the_users_spec_is_the_users(scheduler):
+def test_B18_the_operator_does_not_write_the_users_spec(scheduler):
     scheduler.write()
     scheduler.rest()
     reconcile(scheduler)
@@ -478,7 +478,7 @@ def test_B19_documented_resources_are_accepted(documentation, operator, kubectl)
     assert refused(kubectl, documentation) == []
 
 
-def test_B20_secrets_are_read_where_schedulers_are(operator, kubectl):
+def test_B20_the_operator_can_read_secrets_only_in_namespaces_of_schedulers(operator, kubectl):
     def can(verb, resource, *where):
         return kubectl("auth", "can-i", verb, resource, *where, f"--as={ACCOUNT}", check=False).stdout.strip() == "yes"
 

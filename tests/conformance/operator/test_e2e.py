@@ -75,12 +75,12 @@ def test_E01_the_operators_objects_and_its_resource_are_on_the_cluster(operator,
     assert cluster.resource["spec"]["schedulerImage"] == IMAGE
 
 
-def test_E02_a_pod_of_it_runs(cluster, kubectl):
+def test_E02_one_pod_of_the_scheduler_runs(cluster, kubectl):
     pods = [pod for pod in cluster.serving_pods() if pod["metadata"]["name"].startswith("secondary-scheduler-")]
     assert len(pods) == 1
 
 
-def test_E03_a_pod_is_placed_by_it(placed, kubectl):
+def test_E03_the_scheduler_places_a_pod(placed, kubectl):
     namespace, name = placed
     pod = ["get", "pod", name, f"--namespace={namespace}"]
     eventually(lambda: kubectl.json(*pod)["spec"].get("nodeName"))
@@ -90,13 +90,13 @@ def test_E03_a_pod_is_placed_by_it(placed, kubectl):
     assert {event.get("reportingComponent") or event["source"]["component"] for event in events} == {"secondary-scheduler"}
 
 
-def test_E04_the_namespace_of_its_pods_can_be_deleted(placed, kubectl):
+def test_E04_a_namespace_with_pods_of_the_scheduler_can_be_deleted(placed, kubectl):
     namespace, _name = placed
     kubectl("delete", "namespace", namespace, "--timeout=100s")
     assert kubectl.json("get", "namespace", namespace, "--ignore-not-found") is None
 
 
-def test_E05_one_label_on_the_pods_and_one_port_in_the_service(cluster):
+def test_E05_the_pods_have_one_label_and_the_service_has_one_port(cluster):
     assert cluster.deployment["spec"]["template"]["metadata"]["labels"] == LABELS
     assert len(cluster.get("service", "metrics")["spec"]["ports"]) == 1
 
@@ -189,7 +189,7 @@ def scrapes(cluster, own_cluster, kubectl, tmp_path_factory):
 
 
 @pytest.mark.long
-def test_E08_every_endpoint_is_up_for_who_may_read_it(cluster, scrapes, kubectl):
+def test_E08_authorized_clients_can_read_every_metrics_endpoint(cluster, scrapes, kubectl):
     eventually(lambda: len(cluster.serving_pods()) == 1)
     refused = kubectl("auth", "can-i", "get", "/metrics", f"--as={scrapes.account}", check=False).returncode
     if refused:
@@ -214,12 +214,12 @@ def test_E09_the_scheduler_counts_its_attempts(cluster, scrapes, run_module, nam
     eventually(lambda: max(counted(), default=0) >= 1)
 
 
-def test_E10_one_replica_by_default(cluster):
+def test_E10_the_scheduler_has_one_replica_by_default(cluster):
     single_replica(cluster)
 
 
 @pytest.mark.long
-def test_E11_highly_available_on_three_nodes(highly_available, cluster, kubectl):
+def test_E11_a_highly_available_scheduler_runs_on_three_nodes(highly_available, cluster, kubectl):
     assert cluster.deployment["spec"]["replicas"] == 3
     revision = cluster.deployment["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
     sets = kubectl.json("get", "replicasets", f"--namespace={NAMESPACE}", "--selector=app=secondary-scheduler")["items"]
@@ -241,7 +241,7 @@ def test_E12_replicas_avoid_each_others_nodes(highly_available, cluster):
 
 
 @pytest.mark.long
-def test_E13_back_to_one_replica(highly_available, cluster):
+def test_E13_the_scheduler_returns_to_one_replica(highly_available, cluster):
     edit(cluster, topology={"mode": "SingleReplica", "highlyAvailableTopology": None})
     eventually(lambda: cluster.deployment["spec"]["replicas"] == 1)
     single_replica(cluster)

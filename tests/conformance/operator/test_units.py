@@ -81,7 +81,7 @@ def test_U01_tls_profile_of_the_cluster_becomes_flags(scheduler, kubectl, reques
 
 
 @pytest.mark.long
-def test_U02_deployment_is_as_wanted_unmodified_and_repaired(scheduler, kubectl, request):
+def test_U02_the_deployment_has_its_owner_and_is_repaired(scheduler, kubectl, request):
     deployment = scheduler.deployment
     assert (deployment["metadata"]["namespace"], deployment["metadata"]["name"]) == (NAMESPACE, scheduler.workload)
     assert owners(deployment) == [owner(scheduler)]
@@ -104,7 +104,7 @@ def test_U02_deployment_is_as_wanted_unmodified_and_repaired(scheduler, kubectl,
 
 
 @pytest.mark.long
-def test_U03_image_and_configuration_are_the_resources(scheduler):
+def test_U03_the_deployment_uses_image_and_configuration_of_the_resource(scheduler):
     """Adapted: what is mounted is not the ConfigMap but a Secret with its text, so that the pods of before keep theirs."""
     assert container(scheduler)["image"] == scheduler.resource["spec"]["schedulerImage"] == IMAGE
     volume = pod_spec(scheduler)["volumes"][0]
@@ -256,7 +256,7 @@ UPSTREAM_ANNOTATIONS = (
 
 
 @pytest.mark.long
-def test_U07_one_sync_makes_everything_and_reports_the_generation(new):
+def test_U07_one_reconcile_creates_everything_and_reports_the_generation(new):
     """Adapted, B4 and B5: none of upstream's eleven annotations is on the pods."""
     scheduler = new()
     scheduler.write_config()
@@ -282,7 +282,7 @@ def test_U07_one_sync_makes_everything_and_reports_the_generation(new):
 
 
 @pytest.mark.long
-def test_U08_content_decides_not_the_resource_version(scheduler):
+def test_U08_only_a_change_of_the_configurations_content_causes_a_rollout(scheduler):
     """Adapted, B4: upstream compares the objects' resourceVersions with its annotations; here the name of the mounted Secret is the content."""
 
     def mounted():

@@ -109,7 +109,7 @@ def used(path: Path) -> tuple[set[str], set[str], str]:
     return roles, modules, text
 
 
-def test_what_is_in_the_repository_is_up_to_date():
+def test_generated_files_in_the_repository_are_up_to_date():
     environment = {**os.environ, "PYTHONPATH": str(ROOT / ".cache/collections")}
     done = subprocess.run([HERE / "generate", "check"], capture_output=True, text=True, check=False, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
@@ -135,12 +135,12 @@ def test_a_survey_that_drifted_from_its_role_would_be_found(surveys, monkeypatch
         ({"as": "textarea"}, {"type": "str", "description": "d", "no_log": True}, "as textarea shows the answer, and option is a secret"),
     ],
 )
-def test_what_no_survey_can_ask_is_refused(surveys, told, spec, said):
+def test_an_option_that_no_survey_can_contain_is_rejected(surveys, told, spec, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         surveys.question("variable", "option", spec, told)
 
 
-def test_an_option_that_is_gone_is_refused(surveys):
+def test_an_option_that_the_role_no_longer_has_is_rejected(surveys):
     with pytest.raises(ValueError, match="operator has no option operator_gone"):
         surveys.questions([{"role": "operator", "options": ["operator_gone"]}])
 
@@ -168,7 +168,7 @@ def test_help_of_one_long_sentence_is_refused(surveys):
 
 
 @every_template
-def test_playbook_is_there_and_has_the_variables_of_the_survey(surveys, name):
+def test_every_playbook_exists_and_uses_the_variables_of_its_survey(surveys, name):
     template = TEMPLATES[name]
     assert yaml.safe_load(playbook(name).read_text())[0]["ansible.builtin.import_playbook"] == f"osso.scheduler.{template['runs']}"
     assert CONTROLLER[name]["playbook"] == str(playbook(name).relative_to(ROOT))
@@ -219,7 +219,7 @@ def test_roles_take_the_default_answers(surveys, name):
     [name for name, template in TEMPLATES.items() if any(source.get("within") == "secondary_schedulers" for source in template["survey"])],
 )
 @pytest.mark.parametrize("blank", [False, True])
-def test_answers_become_a_scheduler(surveys, name, blank):
+def test_answers_become_a_valid_entry_of_secondary_schedulers(surveys, name, blank):
     """Answers of nested options, also texts that were left empty, become what the role takes."""
     texts = [entry["variable"] for entry in CONTROLLER[name]["survey_spec"]["spec"] if entry["type"] in ("text", "textarea")]
     answers = {**(dict.fromkeys(texts, "") if blank else {}), **defaults(name)}
@@ -269,7 +269,7 @@ def test_schedulers_are_installed_from_the_survey(tmp_path, answer, names):
 
 
 @every_template
-def test_questions_are_as_the_controller_takes_them(name):
+def test_questions_have_the_form_that_the_controller_accepts(name):
     for entry in CONTROLLER[name]["survey_spec"]["spec"]:
         assert isinstance(entry["required"], bool)
         assert entry["question_name"]
@@ -282,7 +282,7 @@ def test_questions_are_as_the_controller_takes_them(name):
             assert entry.get("default", entry["choices"][0]) in entry["choices"]
 
 
-def test_the_pattern_is_one():
+def test_the_pattern_meets_the_requirements_of_galaxy_importer():
     """What the pattern schema and galaxy-importer ask for, as far as it is not the shape that automation_platform/resources.py gives it."""
     assert re.fullmatch(r"[a-z0-9_]{1,64}", PATTERN_JSON["name"])
     assert PATTERN_JSON["name"] == PATTERN.name
@@ -309,7 +309,7 @@ def test_pages_name_every_job_template(name):
         assert f"| {name} |" in page.read_text()
 
 
-def test_whose_operator_it_is_can_be_said_of_every_one_that_is_brought_or_served():
+def test_every_survey_with_an_operator_or_a_scheduler_has_the_operators_variant():
     """Who installed the one of upstream by a survey removes it by a survey, too, and has schedulers run by it."""
     asked = {name: [entry["variable"] for entry in template["survey_spec"]["spec"]] for name, template in CONTROLLER.items()}
     assert {name for name, variables in asked.items() if "operator_namespace" in variables} == {
@@ -338,7 +338,7 @@ def test_the_token_is_one_that_the_operator_of_the_survey_can_use(variables, sec
     assert play(tasks, variables=variables).task("Show").result["msg"] == f"[{secret}]"
 
 
-def test_no_job_is_sliced():
+def test_no_job_template_uses_job_slicing():
     """A slice without a host of the group clusters would go to the cluster of the credential, as an inventory without that group does."""
     for template in CONTROLLER.values():
         assert [key for key in template if "slice" in key] == []
@@ -354,7 +354,7 @@ def test_the_execution_environment_has_the_packages_of_the_operators_image():
     assert pins[0] == pins[1] != {}
 
 
-def test_the_workflow_holds_together():
+def test_the_workflow_has_connected_nodes_and_existing_job_templates():
     (workflow,) = VARIABLES["controller_workflows"]
     nodes = {node["identifier"]: node for node in workflow["simplified_workflow_nodes"]}
     order = ["check"]
@@ -372,7 +372,7 @@ def test_the_workflow_holds_together():
     assert all(runs[f"ask_{name}_on_launch"] for name in ("variables", "limit", "job_type", "diff_mode"))
 
 
-def test_names_refer_to_what_is_there():
+def test_job_templates_refer_only_to_objects_that_are_defined():
     names = {kind: {entry["name"] for entry in VARIABLES[f"controller_{kind}"]} for kind in ("projects", "inventories", "credentials")}
     environments = {entry["name"] for entry in VARIABLES["controller_execution_environments"]}
     for template in CONTROLLER.values():
@@ -382,7 +382,7 @@ def test_names_refer_to_what_is_there():
         assert template["execution_environment"] in environments
 
 
-def test_a_platform_that_is_not_fully_told_is_refused():
+def test_missing_variables_of_the_platform_are_reported():
     run = play("osso.scheduler.aap.configure_platform", variables={"aap_hostname": "p", "osso_cluster_token": "t"}, succeed=False)
     (failure,) = run.failures
     assert failure.result["msg"] == (
@@ -392,14 +392,14 @@ def test_a_platform_that_is_not_fully_told_is_refused():
     assert "DEPRECATION" not in run.stderr
 
 
-def test_no_secret_stands_in_the_variables():
+def test_the_variables_contain_no_secret():
     (credential,) = VARIABLES["controller_credentials"]
     assert credential["credential_type"] == "OpenShift or Kubernetes API Bearer Token"
     assert re.fullmatch(r"\{\{ \w+ \}\}", credential["inputs"]["bearer_token"])
     assert credential["inputs"]["verify_ssl"] is True
 
 
-def test_a_credential_without_a_certificate_authority_is_warned_about():
+def test_a_credential_without_a_certificate_authority_causes_a_warning():
     """The credential type then sets VERIFY_SSL to False, whatever its field says: once per run, and with the remedy."""
     look = {"osso.scheduler.scheduler_info": {"retry_seconds": 0}}
     tasks = [{"name": name, **look, "ignore_errors": True} for name in ("Once", "Again")]
@@ -413,13 +413,13 @@ def test_a_credential_without_a_certificate_authority_is_warned_about():
 
 
 @pytest.mark.parametrize("path", ["plays/openshift_user.yml", "container-group/pod.yml"])
-def test_the_documentation_shows_what_is_tested(path):
+def test_the_documentation_shows_the_tested_files(path):
     text = (ROOT / "docs" / path).read_text()
     shown = text[text.index("- name:") if text.startswith("---") else text.index("apiVersion") :]
     assert f"```yaml\n{shown}```\n" in (ROOT / "docs/automation-platform.md").read_text()
 
 
-def test_what_jobs_hand_on_is_documented_and_no_variable_of_a_survey():
+def test_variables_that_jobs_hand_on_are_documented_and_in_no_survey():
     playbooks = [path.read_text() for path in (ROOT / "playbooks").glob("*.yml")]
     told = {
         f"osso_{name}"

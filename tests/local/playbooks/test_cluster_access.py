@@ -49,7 +49,7 @@ def rejected(done, server):
 
 
 def test_every_playbook_for_clusters_begins_with_the_check():
-    """... and modules read the access themselves."""
+    """Modules read the access themselves."""
     found = {path.stem: path.read_text() for path in PLAYBOOKS.glob("*.yml") if "groups['clusters']" in path.read_text()}
     assert {"site", "configure", "remove", "gather", "mirror"} <= found.keys()
     for name, text in found.items():
@@ -81,7 +81,7 @@ def test_playbooks_and_roles_use_modules_that_read_cluster_access():
         ("hand_over", {"cluster_access": {"kubeconfig": "/dev/null"}}, "K8S_AUTH_HOST of the environment would be used as its host"),
     ],
 )
-def test_a_host_of_the_group_is_never_the_cluster_of_the_environment(server, tmp_path, playbook, variables, said):
+def test_a_host_of_the_group_never_uses_the_cluster_of_the_environment(server, tmp_path, playbook, variables, said):
     done = run(server, {"clusters": {"hosts": {"berlin": variables}}}, tmp_path, playbook, variables=IMAGE)
     assert said in rejected(done, server)
 
@@ -93,14 +93,14 @@ def test_all_hosts_that_are_wrong_are_named_at_once(server, tmp_path):
     assert "berlin" not in said
 
 
-def test_a_group_with_another_name_is_told(server, tmp_path):
+def test_a_group_with_another_name_is_reported(server, tmp_path):
     inventory = {"cluster": {"hosts": {"berlin": {"cluster_access": {"host": "https://127.0.0.1:9", "api_key": "of-berlin"}}}}}
     assert "no host in the group clusters, but cluster_access for berlin" in rejected(
         run(server, inventory, tmp_path, variables=IMAGE), server
     )
 
 
-def test_a_group_and_a_variable_that_are_both_misspelt_are_told(server, tmp_path):
+def test_a_group_and_a_variable_that_are_both_misspelt_are_reported(server, tmp_path):
     inventory = {"clustres": {"hosts": {"berlin": {"cluster_acces": {"host": "https://127.0.0.1:9", "api_key": "of-berlin"}}}}}
     said = rejected(run(server, inventory, tmp_path, variables=IMAGE), server)
     assert (
@@ -109,14 +109,14 @@ def test_a_group_and_a_variable_that_are_both_misspelt_are_told(server, tmp_path
     )
 
 
-def test_a_task_to_start_at_does_not_get_past_it(server, tmp_path):
+def test_start_at_task_does_not_skip_the_check_of_cluster_access(server, tmp_path):
     begin = ["--start-at-task=Read schedulers, pods and operators"]
     done = run(server, {"clusters": {"hosts": {"berlin": {}}}}, tmp_path, "report", args=begin)
     assert "cluster_access is missing for berlin" in done.failures[0].result["msg"]
     assert server.seen == []
 
 
-def test_without_the_group_it_is_the_cluster_of_the_environment(server, tmp_path):
+def test_without_the_group_a_playbook_uses_the_cluster_of_the_environment(server, tmp_path):
     """Whatever other hosts there are."""
     done = run(server, {"web": {"hosts": {"www": {"colour": "red"}}}}, tmp_path, variables=IMAGE)
     assert done.task("Select the clusters").status == "ok"
@@ -170,8 +170,8 @@ def test_a_task_without_options_takes_those_of_cluster_access(server, tmp_path, 
 
 
 @pytest.mark.parametrize("name", ["operator", "mirror"])
-def test_a_role_needs_no_header(server, name):
-    """... and ``retry_seconds`` is an option of every module that it runs."""
+def test_a_role_uses_cluster_access_without_module_defaults(server, name):
+    """``retry_seconds`` is an option of every module that the role runs."""
     with ApiServer.running() as berlin:
         berlin.answers = [(403, {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "forbidden", "metadata": {}})] * 50
         variables = {"cluster_access": {"host": berlin.url, "api_key": "of-berlin", "retry_seconds": 0}, **IMAGE}

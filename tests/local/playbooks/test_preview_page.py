@@ -65,16 +65,16 @@ def everything():
 
 
 @pytest.mark.parametrize("text", [page(), everything()], ids=["nothing", "everything"])
-def test_it_is_whole_and_asks_for_nothing_else(text):
+def test_the_page_is_complete_and_loads_nothing_else(text):
     assert_whole(text)
 
 
-def test_texts_of_the_cluster_stay_texts():
+def test_texts_of_the_cluster_are_escaped():
     assert sum(EVIL in text for text in Page(everything()).texts) > 10
     assert "<script" not in everything()
 
 
-def test_bars_are_shares_of_what_is_allocatable():
+def test_bars_show_shares_of_the_allocatable_resources():
     """At most the whole, also of a node that has nothing."""
     text = page(nodes=[node("a", 1000, 3000), node("b", 0, 9000), node("c", 0, 0, allocatable=0)])
     assert re.findall(r'style="width: ([\d.]+)%', text)[:2] == ["25.0", "75.0"]
@@ -82,7 +82,7 @@ def test_bars_are_shares_of_what_is_allocatable():
     assert "25.0 % \u2192 75.0 %" in Page(text).texts
 
 
-def test_pods_that_are_not_the_same_have_a_filter():
+def test_each_status_that_a_pod_has_is_a_filter():
     """A status that no pod has is no choice, and each row has the class of its choice."""
     seen = Page(everything())
     chosen = [attributes["id"] for tag, attributes in seen.tags if tag == "input"]
@@ -118,7 +118,7 @@ def test_the_page_shows_how_many_more_pods_fit():
     assert f"The next pod: {EVIL}" in text
 
 
-def test_scores_of_the_best_node_first():
+def test_scores_are_listed_with_the_best_node_first():
     """Nodes with the same score by their names, whatever the order of the result."""
     scores = {name: {"total": total, "plugins": {}} for name, total in (("c", 9), ("b", 100), ("d", 100), ("a", 80))}
     seen = Page(page(pods=[{**row("moved"), "scores": scores}]))

@@ -90,11 +90,11 @@ def everything():
 
 
 @pytest.mark.parametrize("text", [page(), everything()], ids=["nothing", "everything"])
-def test_it_is_whole_and_asks_for_nothing_else(text):
+def test_the_page_is_complete_and_loads_nothing_else(text):
     assert_whole(text)
 
 
-def test_texts_of_the_cluster_stay_texts():
+def test_texts_of_the_cluster_are_escaped():
     seen = Page(everything())
     assert sum(EVIL in text for text in seen.texts) > 10
 
@@ -105,7 +105,7 @@ def test_nodes_of_several_schedulers_are_shown_before_they_collide():
     assert "Pods that a kubelet rejected" not in seen
 
 
-def test_it_says_how_many_serve_and_wait():
+def test_the_page_shows_how_many_schedulers_are_available_and_how_many_pods_wait():
     seen = Page(everything()).texts
     assert "1 of 3" in seen
     assert "not available" in seen
@@ -114,7 +114,7 @@ def test_it_says_how_many_serve_and_wait():
     assert {"90 s", "3 d"} <= set(seen)
 
 
-def test_it_shows_what_runs_inside():
+def test_the_page_shows_leader_restarts_metrics_and_queues_of_a_scheduler():
     text = " ".join(Page(page(schedulers=[scheduler()])).texts)
     for shown in (
         "for 2 h, renewed 3 min ago",
@@ -128,19 +128,19 @@ def test_it_shows_what_runs_inside():
     assert "Plugins of opaque" not in text
 
 
-def test_headings_of_what_is_not_there_are_left_out():
+def test_headings_without_contents_are_left_out():
     for heading in ("Pods without a responsible scheduler", "Pods that a kubelet rejected"):
         assert heading not in Page(page()).texts
         assert heading in Page(everything()).texts
 
 
-def test_pods_of_one_owner_are_one_row_and_count_all():
+def test_pods_of_one_owner_share_a_row_that_counts_all():
     seen = Page(page(pending_groups=[pending(False, pods=500), pending(True, pods=2)]))
     assert [text for text in seen.texts if text.startswith("500 of ")] == [f"500 of {EVIL} in n"]
     assert {"500", "2"} <= set(seen.texts)
 
 
-def test_two_schedulers_of_one_name_are_not_green():
+def test_two_schedulers_of_one_name_are_shown_as_a_problem():
     conflict = {"scheduler_name": "s", "schedulers": ["Deployment a/x", "Deployment b/y"], "message": "both place the same pods"}
     seen = Page(page(schedulers=[scheduler(), scheduler()], conflicts=[conflict]))
     assert "s: both place the same pods" in seen.texts
@@ -148,10 +148,10 @@ def test_two_schedulers_of_one_name_are_not_green():
     assert ("b", {"class": "bad"}) not in Page(page(schedulers=[scheduler(), scheduler()])).tags
 
 
-def test_what_may_not_be_listed_is_not_shown_as_none():
+def test_lists_that_the_user_may_not_read_are_shown_as_unknown():
     assert Page(page(pending_pods=None, pending_groups=None, operators=None, collisions=None, overlaps=None)).texts.count("unknown") == 3
     assert "unknown" not in Page(page()).texts
 
 
-def test_another_make_is_named():
+def test_the_page_names_the_software_of_another_scheduler():
     assert "Volcano" in Page(page(schedulers=[scheduler(software="Volcano")])).texts

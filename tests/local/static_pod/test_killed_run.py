@@ -125,7 +125,7 @@ def test_the_guard_restores_all_files_wherever_the_run_was_killed(tmp_path, worl
 
 
 @CHANGES
-def test_same_run_again_ends_as_if_the_first_was_not_killed(tmp_path, world, options):
+def test_repeating_a_killed_run_ends_as_if_it_was_not_killed(tmp_path, world, options):
     """Also where the guard was killed, too"""
     for host, before in kills(tmp_path, first={"content": CONFIG}, **options):
         with pytest.raises(ClusterError, match=r"kube-scheduler did not become available within \d+ s: it is broken") as failure:
@@ -134,7 +134,7 @@ def test_same_run_again_ends_as_if_the_first_was_not_killed(tmp_path, world, opt
         assert host.all() == before
 
 
-def test_same_run_again_confirms_what_is_well(tmp_path, world):
+def test_repeating_a_killed_run_confirms_a_change_that_works(tmp_path, world):
     options = {"content": CONFIG + SECRET, "flags": {"v": 4}}
     whole = Files(tmp_path / "whole")
     whole.change(**options)
@@ -160,14 +160,14 @@ def test_another_run_starts_from_the_last_confirmed_manifest(tmp_path, world):
         assert host.all().keys() == {"manifests/kube-scheduler.yaml"}
 
 
-def test_absent_after_a_killed_run(tmp_path, world):
+def test_state_absent_restores_all_files_after_a_killed_run(tmp_path, world):
     for host, before in kills(tmp_path, content=BROKEN, flags={"broken": "yes"}):
         host.change(state="absent")
         assert host.all() == before
         assert not host.change(state="absent")["changed"]
 
 
-def test_a_configuration_edited_in_its_place(tmp_path, world, monkeypatch):
+def test_the_guard_restores_a_configuration_that_was_edited_in_place(tmp_path, world, monkeypatch):
     """It served, so it is what the guard goes back to"""
     monkeypatch.setattr(rollback, "processes", lambda _argv: [7])
     monkeypatch.setattr(rollback, "end", lambda _pids: None)
@@ -188,7 +188,7 @@ def test_a_configuration_edited_in_its_place(tmp_path, world, monkeypatch):
     assert number > 10
 
 
-def test_what_somebody_has_changed_since_stays(tmp_path, world):
+def test_a_manifest_that_was_changed_after_the_killed_run_stays(tmp_path, world):
     for host, _before in kills(tmp_path, flags={"broken": "yes"}):
         if rollback.unconfirmed(str(host.path)) is None:
             continue
@@ -204,7 +204,7 @@ def test_what_somebody_has_changed_since_stays(tmp_path, world):
             assert host.all().keys() == {"manifests/kube-scheduler.yaml"}
 
 
-def test_temporary_files_are_deleted_and_those_of_others_stay(tmp_path, world):
+def test_temporary_files_are_deleted_and_files_of_others_stay(tmp_path, world):
     host = Files(tmp_path)
     host.change(content=CONFIG)
     left = host.config_folder / ".osso-abcd1234"
@@ -223,7 +223,7 @@ def test_temporary_files_are_deleted_and_those_of_others_stay(tmp_path, world):
     assert not host.change(content=CONFIG)["changed"]
 
 
-def test_configurations_of_a_folder_that_is_not_used_any_more(tmp_path, world):
+def test_configurations_in_a_folder_that_is_no_longer_used_are_deleted(tmp_path, world):
     host = Files(tmp_path)
     former = Path(host.change(content=CONFIG + SECRET)["config_path"])
     host.config_folder = tmp_path / "kubernetes/other"
@@ -231,7 +231,7 @@ def test_configurations_of_a_folder_that_is_not_used_any_more(tmp_path, world):
     assert not former.exists()
 
 
-def test_a_record_that_cannot_be_read(tmp_path, world):
+def test_an_unreadable_record_of_a_killed_run_is_an_error(tmp_path, world):
     host = Files(tmp_path)
     folder = Path(rollback.state_folder(str(host.path)))
     folder.mkdir()
@@ -242,7 +242,7 @@ def test_a_record_that_cannot_be_read(tmp_path, world):
         assert host.path.read_text() == TEXT
 
 
-def test_two_runs_at_once(tmp_path, world, monkeypatch):
+def test_a_second_run_at_the_same_time_fails_after_the_lock_timeout(tmp_path, world, monkeypatch):
     monkeypatch.setattr(module, "LOCK_SECONDS", 0.2)
     host = Files(tmp_path)
     with (
@@ -261,7 +261,7 @@ def test_a_run_waits_for_the_end_of_another(tmp_path, world):
     assert host.change(flags={"v": 4})["changed"]
 
 
-def test_record_is_for_root_alone(tmp_path, world, monkeypatch):
+def test_only_root_can_read_the_record(tmp_path, world, monkeypatch):
     host = Files(tmp_path)
     seen = []
 
@@ -297,7 +297,7 @@ def wait_for(condition, seconds=60):
         time.sleep(0.02)
 
 
-def test_killed_behind_the_switch(host):
+def test_the_guard_rolls_back_when_a_run_is_killed_after_the_manifest_change(host):
     """The real guard, a detached process, rolls back at once; the next run is like the first one"""
     before = host.path.read_text()
     options = {"content": CONFIG + "# broken\nbroken: 1\n" + SECRET, "flags": {"v": 4}}
@@ -312,7 +312,7 @@ def test_killed_behind_the_switch(host):
     assert stand_in.seen == {"kube-scheduler.yaml"}
 
 
-def test_a_process_that_began_before_its_configuration_was_written(host):
+def test_a_process_older_than_its_configuration_is_restarted(host):
     """Somebody edited the file, the scheduler was restarted, and the edit was undone: the process runs what is in no file"""
     with kubelet.Kubelet(host.manifests):
         path = Path(host.run(content=CONFIG).result["config_path"])
@@ -330,7 +330,7 @@ def test_a_process_that_began_before_its_configuration_was_written(host):
         assert not host.run(content=CONFIG).result["changed"]
 
 
-def test_age_of_a_process(tmp_path):
+def test_a_process_that_started_before_a_file_was_written_counts_as_older(tmp_path):
     file = tmp_path / "file"
     file.touch()
     before = time.time()
@@ -372,7 +372,7 @@ def systemd(tmp_path, monkeypatch):
     return units
 
 
-def test_guard_is_a_unit_that_starts_with_the_host(tmp_path, systemd, monkeypatch):
+def test_guard_is_a_systemd_unit_that_starts_with_the_host(tmp_path, systemd, monkeypatch):
     host = Files(tmp_path / "host $%\" '")
     monkeypatch.setattr(rollback, "processes", lambda _argv: [])
     while_changing = {}
@@ -392,7 +392,7 @@ def test_guard_is_a_unit_that_starts_with_the_host(tmp_path, systemd, monkeypatc
     assert host.all().keys() == {"manifests/kube-scheduler.yaml"}
 
 
-def test_guard_deletes_its_unit(tmp_path, systemd, monkeypatch):
+def test_guard_deletes_its_systemd_unit_after_the_rollback(tmp_path, systemd, monkeypatch):
     host = Files(tmp_path / "host")
     monkeypatch.setattr(rollback, "processes", lambda _argv: [])
     monkeypatch.setattr(process, "await_one", lambda *_arguments: os.kill(os.getpid(), signal.SIGKILL))
@@ -415,7 +415,7 @@ def test_guard_is_a_process_where_systemd_fails(tmp_path, systemd, monkeypatch):
     assert (list(files_in(systemd)), host.all().keys()) == ([], {"manifests/kube-scheduler.yaml"})
 
 
-def test_no_guard_no_change(tmp_path, monkeypatch):
+def test_nothing_is_changed_if_the_guard_does_not_start(tmp_path, monkeypatch):
     monkeypatch.setattr(guard, "START_SECONDS", 0.2)
     monkeypatch.setattr(sys, "executable", "/bin/true")
     host = Files(tmp_path)

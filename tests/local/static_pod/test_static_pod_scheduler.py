@@ -59,14 +59,14 @@ def test_edit_adds_what_is_needed_and_nothing_else():
     assert again.text == after.text
 
 
-def test_what_is_not_set_any_more_is_as_it_was():
+def test_flags_that_are_no_longer_set_get_their_former_values():
     changed = manifests.edited(read(), "/x/a.yaml", {"v": "4", "profiling": "false"})
     assert manifests.edited(changed, "/x/a.yaml", {"profiling": "false"}).flag("v") == "2"
     assert manifests.edited(changed, None, {}).pod == POD
     assert manifests.edited(read(), None, {}).text == TEXT
 
 
-def test_flags_in_args_and_flags_without_value():
+def test_flags_in_args_and_flags_without_a_value_are_edited():
     pod = yaml.safe_load(TEXT)
     container = pod["spec"]["containers"][0]
     container["command"], container["args"] = ["kube-scheduler"], ["--leader-elect", "--v=2"]
@@ -78,11 +78,11 @@ def test_flags_in_args_and_flags_without_value():
 @pytest.mark.parametrize(
     ("flags", "address"), [({}, ("127.0.0.1", 10259)), ({"bind-address": "10.0.0.1", "secure-port": "1"}, ("10.0.0.1", 1))]
 )
-def test_address_of_its_health(flags, address):
+def test_the_flags_determine_the_address_of_the_health_endpoint(flags, address):
     assert manifests.edited(read(), None, flags).address == address
 
 
-def test_configuration_says_how_the_api_server_is_reached():
+def test_configuration_contains_the_kubeconfig_of_the_manifest():
     text = manifests.with_kubeconfig(CONFIG, "/etc/kubernetes/scheduler.conf")
     assert yaml.safe_load(text)["clientConnection"] == {"kubeconfig": "/etc/kubernetes/scheduler.conf"}
     said = CONFIG + "clientConnection: {kubeconfig: /mine}\n"
@@ -92,12 +92,12 @@ def test_configuration_says_how_the_api_server_is_reached():
 
 
 @pytest.mark.parametrize("text", ["a: [", "kind: Deployment\n", "kind: Pod\nspec: {containers: [{name: other}]}\n"])
-def test_no_manifest_of_a_scheduler(text):
+def test_a_manifest_that_is_not_of_a_scheduler_is_rejected(text):
     with pytest.raises(InputError, match=r"manifest: kube-scheduler\.yaml"):
         read(text)
 
 
-def test_change_again_and_back(host):
+def test_a_change_is_applied_once_and_reverted_with_state_absent(host):
     before = host.path.read_text()
     with kubelet.Kubelet(host.manifests) as stand_in:
         dry = host.run(content=CONFIG, flags={"v": 4}, check=True, diff=True).result
@@ -122,7 +122,7 @@ def test_change_again_and_back(host):
     assert stand_in.seen == {"kube-scheduler.yaml"}
 
 
-def test_what_does_not_come_up_is_rolled_back(host):
+def test_a_scheduler_that_does_not_become_available_is_rolled_back(host):
     with kubelet.Kubelet(host.manifests) as stand_in:
         host.run(content=CONFIG)
         before, configurations = host.path.read_text(), host.configurations()
@@ -134,7 +134,7 @@ def test_what_does_not_come_up_is_rolled_back(host):
     assert stand_in.seen == {"kube-scheduler.yaml"}
 
 
-def test_a_configuration_that_was_edited_in_its_place_is_put_right(host):
+def test_a_configuration_that_was_edited_in_place_is_corrected(host):
     """The manifest stays, so kubelet sees no change: the process is ended"""
     with kubelet.Kubelet(host.manifests):
         path = Path(host.run(content=CONFIG).result["config_path"])
@@ -173,7 +173,7 @@ def step(host, monkeypatch):
     return run
 
 
-def test_what_was_edited_in_its_place_and_served_is_put_back(host, step):
+def test_a_configuration_that_was_edited_in_place_and_worked_is_rolled_back_to(host, step):
     text = manifests.with_kubeconfig(CONFIG, "/etc/kubernetes/scheduler.conf")
     edited, right = host.config_folder / rollback.config_name(text), text
     host.config_folder.mkdir()
@@ -188,14 +188,14 @@ def test_what_was_edited_in_its_place_and_served_is_put_back(host, step):
     assert (failure.result["rolled_back"], edited.read_text(), ended) == (False, right, [])
 
 
-def test_a_manifest_that_was_moved_away_meanwhile(host, step):
+def test_a_manifest_that_was_moved_meanwhile_is_not_rolled_back_and_reported(host, step):
     failure, _ended = step(meanwhile=lambda: host.path.rename(host.config_folder / "away"))
     assert "it is broken. The manifest of before could not be put back: " in failure.message
     assert f"Another program has changed or removed {host.path} meanwhile." in failure.message
     assert failure.result["rolled_back"] is False
 
 
-def test_a_disk_that_is_full(host, step, monkeypatch):
+def test_a_full_disk_is_reported_before_anything_is_changed(host, step, monkeypatch):
     """Whatever cannot be written, nothing was ended and nothing is left"""
     before, fsync, named = host.path.read_text(), os.fsync, []
     for which in itertools.count():
@@ -218,7 +218,7 @@ def test_a_disk_that_is_full(host, step, monkeypatch):
     assert set(named) == {rollback.RECORD, rollback.config_name(text), host.path.name}
 
 
-def test_a_disk_that_is_full_on_the_way_back(host, step, monkeypatch):
+def test_a_full_disk_during_the_rollback_is_reported(host, step, monkeypatch):
     def full(_handle):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -227,7 +227,7 @@ def test_a_disk_that_is_full_on_the_way_back(host, step, monkeypatch):
     assert failure.result["rolled_back"] is False
 
 
-def test_file_systems_are_looked_at_in_check_mode_too(host, step, monkeypatch):
+def test_file_systems_are_compared_also_in_check_mode(host, step, monkeypatch):
     stat = os.stat
 
     def apart(path, **options):
@@ -239,14 +239,14 @@ def test_file_systems_are_looked_at_in_check_mode_too(host, step, monkeypatch):
     assert "are on different file systems" in failure.message
 
 
-def test_a_folder_that_cannot_be_made(host, step):
+def test_a_configuration_folder_that_cannot_be_created_is_reported(host, step):
     file = host.manifests.parent / "file"
     file.touch()
     failure, _ended = step(config_folder=str(file / "folder"))
     assert failure.message.startswith(f"{file}/folder cannot be written: Not a directory.")
 
 
-def test_what_ends_again_and_again_is_in_vain(tmp_path):
+def test_a_process_that_ends_after_every_start_is_given_up(tmp_path):
     """By its logs, of which kubelet has one for each start and keeps the last; those of before do not count"""
     last = tmp_path / "0.log"
     last.touch()
@@ -266,7 +266,7 @@ def test_what_ends_again_and_again_is_in_vain(tmp_path):
     assert starts.count == 4
 
 
-def test_what_ends_again_and_again_is_given_up_before_the_time_is_over(tmp_path, monkeypatch):
+def test_a_process_that_ends_after_every_start_is_given_up_before_the_timeout(tmp_path, monkeypatch):
     def processes(argv):
         """None ever, but each time somebody looks, kubelet has started one more."""
         (tmp_path / f"{len(list(tmp_path.iterdir()))}.log").touch()
@@ -278,7 +278,7 @@ def test_what_ends_again_and_again_is_given_up_before_the_time_is_over(tmp_path,
     assert wrong == "kubelet started it 3 times, and it ended each time"
 
 
-def test_what_a_killed_run_left_is_not_taken_for_well(host):
+def test_a_broken_manifest_of_a_killed_run_is_reported_as_not_available(host):
     """The same task again has nothing to change, and says that the scheduler is not well."""
     left = manifests.edited(read(host.path.read_text()), None, {"broken": "yes"})
     host.path.write_text(left.text)
@@ -294,7 +294,7 @@ def test_what_a_killed_run_left_is_not_taken_for_well(host):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_who_ends_the_task_gets_the_manifest_of_before(host, number):
+def test_a_signal_that_ends_the_task_restores_the_former_manifest(host, number):
     before = host.path.read_text()
     arguments = {"manifest": str(host.path), "config_folder": str(host.config_folder), "flags": {"broken": "yes"}, "wait_timeout": 120}
     with kubelet.Kubelet(host.manifests):
@@ -317,7 +317,7 @@ def test_who_ends_the_task_gets_the_manifest_of_before(host, number):
     assert (result["rolled_back"], host.path.read_text()) == (True, before)
 
 
-def test_files_of_others_stay(host):
+def test_only_unused_configurations_of_the_module_are_deleted(host):
     """Only what is named by its content is deleted, and nothing that the manifest, or the way back, names"""
     host.config_folder.mkdir()
     own, alike = host.config_folder / "kube-scheduler-custom.yaml", host.config_folder / "kube-scheduler-0123456789ab.yaml"
@@ -367,7 +367,7 @@ def test_an_old_process_with_the_same_command_line_is_not_the_new_one(host):
         assert (read(host.path.read_text()).argv, new == old) == (argv, False)
 
 
-def test_nothing_of_ours_in_the_folder_of_manifests(host):
+def test_a_configuration_folder_below_the_folder_of_manifests_is_rejected(host):
     run = host.run(content=CONFIG, config_folder=str(host.manifests / "own"), succeed=False)
     assert "where kubelet takes every file for a pod" in run.message
 
@@ -463,7 +463,7 @@ def test_playbook_probes_again_after_a_probe_that_failed(host, tmp_path):
         assert run(placed_by(socket.gethostname())).task(said).status == "skipped"
 
 
-def test_tables_of_the_role_are_those_of_the_profiles():
+def test_tables_of_the_role_match_the_profiles_of_openshift():
     said = yaml.safe_load((ROOT / "roles/default_scheduler/vars/main.yml").read_text())
     assert said["default_scheduler_verbosity"] == openshift.VERBOSITY
     assert said["default_scheduler_presets"] == {name: preset or "low_node_utilization" for name, preset in openshift.PROFILES.items()}
