@@ -476,7 +476,7 @@ class TestSets:
         assert names() == set()
 
     def test_objects_of_an_interrupted_run_belong_to_the_set(self, apply, kubectl, namespace, new):
-        """What the interrupted run created is deleted with the set."""
+        """The next runs update and prune what the interrupted run created."""
 
         def run(*manifests, **options):
             return apply([own_namespace, *manifests], set_name="mine", set_namespace=namespace, **options)
