@@ -48,8 +48,8 @@ _SPREADING_SECONDS = 5
 class Options(NamedTuple):
     """What to do with a set; the meaning of each is documented in the module ``apply``.
 
-    repair, for an operator, which nobody can ask: a member is deleted and created again where the manifest changes what cannot be changed; an
-    object of no set that is in the place of a member becomes one; and pods are replaced whose Secret, a member, was replaced.
+    repair, for an operator, which cannot ask a user: a member is deleted and created again where the manifest changes what cannot be changed;
+    an object of no set that is in the place of a member becomes one; and pods are replaced whose Secret, a member, was replaced.
     """
 
     manifests: Sequence[Object]
