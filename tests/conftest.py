@@ -9,6 +9,7 @@ The cluster is the throwaway one (make cluster), or the one of KUBECONFIG.
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -92,6 +93,12 @@ def pytest_configure(config):
 
 def pytest_addoption(parser):
     parser.addoption("--parts", metavar="FILE", help="times of the other parts of the tests, printed at the end")
+
+
+def pytest_collection_finish():
+    """Take what was collected from the garbage collector, which would look at thousands of tests again and again, and copy them in each fork."""
+    gc.collect()
+    gc.freeze()
 
 
 def is_own(kubeconfig: Path) -> bool:
