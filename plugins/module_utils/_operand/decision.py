@@ -252,9 +252,9 @@ def _unusable(facts: Facts, spec: Object) -> Reason | None:
     problem = _config_map_name_problem(spec["schedulerConfig"])
     if problem:
         return "ConfigMapNameInvalid", problem
-    problem = resource_names.value_problem(resource_names.annotations_of(facts.resource), spec["schedulerImage"])
-    if problem:
-        return "AnnotationInvalid", f"The annotation {problem}"
+    problems = resource_names.value_problems(resource_names.annotations_of(facts.resource), spec["schedulerImage"])
+    if problems:
+        return "AnnotationInvalid", " ".join(f"The annotation {problem}" for problem in problems)
     if facts.override_problems:
         return "OverridesInvalid", " ".join(facts.override_problems)
     return None

@@ -97,16 +97,16 @@ class Owner(TypedDict):
     uid: str
 
 
-def value_problem(annotations: Mapping[str, str], image: str) -> str:
-    """What is wrong with the value of an annotation, empty if nothing is; ``image``: of the scheduler."""
-    for key, allowed in _VALUES.items():
-        if annotations.get(key, "") not in ("", *allowed):
-            return f"{key} is {quote(annotations[key])}; it must be {' or '.join(allowed)}."
-    for key, error in annotation_errors(annotations, image):
-        # The image itself can answer for a release that the tables lack.
-        if not isinstance(error, NotInTables):
-            return f"{key} cannot be used: {error}."
-    return ""
+def value_problems(annotations: Mapping[str, str], image: str) -> list[str]:
+    """What is wrong with the values of annotations; ``image``: of the scheduler."""
+    found = [
+        f"{key} is {quote(annotations[key])}; it must be {' or '.join(allowed)}."
+        for key, allowed in _VALUES.items()
+        if annotations.get(key, "") not in ("", *allowed)
+    ]
+    # The image itself can answer for a release that the tables lack.
+    errors = [(key, error) for key, error in annotation_errors(annotations, image) if not isinstance(error, NotInTables)]
+    return [*found, *(f"{key} cannot be used: {error}." for key, error in errors)]
 
 
 def unknown_annotations(annotations: Mapping[str, str]) -> list[str]:

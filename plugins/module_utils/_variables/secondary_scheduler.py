@@ -24,7 +24,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_n
     is_usable,
     names_of,
     unknown_annotations,
-    value_problem,
+    value_problems,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import flags
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, default_scheduler, duplicates, shared_names
@@ -165,9 +165,8 @@ def _is_allowed_as_default(item: Mapping[str, Any]) -> bool:
 
 def _rejected(item: Mapping[str, Any]) -> list[str]:
     """What the operator would report as an invalid field or annotation of the resource."""
-    found = overrides.read(item["overrides"], "overrides")[1]
-    problem = value_problem(_texts_of(item["annotations"]), str(item["image"]))
-    return [*found, f"annotations: {problem}"] if problem else found
+    problems = value_problems(_texts_of(item["annotations"]), str(item["image"]))
+    return [*overrides.read(item["overrides"], "overrides")[1], *(f"annotations: {problem}" for problem in problems)]
 
 
 def _texts_of(annotations: Any) -> dict[str, str]:

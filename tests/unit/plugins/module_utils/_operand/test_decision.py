@@ -75,10 +75,13 @@ def test_name_has_to_fit_into_the_names_of_what_is_made():
         assert decide(facts(resource=resource(name=name))).reason == "NameUnusable"
 
 
-def test_rollback_annotation_is_checked():
-    decision = decide(facts(resource=resource(annotations={"osso.scheduler/rollback": "Maybe"})))
+def test_all_invalid_annotations_are_reported_together():
+    annotations = {"osso.scheduler/rollback": "Maybe", "osso.scheduler/adopt": "yes", "osso.scheduler/plugins": "garbage"}
+    decision = decide(facts(resource=resource(annotations=annotations)))
     assert decision.reason == "AnnotationInvalid"
-    assert "Automatic or Never" in decision.message
+    assert 'The annotation osso.scheduler/rollback is "Maybe"; it must be Automatic or Never.' in decision.message
+    assert 'The annotation osso.scheduler/adopt is "yes"; it must be ' in decision.message
+    assert "The annotation osso.scheduler/plugins cannot be used: " in decision.message
 
 
 @pytest.mark.parametrize(
