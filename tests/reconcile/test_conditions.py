@@ -13,6 +13,8 @@ from conformance.operator.steps import patch
 from support.operator_in_process import crashing
 from support.scheduler import Scheduler, eventually
 
+VERBOSITY = "ansible.sdk.operatorframework.io/verbosity"
+
 NO_CONFIGURATION = "apiVersion: v1\nkind: Pod\n"
 
 
@@ -194,6 +196,21 @@ def test_a_field_that_another_writer_changes_is_put_back_and_named(scheduler, op
     assert scheduler.deployment["spec"]["progressDeadlineSeconds"] != 5
     told = f'Deployment {scheduler.namespace}/{scheduler.workload}: .spec.progressDeadlineSeconds is managed by "kubectl-patch" using apps/v1. '
     assert scheduler.events()["FieldsPutBack"] == told + "The operator has put back what the resource requests."
+
+
+def test_the_operators_log_level_sets_the_verbosity_unless_a_user_set_it(scheduler, operator):
+    def verbosity():
+        return scheduler.resource["metadata"].get("annotations", {}).get(VERBOSITY)
+
+    patch(scheduler, "secondaryscheduler", scheduler.name, metadata={"annotations": {VERBOSITY: "7"}})
+    operator.reconcile(scheduler)
+    assert verbosity() == "7"
+    scheduler.write(operatorLogLevel="Trace")
+    operator.reconcile(scheduler)
+    assert verbosity() == "3"
+    scheduler.write(operatorLogLevel="Normal")
+    operator.reconcile(scheduler)
+    assert verbosity() is None
 
 
 def test_pods_that_crash_later_are_reported_and_their_rollout_stays(scheduler, operator, kubectl):

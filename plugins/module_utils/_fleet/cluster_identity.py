@@ -119,10 +119,8 @@ def _absent_files(given: Mapping[str, Any]) -> list[str]:
 def _mixed(given: Mapping[str, Any], environment: Mapping[str, str]) -> list[str]:
     """Options that the client would take from the environment."""
     by_host = "host" in given and any(all(name in given for name in names) for names in CREDENTIALS)
-    unused = OF_THE_MACHINE | set(given)
-    if by_host or "kubeconfig" not in given:
-        # A kubeconfig of the environment is not read, or it is the one that the context is in.
-        unused.add("kubeconfig")
+    # A kubeconfig of the environment is not read, or it is the one that the context is in.
+    unused = OF_THE_MACHINE | {"kubeconfig", *given}
     if by_host:
         unused.add("context")
     found = []

@@ -112,10 +112,11 @@ def test_desired_puts_string_data_over_data_and_normalises_base64():
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {"name": "a"},
-        "data": {"a": "b2xk", "b": "YWJj\nZGVm\n"},
+        "data": {"a": "b2xk", "b": "YWJj\nZGVm\n", "no-base64": "!"},
         "stringData": {"a": "new"},
     }
-    assert desired(secret) == {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": {"a": "bmV3", "b": "YWJjZGVm"}}
+    data = {"a": "bmV3", "b": "YWJjZGVm", "no-base64": "!"}
+    assert desired(secret) == {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": data}
 
 
 def test_desired_does_not_change_the_manifest():

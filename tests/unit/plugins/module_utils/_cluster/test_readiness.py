@@ -178,6 +178,8 @@ def ready_pod(seconds, restarts=0, probe=False, state=None, **metadata):
         (ready_pod(3600, restarts=1), ""),
         (ready_pod(8, deletionTimestamp=ago(1)), ""),
         (ready_pod(8, state={"running": {"startedAt": None}}), ""),
+        ({**ready_pod(8), "status": {**ready_pod(8)["status"], "phase": "Succeeded"}}, ""),
+        ({**ready_pod(8), "status": {**ready_pod(8)["status"], "phase": "Failed"}}, ""),
     ],
 )
 def test_a_pod_that_was_started_a_moment_ago_may_crash_again(live, says):
@@ -248,6 +250,7 @@ def test_a_false_condition_is_pending_with_a_valid_reconcile_period(period):
             {"currentReplicas": 2, "availableReplicas": 2, "currentRevision": "a", "updateRevision": "b"},
             (PENDING, "0 of 2 replicas updated, 2 available"),
         ),
+        ({"currentReplicas": 2, "availableReplicas": 2, "currentRevision": "a", "updateRevision": "a"}, (READY, "")),
         ({"updatedReplicas": 3, "availableReplicas": 3}, (READY, "")),
         ({}, (PENDING, "0 of 2 replicas updated, 0 available")),
     ],

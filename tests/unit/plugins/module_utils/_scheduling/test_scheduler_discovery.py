@@ -263,6 +263,9 @@ def test_a_failing_probe_is_the_reason():
     cluster.objects["Deployment"] = [deployment("s", "d", replicas=2)]
     (entry,) = (one for one in seen(cluster)[1] if one["kind"] == "Deployment")
     assert entry["message"] == "1 instance ready, without leader election; Readiness probe failed: 500"
+    metadata["deletionTimestamp"] = "t"
+    (entry,) = (one for one in seen(cluster)[1] if one["kind"] == "Deployment")
+    assert entry["message"] == "1 instance ready, without leader election"
 
 
 def test_what_may_be_listed_nowhere_is_unread():
