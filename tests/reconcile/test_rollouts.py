@@ -294,6 +294,17 @@ def test_pods_are_replaced_once_when_their_service_account_was_recreated(schedul
     assert replaced_once(scheduler, operator)
 
 
+def test_the_lease_of_a_leader_without_its_account_is_deleted(scheduler, operator):
+    """The API server rejects the leader's token, so the leader cannot hand the Lease over."""
+    about = {"name": scheduler.workload, "namespace": scheduler.namespace}
+    scheduler.kubectl.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": about})
+    operator.reconcile(scheduler)
+    assert scheduler.get("lease")
+    restore_account(scheduler)
+    operator.reconcile(scheduler)
+    assert scheduler.get("lease") is None
+
+
 def test_pods_are_replaced_once_when_their_service_account_was_restored(scheduler, operator):
     restore_account(scheduler)
     end_rollout_now(scheduler)
