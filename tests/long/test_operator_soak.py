@@ -160,10 +160,9 @@ def test_the_operator_converges_although_its_processes_are_killed(new_operator, 
         if time.monotonic() > end:
             break
         kubectl("annotate", "secondaryschedulers", "--all", f"--namespace={NAMESPACE}", "--overwrite", f"example.com/kill={edit}")
-        victims = [process for process in new_operator.processes() if process.command not in AT_REST - {PARENT}]
-        # Reconciles as often as their parent, which is always there.
-        of_reconciles = [process for process in victims if process.command != PARENT]
-        for process in (of_reconciles if edit % 2 else victims)[-1:]:
+        running = [process for process in new_operator.processes() if process.command not in AT_REST - {PARENT}]
+        # Every third time the parent, which is always there
+        for process in [one for one in running if (one.command == PARENT) == (edit % 3 == 0)][-1:]:
             with suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGKILL)
                 killed[process.command] += 1
