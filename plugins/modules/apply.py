@@ -109,7 +109,7 @@ options:
       - With V(false) the task fails before its first write, and the error names the same.
       - It has no effect on fields that others removed, which are restored, nor on fields that the manifests do not have, which stay.
       - In an object of the set O(set_name), fields of others do not stay if the API server rejects the merged object. With V(true) they are removed, except
-        labels and annotations; with V(false) the error names the managers.
+        labels, annotations, finalizers and, where the manifest has none, owners; with V(false) the error names the managers.
     type: bool
     default: false
   takeover_field_managers:

@@ -10,6 +10,8 @@ import base64
 import json
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import find
 from conformance.operator.steps import container, owner, owners, patch, pod_spec, version
 from support.access import service_account
 from support.operator_in_process import Operator
@@ -173,13 +175,21 @@ def test_a_widened_role_does_not_keep_its_binding_from_being_repaired(scheduler,
     assert scheduler.get("rolebinding")["subjects"] == binding["subjects"]
 
 
-def test_pods_that_may_have_read_another_configuration_are_replaced(scheduler, operator, kubectl):
+@pytest.mark.parametrize("is_recorded", [True, False])
+def test_pods_that_may_have_read_another_configuration_are_replaced(scheduler, operator, kubectl, is_recorded):
     """Somebody replaced the Secret, a pod started, and the operator put it right: the pod still has what it read."""
+    if not is_recorded:
+        # The times have to tell. They are whole seconds.
+        ended = find(scheduler.deployment, "Progressing")["lastUpdateTime"]
+        eventually(lambda: timestamps.now() > ended)
+        patch(scheduler, "deployment", metadata={"annotations": {"osso.scheduler/secrets": None}})
     name, generation = pod_spec(scheduler)["volumes"][0]["secret"]["secretName"], scheduler.deployment["metadata"]["generation"]
     secret = scheduler.get("secret", name)
     kubectl("delete", "secret", name, f"--namespace={scheduler.namespace}")
     kubectl.create("secret", {**secret, "metadata": copied(secret["metadata"])}, scheduler.namespace)
     assert operator.reconcile(scheduler).failure == ""
+    uid = scheduler.get("secret", name)["metadata"]["uid"]
+    assert scheduler.deployment["spec"]["template"]["metadata"]["annotations"]["osso.scheduler/secrets"] == f"{name}={uid}"
     assert scheduler.deployment["metadata"]["generation"] == generation + 1
     operator.serve(scheduler)
     assert scheduler.deployment["metadata"]["generation"] == generation + 1
@@ -207,6 +217,32 @@ def test_an_object_that_somebody_replaced_is_put_right(scheduler, operator, kube
     assert after.get("roleRef") == before.get("roleRef")
     operator.serve(scheduler)
     assert operator.writes(scheduler) == 0
+
+
+@pytest.mark.parametrize("kind", ["deployment", "service"])
+def test_an_object_that_another_controller_claims_is_put_right(scheduler, operator, kind):
+    other = scheduler.get("configmap", f"osso-set-operand-{scheduler.name}")["metadata"]
+    claim = {"apiVersion": "v1", "kind": "ConfigMap", "name": other["name"], "uid": other["uid"], "controller": True}
+    before = scheduler.get(kind)["metadata"]
+    patch(scheduler, kind, metadata={"ownerReferences": [claim]})
+    assert operator.reconcile(scheduler).failure == ""
+    after = scheduler.get(kind)["metadata"]
+    assert (after["uid"], after["ownerReferences"]) == (before["uid"], before["ownerReferences"])
+    operator.serve(scheduler)
+    assert operator.writes(scheduler) == 0
+
+
+def test_a_resource_that_others_hold_is_reported_as_removed(scheduler, operator, kubectl):
+    patch(scheduler, "secondaryscheduler", scheduler.name, metadata={"finalizers": ["example.com/hold"]})
+    kubectl("delete", "secondaryscheduler", scheduler.name, f"--namespace={scheduler.namespace}", "--wait=false")
+    eventually(lambda: not operator.finalize(scheduler).look_again)
+    assert scheduler.deployment is None
+    assert scheduler.condition("Available")[:2] == ("False", "Removing")
+    status, reason, message = scheduler.condition("Progressing")
+    assert (status, reason) == ("True", "Removing")
+    assert "All its objects are deleted. The resource is held by finalizers example.com/hold" in message
+    assert scheduler.condition("Degraded")[0] == "False"
+    patch(scheduler, "secondaryscheduler", scheduler.name, metadata={"finalizers": None})
 
 
 def test_an_immutable_inventory_is_created_again(scheduler, operator):

@@ -463,7 +463,7 @@ class Run:
         """The `ownership.TakeOver` of what the managers to be replaced own of an object, or of what others added; None where that is nothing."""
         live, manager = self._live[identity], self._options.field_manager
         if live and identity in self._separate:
-            return ownership.take_over_content(live, manager, self._wanted[identity]["apiVersion"])
+            return ownership.take_over_content(live, manager, self._wanted[identity])
         taken = self._replaced_managers(identity)
         return taken if taken or live is None else additions.claim(live, self._fresh(identity), manager)
 
@@ -568,12 +568,12 @@ class Run:
         """The manifest of a Deployment with the record of its Secrets that are members and exist."""
         if not self._options.repair or wanted["kind"] != "Deployment":
             return wanted
-        live, uids = self._live[identity], {}
+        live, found = self._live[identity], {}
         for name in mounted_secrets.names(wanted):
             secret = self._live.get(Identity("v1", "Secret", identity.namespace, name))
             if secret and not self._is_dying(secret):
-                uids[name] = secret["metadata"]["uid"]
-        return mounted_secrets.with_secrets(wanted, None if self._is_dying(live) else live, uids)
+                found[name] = secret
+        return mounted_secrets.with_secrets(wanted, None if self._is_dying(live) else live, found)
 
     def _judge_additions(self, live: Object, wanted: Object) -> additions.Verdict | None:
         """The `additions.Verdict` on a workload; None where additions stay."""

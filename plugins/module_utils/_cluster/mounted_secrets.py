@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import find
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 SECRETS = "osso.scheduler/secrets"
@@ -21,21 +22,29 @@ def names(workload: Object) -> list[str]:
     return sorted({volume["secret"]["secretName"] for volume in volumes if "secretName" in (volume.get("secret") or {})})
 
 
-def with_secrets(wanted: Object, live: Object | None, uids: Mapping[str, str]) -> Object:
-    """The manifest of a Deployment with the record of its Secrets, ``uids`` by name; another uid than ``live`` records replaces the pods."""
-    if not uids:
+def with_secrets(wanted: Object, live: Object | None, secrets: Mapping[str, Object]) -> Object:
+    """The manifest of a Deployment with the record of its Secrets, ``secrets`` by name; the pods of ``live`` are replaced if a Secret was."""
+    if not secrets:
         return wanted
-    record = ",".join(f"{name}={uid}" for name, uid in sorted(uids.items()))
+    record = ",".join(f"{name}={secret['metadata']['uid']}" for name, secret in sorted(secrets.items()))
     wanted = dict(wanted, metadata=_annotated(wanted["metadata"], record))
-    recorded = dict(entry.partition("=")[::2] for entry in _of(live["metadata"]).split(",")) if live else {}
-    if live is None or not set(uids) <= set(recorded):
-        return wanted  # a rollout of another configuration, or one of another release without a record
-    replaced = _of(live["spec"]["template"]["metadata"]) if all(recorded[name] == uid for name, uid in uids.items()) else record
+    if live is None or not set(secrets) <= set(names(live)):
+        return wanted  # a rollout of another configuration
+    is_replaced = any(_is_replaced(live, name, secret["metadata"]) for name, secret in secrets.items())
+    replaced = record if is_replaced else _of(live["spec"]["template"]["metadata"])
     if not replaced:
         return wanted
     template = wanted["spec"]["template"]
     pods = dict(template, metadata=_annotated(template.get("metadata") or {}, replaced))
     return dict(wanted, spec=dict(wanted["spec"], template=pods))
+
+
+def _is_replaced(workload: Object, name: str, secret: Object) -> bool:
+    """Is this, the metadata of a Secret, not the one with which the pods were started?"""
+    recorded = dict(entry.partition("=")[::2] for entry in _of(workload["metadata"]).split(","))
+    ended = find(workload, "Progressing").get("lastUpdateTime")
+    # Without a record, of another release or removed by a user, only the times can tell; they are whole seconds.
+    return recorded[name] != secret["uid"] if name in recorded else ended is not None and secret["creationTimestamp"] > ended
 
 
 def _of(metadata: Object) -> str:

@@ -51,29 +51,38 @@ def take_over(live: Object, managers: Collection[str], manager: str, api_version
     return TakeOver([entry for entry in entries if entry not in own + given] + [merged], fields)
 
 
-def take_over_content(live: Object, manager: str, api_version: str) -> TakeOver | None:
-    """The `TakeOver` of what all other managers own of an object's content; labels and annotations stay theirs."""
+def take_over_content(live: Object, manager: str, wanted: Object) -> TakeOver | None:
+    """The `TakeOver` of what all other managers own of an object's content; labels and annotations stay theirs, and owners where ``wanted`` has
+    none."""
+    owners = {"f:ownerReferences"} if wanted["metadata"].get("ownerReferences") else set()
     kept, own, given = [], [], []
     for entry in live["metadata"].get("managedFields") or []:
         fields = entry.get("fieldsV1") or {}
+        metadata = fields.get("f:metadata") or {}
+        left = {key: subset for key, subset in metadata.items() if key not in owners}
         content = {key: subset for key, subset in fields.items() if key != "f:metadata"}
+        if len(left) < len(metadata):
+            content["f:metadata"] = {key: metadata[key] for key in metadata if key in owners}
         if _is_own(entry, manager, None):
             own.append(entry)
-        elif entry.get("subresource") or entry.get("apiVersion") != api_version or not content:
+        elif entry.get("subresource") or entry.get("apiVersion") != wanted["apiVersion"] or not content:
             kept.append(entry)
         else:
             given.append(dict(entry, fieldsV1=content))
-            if len(content) < len(fields):
-                kept.append(dict(entry, fieldsV1={"f:metadata": fields["f:metadata"]}))
-    if not given or any(entry.get("apiVersion") != api_version for entry in own):
+            if left:
+                kept.append(dict(entry, fieldsV1={"f:metadata": left}))
+    if not given or any(entry.get("apiVersion") != wanted["apiVersion"] for entry in own):
         return None
     fields = union(entry["fieldsV1"] for entry in own + given)
     return TakeOver([*kept, dict((own + given)[0], manager=manager, operation="Apply", fieldsV1=fields)], fields)
 
 
 def with_content_of(live: Object, made: Object) -> Object:
-    """``live`` with the content of ``made``, an object that was made without it; what others set of its metadata stays."""
+    """``live`` with the content of ``made``, an object that was made without it; labels, annotations and finalizers of others stay, and owners where
+    ``made`` has none."""
     metadata = dict(live["metadata"])
+    if made["metadata"].get("ownerReferences"):
+        metadata["ownerReferences"] = made["metadata"]["ownerReferences"]
     for key in ("labels", "annotations"):
         metadata[key] = {**(metadata.get(key) or {}), **(made["metadata"].get(key) or {})}
     content = {key: value for key, value in made.items() if key not in ("metadata", "status")}

@@ -24,7 +24,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tab
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PLUGINS_ANNOTATION, VERSION_ANNOTATION
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
-from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import credentials_in
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import credentials_in, without_credentials
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import prometheus_access, resource_names
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import Condition, condition
@@ -197,8 +197,9 @@ def config_valid(facts: Facts) -> Condition:
     kubeconfig = unmounted_kubeconfig(config.tree, [str(mount.get("mountPath", "")) for mount in facts.overrides.get("volumeMounts") or []])
     if kubeconfig:
         message = (
-            f"{source}clientConnection.kubeconfig is {json.dumps(kubeconfig)}, and no volume of the scheduler's pod contains this file. Remove the "
-            "field: the scheduler then uses its service account. Or mount the file with spec.unsupportedConfigOverrides.volumes and volumeMounts."
+            f"{source}clientConnection.kubeconfig is {json.dumps(without_credentials(kubeconfig))}, and no volume of the scheduler's pod "
+            "contains this file. Remove the field: the scheduler then uses its service account. Or mount the file with "
+            "spec.unsupportedConfigOverrides.volumes and volumeMounts."
         )
         return condition("ConfigValid", "False", "ConfigInvalid", message)
     warnings = _findings(config, "warning")

@@ -27,7 +27,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tab
     PROM_TOKEN,
     PROM_URL,
 )
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain, quote
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import tokens
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import without_credentials
@@ -241,7 +241,7 @@ def _with_url(source: Source, url: str, placeholder: str) -> Source:
         return source._replace(problem=problem)
     if not _SAFE_URL.fullmatch(url):
         return source._replace(
-            problem=f"the annotation {resource_names.PROMETHEUS_URL} is {without_credentials(url)}; it must be a URL such as https://HOST:9091"
+            problem=f"the annotation {resource_names.PROMETHEUS_URL} is {quote(without_credentials(url))}; it must be a URL such as https://HOST:9091"
         )
     return source._replace(url=url)
 

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set, timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set, readiness, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply import Options, Run
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
@@ -51,6 +51,9 @@ KINDS_ELSEWHERE = (
 
 # Seconds that a reconcile waits for what is being deleted. Others are waiting for the operator's workers meanwhile.
 _REMOVAL_WAIT = 1
+
+# Finalizers that end by themselves: ours with this clean-up, the API server's with its garbage collection
+_OF_THE_DELETION = (resource_names.FINALIZER, "foregroundDeletion", "orphan")
 
 
 Render = Callable[[TemplateVariables], list[Object]]
@@ -180,6 +183,11 @@ def finalize(client: Client, resource: Object, deadline: int, namespaces: Sequen
     reporting = Reporting(client, resource, warn)
     try:
         clean_up(client, resource, Options([], wait_timeout=_REMOVAL_WAIT), report, warn)
+        held = [name for name in resource["metadata"].get("finalizers") or [] if name not in _OF_THE_DELETION]
+        if held:
+            live = {**resource, "metadata": {**resource["metadata"], "finalizers": held}}
+            with contextlib.suppress(ClusterError):  # The clean-up does not depend on the status.
+                reporting.leaving(f"All its objects are deleted. The resource is held by {readiness.held_by(live)}.", "")
         reporting.absent(Reader(client, resource, namespaces).neighbours())
         return Result(True)
     except NotDeleted as error:

@@ -52,10 +52,21 @@ def test_the_content_of_others_is_taken_over_and_their_labels_stay():
     label = {"f:metadata": {"f:labels": {"f:x": {}}}}
     status, other = entry("controller", {"f:status": {}}, subresource="status"), entry("old", spec("o"), version="apps/v1beta1")
     own, edit = entry(OURS, spec("a"), "Apply"), entry("kubectl", {**spec("b"), **label})
-    taken = take_over_content(live(own, edit, status, other), OURS, "apps/v1")
+    wanted = {"apiVersion": "apps/v1", "metadata": {}}
+    taken = take_over_content(live(own, edit, status, other), OURS, wanted)
     assert taken.fields == union([spec("a"), spec("b")])
     assert taken.entries == [entry("kubectl", label), status, other, entry(OURS, taken.fields, "Apply")]
-    assert take_over_content(live(own, entry("kubectl", label), status, other), OURS, "apps/v1") is None
+    assert take_over_content(live(own, entry("kubectl", label), status, other), OURS, wanted) is None
+
+
+def test_owners_by_others_are_taken_over_if_the_manifest_has_an_owner():
+    label, owner = {"f:labels": {"f:x": {}}}, {"f:ownerReferences": {'k:{"uid":"1"}': {}}}
+    own, edit = entry(OURS, spec("a"), "Apply"), entry("kubectl", {"f:metadata": {**label, **owner}})
+    wanted = {"apiVersion": "apps/v1", "metadata": {"ownerReferences": [{"uid": "2"}]}}
+    taken = take_over_content(live(own, edit), OURS, wanted)
+    assert taken.fields == {**spec("a"), "f:metadata": owner}
+    assert taken.entries == [entry("kubectl", {"f:metadata": label}), entry(OURS, taken.fields, "Apply")]
+    assert take_over_content(live(own, edit), OURS, {**wanted, "metadata": {}}) is None
 
 
 def test_an_object_gets_the_content_of_another_and_keeps_its_own_metadata():

@@ -301,6 +301,12 @@ def test_a_kubeconfig_that_no_volume_contains_holds_the_rollout(path, mounts, is
     assert ('clientConnection.kubeconfig is "/etc/kube/config", and no volume' in decision.message) is is_missing
 
 
+def test_the_password_of_a_kubeconfig_that_is_a_url_is_not_shown():
+    config = replace(CONFIG, tree={"clientConnection": {"kubeconfig": "https://me:planted@host/"}})
+    message = decide(facts(config=config)).message
+    assert 'clientConnection.kubeconfig is "https://********@host/", and no volume' in message
+
+
 def test_the_rollout_that_a_resource_requests_has_all_its_fields():
     overrides = {"args": ["--x"], "nodeSelector": {"a": "1"}, "tolerations": [{"key": "t"}], "env": [{"name": "A"}]}
     rollout = requested_rollout(facts(overrides=overrides, serving_cert=True))

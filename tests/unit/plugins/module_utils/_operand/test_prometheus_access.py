@@ -215,7 +215,7 @@ def test_token_of_a_secret_is_read():
     ("annotations", "objects", "said"),
     [
         ({"prometheus_url": ""}, (), "holds ${PROM_URL}: set the annotation osso.scheduler/prometheus-url"),
-        ({"prometheus_url": "prometheus:9090"}, (), "prometheus-url is prometheus:9090; it must be a URL"),
+        ({"prometheus_url": "prometheus:9090"}, (), 'prometheus-url is "prometheus:9090"; it must be a URL'),
         ({"prometheus_url": 'https://a"b'}, (), "it must be a URL"),
         ({"prometheus_token": ""}, (), "holds ${PROM_TOKEN}: set the annotation osso.scheduler/prometheus-token"),
         ({"prometheus_token": "metrics-reader"}, (), "prometheus-token names no object: set the annotation"),
