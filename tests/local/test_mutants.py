@@ -96,3 +96,16 @@ def test_tests_that_do_not_end_count_as_failed(tool):
     tool.LIMIT = 1
     with pytest.raises(SystemExit, match=r"^mutants: tests fail with unbroken code.*\nnot ended after 1 seconds$"):
         tool.check(10, 1, ("",))
+
+
+@pytest.mark.parametrize(
+    ("context", "test"),
+    [
+        (CONTEXT, "tests/unit/test_all.py::test_larger"),
+        ("tests/api/test_a.py::test_b|setup", "tests/api/test_a.py::test_b"),
+        ("tests/api/test_a.py::TestC::test_b (call)", "tests/api/test_a.py::TestC::test_b"),
+        ("tests/api/test_a.py::TestC::test_b[x] (teardown)", "tests/api/test_a.py::TestC::test_b"),
+    ],
+)
+def test_a_context_of_the_coverage_names_the_function_of_its_test(tool, context, test):
+    assert tool.function_of(context) == test

@@ -223,7 +223,7 @@ class Run:
     # Membership
 
     def _is_recorded(self, identity: Identity) -> bool:
-        return identity.key in {member.key for member in self._members}
+        return any(identity.key == member.key for member in self._members)
 
     def _standing(self, identity: Identity) -> Standing:
         return membership.standing(self._live[identity], self._set, not self._has_inventory or self._is_recorded(identity))

@@ -60,9 +60,10 @@ def take_over_content(live: Object, manager: str, wanted: Object) -> TakeOver | 
         fields = entry.get("fieldsV1") or {}
         metadata = fields.get("f:metadata") or {}
         left = {key: subset for key, subset in metadata.items() if key not in owners}
+        owning = {key: subset for key, subset in metadata.items() if key in owners}
         content = {key: subset for key, subset in fields.items() if key != "f:metadata"}
-        if len(left) < len(metadata):
-            content["f:metadata"] = {key: metadata[key] for key in metadata if key in owners}
+        if owning:
+            content["f:metadata"] = owning
         if _is_own(entry, manager, None):
             own.append(entry)
         elif entry.get("subresource") or entry.get("apiVersion") != wanted["apiVersion"] or not content:
