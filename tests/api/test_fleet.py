@@ -137,7 +137,15 @@ def test_no_other_cluster_is_changed_if_the_canary_fails(installed, fleet, acces
     assert handed_on(run) == ("osso_site", {"oslo": ("failed", []), "berlin": ("not begun", []), "lisbon": ("not begun", [])})
 
 
-@pytest.mark.parametrize(("serial", "refused"), [([1, "100%"], True), ("30%", True), (3, False), ("100%", False)])
+@pytest.mark.parametrize(
+    ("serial", "refused"),
+    [
+        ([1, "100%"], True),
+        pytest.param("30%", True, marks=pytest.mark.long),
+        pytest.param(3, False, marks=pytest.mark.long),
+        ("100%", False),
+    ],
+)
 def test_a_canary_that_ansible_would_pass_over_is_refused(installed, fleet, accesses, serial, refused, tmp_path):
     """Ansible makes batches before it looks at variables of groups."""
     before = positions(fleet)

@@ -87,6 +87,7 @@ def test_second_run_changes_nothing_and_sends_no_write(installed, by_olm, olm_sc
     assert audit.writes() == []
 
 
+@pytest.mark.long
 def test_f019_an_upgrade_along_the_channel_keeps_the_schedulers_pods(installed, shipped, by_olm, olm, kubectl, olm_scheduler):
     """OLM replaces the operator; the scheduler, whose pods are to be the same, goes on."""
     pods, operator, rollouts = serving(olm_scheduler), operator_pods(kubectl), olm_scheduler.rollouts()

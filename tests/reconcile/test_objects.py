@@ -161,15 +161,17 @@ def test_a_binding_with_another_role_is_created_again(scheduler, operator, kubec
     assert operator.writes(scheduler) == 0
 
 
+GROUPS = ["", "apps", "coordination.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "operator.openshift.io"]
+# About the permissions of the operator
+MAY = {"apiGroups": GROUPS, "resources": ["*"], "verbs": ["get", "list", "watch", "create", "update", "patch", "delete"]}
+
+
 def test_a_widened_role_does_not_keep_its_binding_from_being_repaired(scheduler, kubectl):
     """The API server lets nobody bind a role that permits more than he may."""
-    groups = ["", "apps", "coordination.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "operator.openshift.io"]
-    verbs = ["get", "list", "watch", "create", "update", "patch", "delete"]
-    may = {"apiGroups": groups, "resources": ["*"], "verbs": verbs}
     role, binding = scheduler.get("role"), scheduler.get("rolebinding")
     patch(scheduler, "role", rules=[{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}])
     patch(scheduler, "rolebinding", subjects=STRANGER)
-    with service_account(kubectl, scheduler.namespace, may, everywhere=True) as somebody:
+    with service_account(kubectl, scheduler.namespace, MAY, everywhere=True) as somebody:
         assert Operator(kubectl, **somebody).reconcile(scheduler).failure == ""
     assert scheduler.get("role")["rules"] == role["rules"]
     assert scheduler.get("rolebinding")["subjects"] == binding["subjects"]
@@ -254,6 +256,23 @@ def test_an_immutable_inventory_is_created_again(scheduler, operator):
     assert scheduler.get("configmap", inventory)["data"] == before
     assert scheduler.get("role")["rules"] != [LEASES]
     assert operator.writes(scheduler) == 0
+
+
+@pytest.mark.parametrize("is_elsewhere", [True, False])
+def test_a_forged_line_of_the_inventory_does_not_stop_the_operator(scheduler, kubectl, is_elsewhere):
+    """The operator may not read what it names."""
+    inventory = f"osso-set-operand-{scheduler.name}"
+    before = scheduler.get("configmap", inventory)["data"]
+    where = "default" if is_elsewhere else scheduler.namespace
+    line = json.dumps({"apiVersion": "batch/v1", "kind": "Job", "namespace": where, "name": "other"})
+    patch(scheduler, "configmap", inventory, data={"objects": before["objects"] + line + "\n"})
+    with service_account(kubectl, scheduler.namespace, MAY, everywhere=True) as robot:
+        operator = Operator(kubectl, **robot)
+        assert operator.reconcile(scheduler).failure == ""
+        assert scheduler.get("configmap", inventory)["data"] == before
+        patch(scheduler, "configmap", inventory, data={"objects": before["objects"] + line + "\n"})
+        eventually(lambda: not operator.finalize(scheduler).look_again)
+    assert scheduler.deployment is None
 
 
 def test_a_deployment_that_somebody_deletes_is_not_waited_for(scheduler, operator, kubectl):

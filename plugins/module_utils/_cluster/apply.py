@@ -50,6 +50,8 @@ class Options(NamedTuple):
 
     repair, for an operator, which cannot ask a user: a member is deleted and created again where the manifest changes what cannot be changed;
     an object of no set that is in the place of a member becomes one; and pods are replaced whose Secret, a member, was replaced.
+    possible_kinds: the only kinds that members have, as ``set_kinds``. What the inventory names besides was not written by the set and is
+    ignored: a run need not have the permission to read it. Empty for all kinds.
     """
 
     manifests: Sequence[Object]
@@ -62,6 +64,7 @@ class Options(NamedTuple):
     set_name: str | None = None
     set_namespace: str | None = None
     set_kinds: Sequence[Mapping[str, str]] = ()
+    possible_kinds: Sequence[Mapping[str, str]] = ()
     adopt: bool = False
     keep_existing: Sequence[str] = ()
     take_ownership: Sequence[str] = ()
@@ -385,7 +388,7 @@ class Run:
         self._read([self._inventory])
         live = self._live[self._inventory]
         try:
-            members = apply_set.members(live)
+            members = [one for one in apply_set.members(live) if self._is_possible(one)]
         except ClusterError as error:
             if not self._options.set_kinds:
                 raise
@@ -393,6 +396,12 @@ class Run:
             live, members = None, []
         self._has_inventory = live is not None
         return apply_set.union(self._labelled(), members) if look_for_more or live is None else members
+
+    def _is_possible(self, member: Identity) -> bool:
+        kinds = self._options.possible_kinds
+        return not kinds or any(
+            Identity(kind["api_version"], kind["kind"], kind.get("namespace"), member.name).key == member.key for kind in kinds
+        )
 
     def _labelled(self) -> list[Identity]:
         """The members that are found by the labels that we gave them, among the kinds of the set."""

@@ -14,7 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import liv
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import FIELD_MANAGER, Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.delete import Doomed, delete
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, NotDeleted
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity, Key
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.wait import Deadline, Target, until_gone, until_ready
@@ -47,12 +47,16 @@ from ansible_collections.osso.scheduler.plugins.module_utils._olm.preconditions 
 )
 
 _CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+_CLUSTER_ROLE = ("rbac.authorization.k8s.io/v1", "ClusterRole")
 
 # The field manager of OLM's catalog-operator, which executes InstallPlans
 _CATALOG_OPERATOR = "catalog"
 
 # OLM takes at most so long to detect that the components of an operator were deleted.
 _RECORD_SECONDS = 30
+
+# OLM deletes the ClusterRoles of a deleted OperatorGroup at once.
+_ROLES_SECONDS = 5
 
 
 class Removal:
@@ -92,10 +96,12 @@ class Removal:
         if self._options.delete_crds:
             self._delete(going)
         others = bool(found.tenants(self._options)) or len(csvs) < len(found.csvs)
-        self._delete([self._doomed(GROUP, name_of(one), one) for one in found.groups if is_ours(one) and not others])
+        groups = [] if others else [one for one in found.groups if is_ours(one)]
+        self._delete([self._doomed(GROUP, name_of(one), one) for one in groups])
         self._delete(self._catalog(found))
         self._delete(self._namespace(found))
         self._delete(self._record(definitions, kept))
+        self._delete_roles({name_of(one) for one in found.groups if one not in groups})
 
     def result(self) -> dict[str, Any]:
         seen = Seen(None, [], {}, {}, None)
@@ -241,6 +247,27 @@ class Removal:
             # The Subscription that named it was already deleted, perhaps by an interrupted removal.
             candidates = self._client.list(self._resources[CATALOG], self._options.namespace)
         return [one for live in candidates if is_ours(live) for one in self._unused(found, live)]
+
+    def _delete_roles(self, groups: set[str]) -> None:
+        """Delete the ClusterRoles that OLM made for OperatorGroups of the namespace, except for those of ``groups``.
+
+        OLM deletes those that it knows of when the OperatorGroup is deleted, and possibly writes one at the same time, which then stays.
+        """
+        if self._check:
+            return
+        resource = self._client.resource(*_CLUSTER_ROLE)
+        selector = f"olm.owner.kind={GROUP},olm.owner.namespace={self._options.namespace}"
+        try:
+            roles = {Identity.of(one): one for one in self._client.list(resource, label_selector=selector)}
+        except ApiError as error:
+            if error.status != 403:
+                raise
+            return
+        roles = {identity: one for identity, one in roles.items() if one["metadata"]["labels"].get("olm.owner") not in groups}
+        patience = Deadline(max(0, min(_ROLES_SECONDS, self._deadline.remaining())))
+        with contextlib.suppress(NotDeleted):
+            until_gone(self._client, [(identity, resource, one["metadata"]["uid"]) for identity, one in roles.items()], patience, roles.pop)
+        self._delete([Doomed(identity, resource, one) for identity, one in roles.items()])
 
     def _unused(self, found: Existing, live: Object) -> list[Doomed]:
         here = (live["metadata"]["namespace"], name_of(live))

@@ -125,6 +125,7 @@ def _apply(
             set_name=names["set"],
             set_namespace=names["namespace"],
             set_kinds=KINDS_ELSEWHERE,
+            possible_kinds=_kinds(names["namespace"]),
             prune=decision.prune,
             adopt=resource_names.annotations_of(resource).get(resource_names.ADOPT) == "true",
             force_conflicts=True,
@@ -154,10 +155,15 @@ def clean_up(client: Client, resource: Object, options: Options, report: Report,
     names = resource_names.names_of(resource)
     if not resource_names.is_usable(names["name"]):
         return  # Nothing was ever made for it.
-    kinds = [{**kind, "namespace": names["namespace"]} for kind in KINDS]
-    Run(client, _members(names, [*kinds, *KINDS_ELSEWHERE], options), report, warn).absent()
+    kinds = _kinds(names["namespace"])
+    Run(client, _members(names, kinds, options)._replace(possible_kinds=kinds), report, warn).absent()
     # The scheduler itself creates it, and would recreate it: so after the scheduler.
     Run(client, options._replace(manifests=[_lease(names)]), report, warn).absent()
+
+
+def _kinds(namespace: str) -> list[Mapping[str, str]]:
+    """Everywhere that members of the set of a resource in ``namespace`` can be."""
+    return [*({**kind, "namespace": namespace} for kind in KINDS), *KINDS_ELSEWHERE]
 
 
 def _members(names: resource_names.Names, kinds: Sequence[Mapping[str, str]], options: Options) -> Options:

@@ -420,6 +420,7 @@ def test_playbook_changes_one_host_after_the_other(tmp_path):
         assert second.starts == started
 
 
+@pytest.mark.long
 def test_playbook_probes_again_after_a_probe_that_failed(host, tmp_path):
     """Nothing is left to be changed then, and it says when it was another host's scheduler that placed the pod"""
     inventory = tmp_path / "inventory.yml"

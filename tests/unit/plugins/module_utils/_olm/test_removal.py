@@ -259,6 +259,38 @@ def role(name="demo", **labels):
     return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": name, "labels": labels}}
 
 
+def role_of_group(name, group="group", namespace="n"):
+    return role(name, **{"olm.owner.kind": "OperatorGroup", "olm.owner": group, "olm.owner.namespace": namespace})
+
+
+def test_cluster_roles_that_olm_leaves_of_a_deleted_operator_group_are_deleted():
+    """OLM deletes the first one itself."""
+
+    def forgetful(cluster, method, obj):
+        olm(cluster, method, obj)
+        if method == "DELETE" and obj["kind"] == "Operator":
+            cluster.remove("ClusterRole", "known")
+
+    others = [role_of_group("theirs", "other"), role_of_group("elsewhere", namespace="m"), role("any")]
+    cluster = installed(role_of_group("known"), role_of_group("late"), *others, group("other"), controller=forgetful)
+    cluster.remove("CustomResourceDefinition", CRD)
+    assert not any("ClusterRole" in name for name in Run(cluster, check=True).deleted)
+    run = Run(cluster)
+    assert (run.error, [name for name in run.deleted if "ClusterRole" in name]) == ("", ["ClusterRole late"])
+    assert all(cluster.found("ClusterRole", one["metadata"]["name"]) for one in others)
+    assert "OperatorGroup group" in run.deleted
+
+
+def test_cluster_roles_that_must_not_be_listed_are_left_to_olm():
+    cluster = installed(role_of_group("late"))
+    cluster.rejected["GET", "clusterroles", None] = FORBIDDEN
+    run = Run(cluster)
+    assert (run.error, run.warnings) == ("", [])
+    cluster = installed(role_of_group("late"))
+    cluster.rejected["GET", "clusterroles", None] = ApiError(500, "Broken", "the server is broken")
+    assert "the server is broken" in Run(cluster).error
+
+
 def step(name, kind="ClusterRole", status="Created", resolving="demo.v1.0.0", group="rbac.authorization.k8s.io", version="v1"):
     return {"resolving": resolving, "status": status, "resource": {"group": group, "version": version, "kind": kind, "name": name}}
 
