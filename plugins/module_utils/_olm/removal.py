@@ -258,12 +258,13 @@ class Removal:
         resource = self._client.resource(*_CLUSTER_ROLE)
         selector = f"olm.owner.kind={GROUP},olm.owner.namespace={self._options.namespace}"
         try:
-            roles = {Identity.of(one): one for one in self._client.list(resource, label_selector=selector)}
+            found = self._client.list(resource, label_selector=selector)
         except ApiError as error:
             if error.status != 403:
                 raise
             return
-        roles = {identity: one for identity, one in roles.items() if one["metadata"]["labels"].get("olm.owner") not in groups}
+        left = [one for one in found if one["metadata"]["labels"].get("olm.owner") not in groups]
+        roles = {Identity.of(one): one for one in left if name_of(one).startswith("olm.og.")}
         patience = Deadline(max(0, min(_ROLES_SECONDS, self._deadline.remaining())))
         with contextlib.suppress(NotDeleted):
             until_gone(self._client, [(identity, resource, one["metadata"]["uid"]) for identity, one in roles.items()], patience, roles.pop)

@@ -269,24 +269,31 @@ def test_cluster_roles_that_olm_leaves_of_a_deleted_operator_group_are_deleted()
     def forgetful(cluster, method, obj):
         olm(cluster, method, obj)
         if method == "DELETE" and obj["kind"] == "Operator":
-            cluster.remove("ClusterRole", "known")
+            cluster.remove("ClusterRole", "olm.og.group.view-1")
 
-    others = [role_of_group("theirs", "other"), role_of_group("elsewhere", namespace="m"), role("any")]
-    cluster = installed(role_of_group("known"), role_of_group("late"), *others, group("other"), controller=forgetful)
+    others = [
+        role_of_group("olm.og.other.edit-1", "other"),
+        role_of_group("olm.og.group.edit-2", namespace="m"),
+        role_of_group("mine"),
+        role("any"),
+    ]
+    cluster = installed(
+        role_of_group("olm.og.group.view-1"), role_of_group("olm.og.group.edit-1"), *others, group("other"), controller=forgetful
+    )
     cluster.remove("CustomResourceDefinition", CRD)
     assert not any("ClusterRole" in name for name in Run(cluster, check=True).deleted)
     run = Run(cluster)
-    assert (run.error, [name for name in run.deleted if "ClusterRole" in name]) == ("", ["ClusterRole late"])
+    assert (run.error, [name for name in run.deleted if "ClusterRole" in name]) == ("", ["ClusterRole olm.og.group.edit-1"])
     assert all(cluster.found("ClusterRole", one["metadata"]["name"]) for one in others)
     assert "OperatorGroup group" in run.deleted
 
 
 def test_cluster_roles_that_must_not_be_listed_are_left_to_olm():
-    cluster = installed(role_of_group("late"))
+    cluster = installed(role_of_group("olm.og.group.edit-1"))
     cluster.rejected["GET", "clusterroles", None] = FORBIDDEN
     run = Run(cluster)
     assert (run.error, run.warnings) == ("", [])
-    cluster = installed(role_of_group("late"))
+    cluster = installed(role_of_group("olm.og.group.edit-1"))
     cluster.rejected["GET", "clusterroles", None] = ApiError(500, "Broken", "the server is broken")
     assert "the server is broken" in Run(cluster).error
 
