@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 from support.direct_module import run_directly
-from support.kinds import established
+from support.kinds import delete_kinds, established
 from support.objects import config_map, deployment, thing, things
 
 
@@ -560,7 +560,7 @@ class TestSets:
         apply(state="absent", set_name="mine", set_namespace=namespace)
         assert kubectl.json("get", "customresourcedefinition", f"things.{group}")
         # Without it, ours is brought, and kept as ours from then on.
-        kubectl("delete", "customresourcedefinition", f"things.{group}")
+        delete_kinds(kubectl, f"things.{group}")
         assert apply([things(group)], **options).actions()[f"CustomResourceDefinition things.{group}"] == "created"
         changed = things(group)
         changed["spec"]["names"]["shortNames"] = ["ours"]

@@ -11,7 +11,7 @@ import uuid
 
 import pytest
 from support.direct_module import run_directly
-from support.kinds import established
+from support.kinds import delete_kinds, established
 from support.olm import GROUP, NAMESPACE, Bundle, Package
 
 SOURCE = "preparing"
@@ -74,8 +74,7 @@ def existing(kubectl, namespace):
         api_version = f"{crd['spec']['group']}/v1"
         kubectl.apply({"apiVersion": api_version, "kind": "Thing", "metadata": {"name": "one", "namespace": namespace}, "spec": {}})
     yield
-    for crd in definitions:
-        kubectl("delete", "customresourcedefinition", crd["metadata"]["name"])
+    delete_kinds(kubectl, *(crd["metadata"]["name"] for crd in definitions))
 
 
 def manage(namespace, **options):

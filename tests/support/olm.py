@@ -26,6 +26,7 @@ from pathlib import Path
 import yaml
 from cluster.throwaway.layout import OPM
 
+from .kinds import delete_kinds
 from .scheduler import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -304,7 +305,7 @@ class Olm:
                 self._kubectl("delete", f"{kind}.{GROUP}", *where, "--timeout=180s", timeout=190)
         for name in sorted(definitions):
             if not any(name in {owned["name"] for owned in _owned(csv)} for csv in self._all("clusterserviceversions")):
-                self._kubectl("delete", "customresourcedefinition", name, "--ignore-not-found", "--timeout=180s", timeout=190)
+                delete_kinds(self._kubectl, name)
         for operator in self._all("operators"):
             if operator["metadata"]["name"].rpartition(".")[2] in namespaces:
                 self._kubectl("delete", f"operators.{GROUP}", operator["metadata"]["name"], "--ignore-not-found")

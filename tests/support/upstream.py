@@ -17,7 +17,7 @@ import threading
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
-from .kinds import established
+from .kinds import delete_kinds, established
 from .site import NAMESPACE, RESOURCE
 
 MANAGER = "secondary-scheduler-operator"
@@ -92,7 +92,7 @@ def install(kubectl, crd) -> None:
 def uninstall(kubectl) -> None:
     """Take away what `install` and the operator leave behind. Resources that someone else is to clean up after have to be gone."""
     kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")
-    kubectl("delete", "crd", RESOURCE, *OPEN_KINDS, "--ignore-not-found")
+    delete_kinds(kubectl, RESOURCE, *OPEN_KINDS)
     bindings = [f"secondary-scheduler-system-{role}" for role in ("kube-scheduler", "volume-scheduler")]
     kubectl("delete", "clusterrolebinding", *bindings, "--ignore-not-found")
 
