@@ -292,10 +292,9 @@ def _taken(source: Source, token: tokens.Token | None, finding: Finding | None, 
 
 
 def _dated(source: Source, issued: str, expires: str, before: float, now: str) -> Source:
-    """With the time to renew its token. Where the API server gave it no more time than ``before``, half of that has to do."""
+    """With the time to renew its token: ``before`` its end, but not in the first half of its life, so that renewals do not follow each other."""
     life = timestamps.seconds_between(issued, expires)
-    before = before or life / _LAST_PART
-    last = before if before < life else life / 2
+    last = min(before or life / _LAST_PART, life / 2)
     return source._replace(issued=issued, expires=expires, renew=int(timestamps.seconds_between(now, expires) - last))
 
 

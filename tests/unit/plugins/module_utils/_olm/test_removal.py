@@ -234,6 +234,14 @@ def test_objects_that_others_created_are_not_deleted():
     assert Run(cluster).deleted == ["Subscription demo", "ClusterServiceVersion demo.v1.0.0"]
 
 
+def test_an_empty_namespace_that_others_created_is_not_deleted():
+    cluster = installed()
+    cluster.store(namespace())
+    run = Run(cluster)
+    assert (run.error, run.warnings, cluster.found("Namespace", "n") is None) == ("", [], False)
+    assert run.deleted[-2:] == ["OperatorGroup group", "CatalogSource cat"]
+
+
 def test_an_operator_group_stays_for_other_subscriptions_and_csvs():
     run = Run(installed(subscription("second", package="second", source="other")))
     assert "OperatorGroup group" not in run.deleted

@@ -483,6 +483,21 @@ def test_a_password_in_the_url_of_prometheus_is_not_logged(url, hides):
     assert requested_rollout(facts(source=Source(url=url, token="t")))["flags"] == NEW["flags"], "no placeholder, no URL"
 
 
+@pytest.mark.parametrize(
+    ("tree", "hides"),
+    [
+        ({"profiles": [{"pluginConfig": [{"args": {"metricProvider": {"token": "${PROM_TOKEN}"}}}]}]}, False),
+        ({"extenders": [{"urlPrefix": "https://a/${PROM_TOKEN}/x"}]}, True),
+        ({"profiles": [{"pluginConfig": [{"args": {"names": ["${PROM_TOKEN}"]}}]}]}, True),
+    ],
+)
+def test_the_token_of_prometheus_in_another_field_is_not_logged(tree, hides):
+    """A token in its own field is logged only with the configuration as a whole, which has a level of its own."""
+    flags = requested_rollout(facts(config=replace(CONFIG, tree=tree)))["flags"]
+    assert "-v=1" in flags
+    assert any(flag.startswith("--vmodule=") for flag in flags) is not hides
+
+
 def test_a_failed_rollout_is_recorded_with_its_reason():
     for live, failure, reason, message in (
         (deployment(NEW), CRASHING, "CrashLoopBackOff", "pod p: no kind"),

@@ -194,6 +194,7 @@ def test_token_of_a_secret_that_someone_changed_is_not_kept(change):
 def test_token_that_gets_less_time_than_was_asked_for_is_not_renewed_at_once():
     source = read(Cluster(ACCOUNT), prometheus_token_duration="600", prometheus_token_renew_before="3600")
     assert source.renew == 300
+    assert read(Cluster(ACCOUNT), prometheus_token_duration="600", prometheus_token_renew_before="595").renew == 300
     cluster = Cluster(ACCOUNT)
     assert read(cluster, [secret_of(source)], prometheus_token_renew_before="3600").renew == 300
     assert cluster.requested == []
