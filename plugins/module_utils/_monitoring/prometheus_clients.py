@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_list, as_mapping
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PROM_TOKEN
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.validation_args import second_watchers
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding, error
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.node_metrics import DEFAULT_TARGET_UTILIZATION, load_aware
@@ -61,16 +62,17 @@ def holds_token(config: Mapping[str, Any]) -> bool:
 
 
 def holds_password(config: Mapping[str, Any]) -> bool:
-    """Whether a text of a configuration is an address with a credential, or an extender has any: kube-scheduler logs both by themselves."""
-    return bool(secret_texts(config.get("extenders"))) or _has_credential_in_address(config)
+    """Whether a text of a configuration is an address with a credential, an extender has any, or another field than ``token`` has the placeholder
+    of the token: kube-scheduler logs these by themselves."""
+    return bool(secret_texts(config.get("extenders"))) or _is_logged(config)
 
 
-def _has_credential_in_address(value: Any) -> bool:
+def _is_logged(value: Any, field: str = "") -> bool:
     if isinstance(value, Mapping):
-        return any(map(_has_credential_in_address, value.values()))
+        return any(_is_logged(content, name) for name, content in value.items())
     if isinstance(value, (list, tuple)):
-        return any(map(_has_credential_in_address, value))
-    return isinstance(value, str) and bool(credentials_in(value))
+        return any(map(_is_logged, value))
+    return isinstance(value, str) and (bool(credentials_in(value)) or (PROM_TOKEN in value and field != "token"))
 
 
 def _asks_prometheus(args: Mapping[str, Any]) -> bool:

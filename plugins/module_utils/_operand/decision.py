@@ -12,15 +12,15 @@ and no rollout that is known to serve. ``leave`` changes nothing, ``remove`` del
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import Failure
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import Finding
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PROM_TOKEN, PROM_URL
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PROM_URL
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PLUGINS_ANNOTATION, VERSION_ANNOTATION
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import FindingData
@@ -161,16 +161,7 @@ def _secrets(facts: Facts) -> rollouts.Secrets:
     """What the configuration contains, with the URL of Prometheus that fills it."""
     config = facts.found_config
     filled = facts.source is not None and PROM_URL in config.decoded and bool(credentials_in(facts.source.url))
-    return rollouts.Secrets(token=config.holds_token, password=config.holds_password or filled or _names_token_elsewhere(config.tree))
-
-
-def _names_token_elsewhere(value: Any, field: str = "") -> bool:
-    """Is the placeholder of the token in another field than ``token``, such as an extender's URL, which kube-scheduler logs?"""
-    if isinstance(value, Mapping):
-        return any(_names_token_elsewhere(content, str(name)) for name, content in value.items())
-    if isinstance(value, list):
-        return any(_names_token_elsewhere(content) for content in value)
-    return isinstance(value, str) and PROM_TOKEN in value and field != "token"
+    return rollouts.Secrets(token=config.holds_token, password=config.holds_password or filled)
 
 
 def config_valid(facts: Facts) -> Condition:
