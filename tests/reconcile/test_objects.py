@@ -150,6 +150,25 @@ def test_a_configuration_secret_that_was_replaced_is_recreated(scheduler, operat
     assert operator.writes(scheduler) == 0
 
 
+def test_a_configuration_secret_that_cannot_be_recreated_is_reported(scheduler, operator, kubectl):
+    name = pod_spec(scheduler)["volumes"][0]["secret"]["secretName"]
+    secret = scheduler.get("secret", name)
+    replaced = {**secret, "data": {"config.yaml": base64.b64encode(b"other").decode()}, "metadata": copied(secret["metadata"])}
+    scheduler.write_config("kind: Pod")
+    operator.reconcile(scheduler)
+    assert "do not run what was deployed" not in scheduler.condition("Degraded")[2]
+    kubectl("delete", "secret", name, f"--namespace={scheduler.namespace}")
+    kubectl("create", "--filename=-", stdin=json.dumps(replaced))
+    operator.reconcile(scheduler)
+    status, reason, message = scheduler.condition("Degraded")
+    assert (status, reason) == ("True", "ConfigInvalid")
+    assert f"The Secret {scheduler.namespace}/{name} with the configuration of the running scheduler was deleted or replaced" in message
+    scheduler.write_config()
+    operator.serve(scheduler)
+    assert scheduler.get("secret", name)["data"] == secret["data"]
+    assert scheduler.condition("Degraded")[0] == "False"
+
+
 def test_a_binding_with_another_role_is_created_again(scheduler, operator, kubectl):
     binding = scheduler.get("rolebinding")
     replaced = {**binding, "metadata": copied(binding["metadata"])}
@@ -242,7 +261,7 @@ def test_a_resource_that_others_hold_is_reported_as_removed(scheduler, operator,
     assert scheduler.condition("Available")[:2] == ("False", "Removing")
     status, reason, message = scheduler.condition("Progressing")
     assert (status, reason) == ("True", "Removing")
-    assert "All its objects are deleted. The resource is held by finalizers example.com/hold" in message
+    assert "the operator reports nothing more. The resource is held by finalizers example.com/hold" in message
     assert scheduler.condition("Degraded")[0] == "False"
     patch(scheduler, "secondaryscheduler", scheduler.name, metadata={"finalizers": None})
 

@@ -34,7 +34,7 @@ MACHINE = "the certificate authorities of this host"
 
 _REMEDIES = {
     prometheus.UNREACHABLE: "see whether Prometheus runs, and whether it can be reached from here",
-    prometheus.UNRESOLVED: "names that end in .svc resolve in pods alone: run this in the cluster, or use a Route or another url",
+    prometheus.UNRESOLVED: "correct the name; one that ends in .svc resolves only in pods: run this in the cluster, or use a Route or another url",
     prometheus.NO_ANSWER: "a scheduler would wait for it for many minutes before it starts: see what answers there, and whether it is overloaded",
     prometheus.UNAVAILABLE: "see whether the pods of Prometheus, and of what guards it, run",
     prometheus.NOT_PROMETHEUS: "give the url of Prometheus' API, that to which /api/v1/query can be added",

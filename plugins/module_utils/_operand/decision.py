@@ -50,7 +50,8 @@ class Facts(NamedTuple):
     config: the validation of the text in the resource's ConfigMap, None if there is no text; ``config_problem`` may then contain the reason.
     image_error: the error that prevented an unknown image from reporting its release, "" otherwise.
     overrides, override_problems: of ``spec.unsupportedConfigOverrides``. eligible: names of nodes for an HA scheduler, else None.
-    deployment: the live one or None. failure: of its newest pods, see cluster/pod_failures.py. tls: flags of the cluster's TLS profile.
+    deployment: the live one or None. lost_config: name of the Secret that its pods are to have, where it no longer exists with that content.
+    failure: of its newest pods, see cluster/pod_failures.py. tls: flags of the cluster's TLS profile.
     serving_cert: does the cluster make a certificate for the metrics Service? source: what is known of Prometheus, None where nothing is
     needed. metrics: ``findings`` of the module prometheus_info, None where no plugin asks Prometheus.
     """
@@ -65,6 +66,7 @@ class Facts(NamedTuple):
     eligible: list[str] | None = None
     memory: Memory = Memory()
     deployment: Object | None = None
+    lost_config: str = ""
     failure: Failure | None = None
     tls: tuple[str, ...] = ()
     serving_cert: bool = False
@@ -352,8 +354,19 @@ def _keep(
     memory, live = facts.memory, facts.deployment
     replaceable = failed or live is None or rollouts.deployed(live) == memory.served_id or rollouts.is_failing(live, facts.failure)
     if not memory.served or not replaceable:
-        return Decision(HOLD, reason, message, valid, desired)
+        return Decision(HOLD, reason, message + _lost(facts), valid, desired)
     return _apply(facts, valid, reason, message, desired, memory.served, failed)
+
+
+def _lost(facts: Facts) -> str:
+    """A warning where pods that start now run something else than was deployed."""
+    if not facts.lost_config:
+        return ""
+    return (
+        f" The Secret {facts.resource['metadata']['namespace']}/{facts.lost_config} with the configuration of the running scheduler was deleted or "
+        "replaced, so its pods that start now do not run what was deployed. Delete a Secret of this name that is not the operator's, and correct "
+        "the problem above: then the operator creates the configuration again."
+    )
 
 
 def _apply(

@@ -195,7 +195,8 @@ class Reader:
             live = self._client.list(self._client.resource("v1", "Node"))
             eligible = eligible_nodes.eligible(live, chosen["nodeSelector"], chosen["tolerations"])
         secrets, now = self._secrets(), timestamps.now()
-        memory = rollouts.read_memory(secrets)
+        memory, configured = rollouts.read_memory(secrets), rollouts.configuration(deployment)
+        intact = {secret["metadata"]["name"] for secret in secrets}
         texts = (config.decoded if config else "") + (prometheus_access.template(memory.secret) if memory.secret else "")
         return decisions.Facts(
             resource=self._resource,
@@ -207,6 +208,7 @@ class Reader:
             eligible=eligible,
             memory=memory,
             deployment=deployment,
+            lost_config=configured if configured and configured not in intact else "",
             failure=self._failure(deployment),
             tls=tuple(profile),
             serving_cert=service_ca,

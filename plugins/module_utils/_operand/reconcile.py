@@ -193,7 +193,8 @@ def finalize(client: Client, resource: Object, deadline: int, namespaces: Sequen
         if held:
             live = {**resource, "metadata": {**resource["metadata"], "finalizers": held}}
             with contextlib.suppress(ClusterError):  # The clean-up does not depend on the status.
-                reporting.leaving(f"All its objects are deleted. The resource is held by {readiness.held_by(live)}.", "")
+                said = f"All its objects are deleted, and the operator reports nothing more. The resource is held by {readiness.held_by(live)}."
+                reporting.leaving(said, "")
         reporting.absent(Reader(client, resource, namespaces).neighbours())
         return Result(True)
     except NotDeleted as error:
