@@ -7,11 +7,24 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
+from support.access import kubeconfig_of
 from support.kinds import served
-from support.openshift import NODES, OPERATOR_NAMESPACE, configure_default_scheduler, debug_logging_objects, openshift, profile_texts
+from support.openshift import (
+    DEBUG_LOGGING,
+    NODES,
+    OPERATOR_NAMESPACE,
+    configure_default_scheduler,
+    debug_logging_objects,
+    openshift,
+    profile_texts,
+)
 from support.scheduler import eventually
 
 
@@ -205,3 +218,50 @@ def test_log_level_is_not_raised_if_the_job_that_lowers_it_cannot_start(openshif
     assert run.rc != 0
     assert kube_scheduler(kubectl)["logLevel"] == before
     eventually(lambda: debug_logging_objects(kubectl) == [])
+
+
+@pytest.fixture
+def debug_logging(openshift_cluster, configure, kubectl):
+    """debug_logging(level) raises the log level; the result is the Job's command, which nothing runs: here a test sets what a kubelet would."""
+
+    def pods():
+        return [pod["metadata"]["name"] for pod in kubectl.json("get", "pods", f"--namespace={DEBUG_LOGGING}")["items"]]
+
+    def start(level: str) -> list[str]:
+        with ThreadPoolExecutor(1) as executor:
+            play = executor.submit(configure, debug_log_level=level, debug_minutes=60, debug_image="client:1")
+            eventually(pods)
+            status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+            kubectl("patch", "pod", *pods(), f"--namespace={DEBUG_LOGGING}", "--subresource=status", f"--patch={json.dumps({'status': status})}")
+            assert play.result().rc == 0
+        return kubectl.json("get", "job", DEBUG_LOGGING, f"--namespace={DEBUG_LOGGING}")["spec"]["template"]["spec"]["containers"][0]["command"]
+
+    yield start
+    if debug_logging_objects(kubectl):
+        configure("osso.scheduler.revert")
+
+
+@pytest.mark.parametrize("others", [None, "Trace"])
+def test_job_that_ends_debug_logging_reverts_only_its_own_level(debug_logging, kubectl, tmp_path, others):
+    """With the permissions of its account, and no others"""
+    before = kube_scheduler(kubectl)["logLevel"]
+    command = debug_logging("TraceAll")
+    assert kube_scheduler(kubectl)["logLevel"] == "TraceAll"
+    if others:
+        kubectl("patch", "kubescheduler", "cluster", "--type=merge", f'--patch={{"spec":{{"logLevel":"{others}"}}}}')
+    (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig_of(kubectl, DEBUG_LOGGING, DEBUG_LOGGING)))
+    at_its_end = [re.sub(r"-lt \d+", "-lt 0", part) for part in command]
+    assert at_its_end != command
+    subprocess.run(at_its_end, env={**os.environ, "KUBECONFIG": str(tmp_path / "kubeconfig")}, check=True)
+    assert kube_scheduler(kubectl)["logLevel"] == (others or before)
+    eventually(lambda: debug_logging_objects(kubectl) == [])
+
+
+def test_debug_logging_is_reverted_at_once_and_only_once(debug_logging, configure, kubectl):
+    before = kube_scheduler(kubectl)["logLevel"]
+    debug_logging("TraceAll")
+    assert len(debug_logging_objects(kubectl)) == 6
+    assert configure("osso.scheduler.revert").changed
+    assert kube_scheduler(kubectl)["logLevel"] == before
+    eventually(lambda: debug_logging_objects(kubectl) == [])
+    assert configure("osso.scheduler.revert").changed == []

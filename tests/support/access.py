@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from typing import Any
 
 RBAC = "rbac.authorization.k8s.io"
 
@@ -27,18 +28,22 @@ def service_account(kubectl, namespace, *rules, everywhere=False):
         {"apiVersion": f"{RBAC}/v1", "kind": role, "metadata": about, "rules": list(rules)},
         {"apiVersion": f"{RBAC}/v1", "kind": f"{role}Binding", "metadata": about, "roleRef": reference, "subjects": subjects},
     )
-    cluster = kubectl.json("config", "view", "--minify", "--flatten", "--raw")["clusters"][0]["cluster"]
-    token = kubectl("create", "token", "robot", f"--namespace={namespace}").stdout.strip()
-    kubeconfig = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": "cluster", "cluster": cluster}],
-        "users": [{"name": "robot", "user": {"token": token}}],
-        "contexts": [{"name": "robot", "context": {"cluster": "cluster", "user": "robot"}}],
-        "current-context": "robot",
-    }
     try:
-        yield {"kubeconfig": kubeconfig}
+        yield {"kubeconfig": kubeconfig_of(kubectl, namespace, "robot")}
     finally:
         if everywhere:
             kubectl("delete", "clusterrole,clusterrolebinding", about["name"])
+
+
+def kubeconfig_of(kubectl, namespace: str, name: str) -> dict[str, Any]:
+    """The content of a kubeconfig to be a ServiceAccount that exists."""
+    cluster = kubectl.json("config", "view", "--minify", "--flatten", "--raw")["clusters"][0]["cluster"]
+    token = kubectl("create", "token", name, f"--namespace={namespace}").stdout.strip()
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "cluster", "cluster": cluster}],
+        "users": [{"name": name, "user": {"token": token}}],
+        "contexts": [{"name": name, "context": {"cluster": "cluster", "user": name}}],
+        "current-context": name,
+    }

@@ -55,6 +55,34 @@ def test_all_optional_manifests_are_rendered_when_requested():
     assert "runAsUser" not in found["Deployment", "secondary-scheduler"]["spec"]["template"]["spec"]["securityContext"]
 
 
+def test_prometheus_may_find_the_endpoints_and_nothing_else():
+    found = rendered(PLATFORM)
+    role, binding = found["Role", "prometheus-k8s"], found["RoleBinding", "prometheus-k8s"]
+    assert role["rules"] == [
+        {"apiGroups": [""], "resources": ["services", "endpoints", "pods"], "verbs": ["get", "list", "watch"]},
+        {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["get", "list", "watch"]},
+    ]
+    assert binding["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": role["metadata"]["name"]}
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "prometheus-k8s", "namespace": "openshift-monitoring"}]
+
+
+@pytest.mark.parametrize("service_ca", [True, False])
+def test_prometheus_reads_the_metrics_with_its_own_token(service_ca):
+    found = rendered({**PLATFORM, "service_ca": service_ca})
+    spec, service = found["ServiceMonitor", "secondary-scheduler"]["spec"], found["Service", "metrics"]
+    assert spec["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    assert spec["namespaceSelector"] == {"matchNames": ["ns"]}
+    (endpoint,) = spec["endpoints"]
+    assert endpoint["port"] in [port["name"] for port in service["spec"]["ports"]]
+    assert (endpoint["path"], endpoint["scheme"]) == ("/metrics", "https")
+    assert endpoint["bearerTokenFile"] == "/var/run/secrets/kubernetes.io/serviceaccount/token"
+    ca = {
+        "caFile": "/etc/prometheus/configmaps/serving-certs-ca-bundle/service-ca.crt",
+        "serverName": f"{service['metadata']['name']}.ns.svc",
+    }
+    assert endpoint["tlsConfig"] == (ca if service_ca else {"insecureSkipVerify": True})
+
+
 @pytest.mark.parametrize("text", ["{{ 1 + 1 }}", "{% raw %}", "{# x #}", "'\"\n---\nkind: Pod", "😀 ä \u2028"])
 def test_what_a_resource_holds_is_never_evaluated(text):
     found = rendered(resource=resource(schedulerImage=text), overrides={"env": [{"name": "A", "value": text}]})
