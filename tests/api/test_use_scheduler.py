@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""playbooks/use_scheduler.yml where no pod is replaced: what is refused, check mode, a second run, and the way back."""
+"""playbooks/use_scheduler.yml where no pod runs: what is refused, check mode, a second run, pods that nothing places, and the way back."""
 
 from __future__ import annotations
 
@@ -81,3 +81,23 @@ def test_a_scheduler_name_without_a_running_scheduler_is_rejected(move, web, aud
         run = move(web, name="nobody", succeed=False)
     assert audit.writes() == []
     assert "serves the name nobody" in run.failures[0].result["msg"]
+
+
+def test_pods_that_no_scheduler_places_are_reported(move, web, kubectl, namespace):
+    def names():
+        live = kubectl.json("get", "deployment", "web", f"--namespace={namespace}")
+        return live["spec"]["template"]["spec"]["schedulerName"], live["metadata"].get("annotations", {}).get(PREVIOUS)
+
+    # A name of no profile is let through by choice, and the playbook does not wait for the events of the pods.
+    unserved = {"use_scheduler_unserved": True, "use_scheduler_timeout": 2, "use_scheduler_until": 0}
+    message = move(web, name="nobody", variables=unserved, succeed=False).task("Report the failure").result["msg"]
+    assert "no running scheduler has the name nobody" in message
+    assert "use_scheduler_undo: true goes back" in message
+    assert names() == ("nobody", "default-scheduler")
+    again = move(web, name="nobody", variables=unserved, succeed=False)
+    assert again.changed == []
+    assert "not everything is as it should be" in again.failures[0].result["msg"]
+    assert f"Deployment {namespace}/web" in again.failures[0].result["msg"]
+    # The former name is written first, and the wait ends without a node.
+    move(web, variables={"use_scheduler_undo": True, "use_scheduler_timeout": 1}, succeed=False)
+    assert names() == ("default-scheduler", None)

@@ -89,23 +89,3 @@ def test_a_second_move_writes_nothing(move, audit):
     assert again.changed == []
     assert audit.writes() == []
     assert {one["as_wanted"] for one in again.task("Report which scheduler placed the pods").result["msg"]} == {True}
-
-
-@pytest.mark.long
-def test_pods_that_no_scheduler_places_are_reported(move, kubectl, namespace):
-    picky = deployment(namespace, "picky")
-    kubectl.apply(picky)
-    kubectl("rollout", "status", "deployment/picky", f"--namespace={namespace}", "--timeout=180s", timeout=200)
-    one = [{"kind": "Deployment", "namespace": namespace, "name": "picky"}]
-    # A name of no profile is let through by choice, so that nobody places the new pod.
-    variables = {"use_scheduler_workloads": one, "use_scheduler_name": "nobody", "use_scheduler_unserved": True, "use_scheduler_timeout": 5}
-    run = move(variables=variables, succeed=False)
-    said = run.task("Report the failure").result["msg"]
-    assert "no running scheduler has the name nobody" in said
-    assert "use_scheduler_undo: true goes back" in said
-    assert names(kubectl, one) == {"picky": ("nobody", "default-scheduler")}
-    again = move(variables=variables, succeed=False)
-    assert again.changed == []
-    assert "not everything is as it should be" in again.failures[0].result["msg"]
-    move(variables={"use_scheduler_workloads": one, "use_scheduler_undo": True})
-    assert names(kubectl, one) == {"picky": ("default-scheduler", None)}
