@@ -352,7 +352,7 @@ def test_a_metric_that_no_rule_records_is_reported_as_missing(look, stack):
 
 
 @pytest.mark.long
-def test_f147_states_of_named_alerts_are_reported(look, kubectl, namespace, reader, stack):
+def test_states_of_named_alerts_are_reported(look, kubectl, namespace, reader, stack):
     """Those of OpenShift's default scheduler, by name: one fires, one waits for its time, one is quiet, one is not known."""
     text = {"annotations": {"description": "KubeScheduler has disappeared."}, "labels": {"severity": "critical"}}
     rules = [

@@ -94,7 +94,7 @@ def skopeo(own_cluster, tmp_path_factory) -> str:
 
 
 @pytest.mark.long
-def test_f153_the_program_is_copied_from_the_image(fetch, tmp_path, skopeo):
+def test_the_program_is_copied_from_the_image(fetch, tmp_path, skopeo):
     """shows what profiles lack"""
     asked = {"profiles": ["cpu"], "seconds": 1, "binary": {"skopeo": skopeo, "validate_certs": False}}
     foretold = fetch(check=True, **asked)["binary"]

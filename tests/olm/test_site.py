@@ -70,7 +70,7 @@ def operator_pods(kubectl) -> set[str]:
     return {pod["metadata"]["uid"] for pod in kubectl.list("pod", NAMESPACE, "app.kubernetes.io/name=osso-scheduler-operator")}
 
 
-def test_f001_the_first_run_installs_by_olm_and_a_test_pod_is_placed(installed, shipped, olm, kubectl, olm_scheduler):
+def test_the_first_run_installs_by_olm_and_a_test_pod_is_placed(installed, shipped, olm, kubectl, olm_scheduler):
     probe = installed.task("Verify each scheduler with a test pod").result["results"][0]
     assert probe["scheduler"] == "secondary-scheduler"
     eventually(lambda: olm.phase(shipped.csv(shipped.version), NAMESPACE) == ("Succeeded", "InstallSucceeded"))
@@ -88,7 +88,7 @@ def test_second_run_changes_nothing_and_sends_no_write(installed, by_olm, olm_sc
 
 
 @pytest.mark.long
-def test_f019_an_upgrade_along_the_channel_keeps_the_schedulers_pods(installed, shipped, by_olm, olm, kubectl, olm_scheduler):
+def test_an_upgrade_along_the_channel_keeps_the_schedulers_pods(installed, shipped, by_olm, olm, kubectl, olm_scheduler):
     """OLM replaces the operator; the scheduler, whose pods are to be the same, goes on."""
     pods, operator, rollouts = serving(olm_scheduler), operator_pods(kubectl), olm_scheduler.rollouts()
     assert pods
@@ -104,7 +104,7 @@ def test_f019_an_upgrade_along_the_channel_keeps_the_schedulers_pods(installed, 
 
 
 @pytest.mark.long
-def test_f005_an_upgrade_waits_until_its_version_is_approved(installed, shipped, by_olm, olm, kubectl, olm_scheduler, audit):
+def test_an_upgrade_waits_until_its_version_is_approved(installed, shipped, by_olm, olm, kubectl, olm_scheduler, audit):
     """Nothing comes before the version is named; then that one does, and no other."""
     pods, later = serving(olm_scheduler), ("1.1.0", "1.2.0")
     run = by_olm(*later, operator_approval="Manual")
@@ -147,7 +147,7 @@ def predicted(installed, own_cluster, kubectl) -> set[tuple[str, str]]:
     return deleted(run)
 
 
-def test_f021_removal_deletes_everything_that_check_mode_predicted(predicted, fresh, olm, kubectl):
+def test_removal_deletes_everything_that_check_mode_predicted(predicted, fresh, olm, kubectl):
     sees_what_is_planted(kubectl)
     assert everything(kubectl) - fresh, "nothing to remove"
     assert deleted(remove()) == predicted

@@ -128,11 +128,11 @@ def test_invalid_overrides_hold_the_rollout():
         ({"mode": "HighlyAvailable", "highlyAvailableTopology": {"maxReplicas": 2}}, list("abc"), 2),
     ],
 )
-def test_U04_replicas_follow_the_topology_and_the_eligible_nodes(topology, eligible, replicas):
+def test_replicas_follow_the_topology_and_the_eligible_nodes(topology, eligible, replicas):
     assert decide(facts(resource=resource(topology=topology), eligible=eligible)).replicas == replicas
 
 
-def test_B10_without_a_node_nothing_changes():
+def test_without_a_node_nothing_changes():
     topology = {"mode": "HighlyAvailable", "highlyAvailableTopology": {"nodeSelector": {"pool": "none"}}}
     wanted = resource(topology=topology)
     decision = decide(facts(resource=wanted, eligible=[]))

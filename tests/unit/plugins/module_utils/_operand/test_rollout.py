@@ -21,7 +21,7 @@ ROLLOUT = requested_rollout(facts())
 @pytest.mark.parametrize(
     ("level", "verbosity"), [("", "-v=2"), ("Normal", "-v=2"), ("Debug", "-v=4"), ("Trace", "-v=6"), ("TraceAll", "-v=8")]
 )
-def test_U05_the_log_level_sets_the_verbosity_of_the_scheduler(level, verbosity):
+def test_the_log_level_sets_the_verbosity_of_the_scheduler(level, verbosity):
     given = rollouts.flags("secondary-scheduler", "ns", level)
     assert given[-1] == verbosity
     assert "--leader-elect-resource-name=secondary-scheduler" in given
@@ -37,7 +37,7 @@ def test_U05_the_log_level_sets_the_verbosity_of_the_scheduler(level, verbosity)
         ("1.34", {"delayCacheUntilActive": True}, "/livez"),
     ],
 )
-def test_B16_readiness_means_filled_caches_where_the_release_can_say_so(kubernetes, completed, ready):
+def test_readiness_means_filled_caches_where_the_release_can_say_so(kubernetes, completed, ready):
     assert rollouts.health(kubernetes, completed)["ready"] == ready
 
 
