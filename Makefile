@@ -117,7 +117,9 @@ clean:  ## Remove files that tests and tools have written; .venv and downloads s
 	@rm -rf .ansible .cache/ansible .cache/dist .cache/docs .cache/release .cache/pytest .cache/ruff .cache/sanity/*/tree tests/output
 	@find . -path './.cluster*' -prune -o -path ./.venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
-distclean: $(if $(wildcard .cluster*),cluster-clean) clean  ## Remove everything that is not in git, the cluster included
+distclean: clean  ## Remove everything that is not in git, the clusters included; CLUSTER=kind removes those of kind, too
+	@$(if $(KIND),tests/cluster/kind down $(KIND))
+	@for directory in $(wildcard $(CURDIR)/.cluster*); do CLUSTER_DIR=$$directory PYTHON=$(PYTHON) tests/cluster/cluster clean || exit; done
 	@rm -rf .venv .cache
 
 ##@ The parts of make test
