@@ -13,6 +13,8 @@ import subprocess
 import pytest
 from coverage import CoverageData
 
+pytestmark = pytest.mark.long
+
 CODE = "def larger(a, b):\n    return a > b\n"
 TEST = """import pathlib
 import pytest
