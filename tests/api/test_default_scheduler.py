@@ -166,6 +166,51 @@ def test_operator_is_unmanaged_and_managed_again(openshift_cluster, configure, k
     assert kubectl.json("get", "clusterversion", "version")["spec"]["overrides"] == [other, {**ours, "unmanaged": False}]
 
 
+@pytest.fixture
+def operators(openshift_cluster, kubectl):
+    """The Deployments of the scheduler's operator, which has no pods, and of the cluster-version operator."""
+    cluster_version = "openshift-cluster-version"
+    kubectl("create", "namespace", cluster_version)
+    for namespace, name, container, replicas in (
+        (OPERATOR_NAMESPACE, OPERATOR_NAMESPACE, "kube-scheduler-operator-container", 0),
+        (cluster_version, "cluster-version-operator", "cluster-version-operator", 1),
+    ):
+        labels = {"app": name}
+        one = {"name": container, "image": "release.example.com/operator:1", "env": [{"name": "IMAGE", "value": "release"}]}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [one]}}
+        spec = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
+        about = {"name": name, "namespace": namespace}
+        kubectl.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": about, "spec": spec})
+    yield
+    kubectl("delete", "namespace", cluster_version)
+    kubectl("delete", "deployment", OPERATOR_NAMESPACE, f"--namespace={OPERATOR_NAMESPACE}")
+
+
+def test_another_operator_image_is_set_and_reverted_with_the_version_operator(operators, configure, kubectl, audit):
+    """F143 to F145, and the way back"""
+    image = "example.com/operator:2"
+    meant = {f"i_understand_{word}": True for word in ("unmanaged_operator", "custom_operator_image", "stopped_cluster_version_operator")}
+    chosen = {"operator_managed": False, "operator_image": image, "cluster_version_operator": "stopped", **meant}
+
+    def seen():
+        (container,) = kubectl.get("deployment", OPERATOR_NAMESPACE, OPERATOR_NAMESPACE)["spec"]["template"]["spec"]["containers"]
+        assert container["env"] == [{"name": "IMAGE", "value": "release"}]
+        replicas = kubectl.get("deployment", "cluster-version-operator", "openshift-cluster-version")["spec"]["replicas"]
+        overrides = kubectl.json("get", "clusterversion", "version")["spec"]["overrides"]
+        (override,) = [one for one in overrides if one["namespace"] == OPERATOR_NAMESPACE]
+        return container["image"], replicas, override["unmanaged"]
+
+    assert len(configure(**chosen, check=True).changed) == 3
+    assert kubectl.get("deployment", OPERATOR_NAMESPACE, OPERATOR_NAMESPACE)["metadata"]["generation"] == 1
+    assert len(configure(**chosen).changed) == 3
+    assert seen() == (image, 0, True)
+    with audit:
+        assert configure(**chosen).changed == []
+    assert [request for request in audit.writes() if "ansible" in request.agent.lower() or "OpenAPI" in request.agent] == []
+    assert len(configure(operator_managed=True, cluster_version_operator="running").changed) == 2
+    assert seen() == (image, 1, False), "the cluster-version operator puts its own image back"
+
+
 def test_obsolete_policy_is_rejected_and_cleared_on_request(openshift_cluster, configure, kubectl, run_module):
     """F134"""
     kubectl("patch", "scheduler.config.openshift.io", "cluster", "--type=merge", '--patch={"spec":{"policy":{"name":"old"}}}')
@@ -231,10 +276,11 @@ def debug_logging(openshift_cluster, configure, kubectl):
         with ThreadPoolExecutor(1) as executor:
             play = executor.submit(configure, debug_log_level=level, debug_minutes=60, debug_image="client:1")
             eventually(pods)
-            status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
-            kubectl("patch", "pod", *pods(), f"--namespace={DEBUG_LOGGING}", "--subresource=status", f"--patch={json.dumps({'status': status})}")
+            patch = json.dumps({"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}})
+            kubectl("patch", "pod", *pods(), f"--namespace={DEBUG_LOGGING}", "--subresource=status", f"--patch={patch}")
             assert play.result().rc == 0
-        return kubectl.json("get", "job", DEBUG_LOGGING, f"--namespace={DEBUG_LOGGING}")["spec"]["template"]["spec"]["containers"][0]["command"]
+        job = kubectl.json("get", "job", DEBUG_LOGGING, f"--namespace={DEBUG_LOGGING}")
+        return job["spec"]["template"]["spec"]["containers"][0]["command"]
 
     yield start
     if debug_logging_objects(kubectl):

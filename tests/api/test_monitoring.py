@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import yaml
+
 ROLE = {"name": "Monitoring", "ansible.builtin.import_role": {"name": "osso.scheduler.monitoring"}}
 
 
@@ -19,3 +21,38 @@ def test_the_role_does_not_wait_for_metrics_that_never_appear(play, namespace):
     assert run.task("Wait until the metrics of every node are usable").result["attempts"] == 1
     run = play([ROLE], variables={**variables, "monitoring_required": False})
     assert "No Prometheus was found" in run.task("Report missing metrics").result["msg"]
+
+
+CPU, MEMORY = "instance:node_cpu:ratio", "instance:node_memory_utilisation:ratio"
+IDLE = 'rate(node_cpu_seconds_total{mode=~"idle|iowait|steal"}[1m])'
+
+
+def test_rules_are_written_to_a_file_with_the_label_of_the_node(play, namespace, tmp_path):
+    """For a Prometheus without an operator. What is recorded has the name of the node as label instance, whatever label the metrics have."""
+    file = tmp_path / "rules.yaml"
+    variables = {
+        "monitoring_namespace": namespace,
+        "monitoring_sources": ["route"],
+        "monitoring_rules": "file",
+        "monitoring_rules_file": str(file),
+        "monitoring_recorded_metrics": [CPU, MEMORY],
+        "monitoring_rate_window": "1m",
+    }
+
+    def written(**options):
+        assert play([ROLE], variables={**variables, **options}).changed == ["osso.scheduler.monitoring : Write the recording rules"]
+        (group,) = yaml.safe_load(file.read_text())["groups"]
+        assert [rule["labels"] for rule in group["rules"]] == [{"recorded_by": "osso.scheduler"}] * 2
+        return {rule["record"]: rule["expr"] for rule in group["rules"]}
+
+    def ratios(label):
+        return {
+            CPU: f"1 - sum by ({label}) ({IDLE}) / sum by ({label}) (rate(node_cpu_seconds_total[1m]))",
+            MEMORY: f"1 - sum by ({label}) (node_memory_MemAvailable_bytes) / sum by ({label}) (node_memory_MemTotal_bytes)",
+        }
+
+    assert written() == ratios("instance")
+    renamed = {metric: f'label_replace({ratio}, "instance", "$1", "node", "(.+)")' for metric, ratio in ratios("node").items()}
+    assert written(monitoring_node_label="node") == renamed
+    play([ROLE], variables={**variables, "monitoring_state": "absent"})
+    assert not file.exists()

@@ -9,14 +9,19 @@ tests/olm/test_stuck.py has the same module with a real OLM.
 
 from __future__ import annotations
 
+import json
 import time
 import uuid
+from urllib.parse import urlsplit
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
+from support.access import service_account
 from support.direct_module import run_directly
+from support.fault_proxy import FaultProxy
 from support.kinds import delete_kinds, established
 from support.scheduler import eventually
+from support.site import NAMESPACE
 
 GROUP, PACKAGES = "operators.coreos.com", "packages.operators.coreos.com"
 KINDS = {
@@ -258,3 +263,41 @@ def test_a_misspelt_package_of_a_new_catalog_is_reported_at_once(kubectl, namesp
     failed = manage(namespace, package="dmeo", succeed=False)
     assert "did you mean demo?" in failed.message
     assert time.monotonic() - started < 45, "it waited as long as a catalog counts as new"
+
+
+class PackageServer(FaultProxy):
+    """Lists a package of each of several catalogs in one namespace, as OLM's package server does; objects of one name cannot be stored there."""
+
+    catalogs = ("one",)
+
+    def answer(self, method, path, headers, body):
+        if urlsplit(path).path != f"/apis/{PACKAGES}/v1/namespaces/{NAMESPACE}/packagemanifests":
+            return None
+        listed = [packages(NAMESPACE, "osso-scheduler-operator")[0] for _catalog in self.catalogs]
+        for package, name in zip(listed, self.catalogs, strict=True):
+            package["status"]["catalogSource"] = name
+        return 200, {}, {"apiVersion": KINDS["PackageManifest"], "kind": "PackageManifestList", "metadata": {}, "items": listed}
+
+
+ALL = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
+
+
+@pytest.mark.parametrize("catalogs", [("one",), ("one", "two")])
+def test_a_package_in_two_catalogs_is_an_error_without_a_write(play, kubectl, namespace, own_cluster, audit, tmp_path, catalogs):
+    kubeconfig = tmp_path / "kubeconfig"
+    role = {"ansible.builtin.import_role": {"name": "osso.scheduler.operator"}}
+    with PackageServer(own_cluster) as proxy, service_account(kubectl, namespace, ALL, everywhere=True) as robot:
+        proxy.catalogs = catalogs
+        robot["kubeconfig"]["clusters"][0]["cluster"]["server"] = proxy.url
+        kubeconfig.write_text(json.dumps(robot["kubeconfig"]))
+        with audit:
+            run = play(
+                [role], variables={"operator_method": "olm"}, env={"KUBECONFIG": str(kubeconfig)}, check=len(catalogs) == 1, succeed=False
+            )
+    failure = run.task("Fail if several catalogs contain the package")
+    if len(catalogs) == 1:
+        assert failure.status == "skipped"
+    else:
+        assert run.failures == [failure]
+        assert f"is in more than one catalog: {NAMESPACE}/one, {NAMESPACE}/two. Say which with" in failure.result["msg"]
+        assert audit.writes() == []

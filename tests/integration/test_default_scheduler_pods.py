@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What of the role default_scheduler needs pods that run: debug logging, which a Job reverts, and another image of the operator. The rest is in tests/api."""
+"""What of the role default_scheduler needs pods that run: debug logging, which a Job reverts. The rest is in tests/api."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from cluster.throwaway.layout import Layout, Record
 from cluster.throwaway.progress import Progress
 from support.openshift import (
     DEBUG_LOGGING,
-    OPERATOR_NAMESPACE,
     configure_default_scheduler,
     debug_logging_objects,
     openshift,
@@ -77,48 +76,3 @@ def test_debug_logging_is_reverted_at_once(openshift_cluster, configure, kubectl
     eventually(lambda: debug_logging_objects(kubectl) == [])
     assert configure("osso.scheduler.revert").changed == []
     configure(log_level="Normal")
-
-
-@pytest.fixture
-def operators(openshift_cluster, own_cluster, kubectl):
-    """The Deployments of the scheduler's operator and of the cluster-version operator, whose pods only exist; another image for such."""
-    cluster_version = "openshift-cluster-version"
-    kubectl("create", "namespace", cluster_version)
-    for namespace, name, container in (
-        (OPERATOR_NAMESPACE, OPERATOR_NAMESPACE, "kube-scheduler-operator-container"),
-        (cluster_version, "cluster-version-operator", "cluster-version-operator"),
-    ):
-        labels = {"app": name}
-        one = {"name": container, "image": "registry.k8s.io/pause:3.10", "env": [{"name": "IMAGE", "value": "release"}]}
-        template = {"metadata": {"labels": labels}, "spec": {"containers": [one]}}
-        spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
-        about = {"name": name, "namespace": namespace}
-        kubectl.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": about, "spec": spec})
-    yield f"{(own_cluster / 'registry').read_text().strip()}/pause:3.10"
-    kubectl("delete", "namespace", cluster_version)
-    kubectl("delete", "deployment", OPERATOR_NAMESPACE, f"--namespace={OPERATOR_NAMESPACE}")
-
-
-def test_another_operator_image_is_set_and_reverted_with_the_version_operator(operators, configure, kubectl, audit):
-    """F143 to F145, and the way back"""
-    meant = {f"i_understand_{word}": True for word in ("unmanaged_operator", "custom_operator_image", "stopped_cluster_version_operator")}
-    chosen = {"operator_managed": False, "operator_image": operators, "cluster_version_operator": "stopped", **meant}
-
-    def seen():
-        operator = kubectl.get("deployment", OPERATOR_NAMESPACE, OPERATOR_NAMESPACE)
-        (container,) = operator["spec"]["template"]["spec"]["containers"]
-        assert container["env"] == [{"name": "IMAGE", "value": "release"}]
-        replicas = kubectl.get("deployment", "cluster-version-operator", "openshift-cluster-version")["spec"]["replicas"]
-        overrides = kubectl.json("get", "clusterversion", "version")["spec"]["overrides"]
-        (override,) = [one for one in overrides if one["namespace"] == OPERATOR_NAMESPACE]
-        return container["image"], operator["status"]["updatedReplicas"], replicas, override["unmanaged"]
-
-    assert len(configure(**chosen, check=True).changed) == 3
-    assert kubectl.get("deployment", OPERATOR_NAMESPACE, OPERATOR_NAMESPACE)["metadata"]["generation"] == 1
-    assert len(configure(**chosen).changed) == 3
-    assert seen() == (operators, 1, 0, True)
-    with audit:
-        assert configure(**chosen).changed == []
-    assert [request for request in audit.writes() if "ansible" in request.agent.lower() or "OpenAPI" in request.agent] == []
-    assert len(configure(operator_managed=True, cluster_version_operator="running").changed) == 2
-    assert seen() == (operators, 1, 1, False), "the cluster-version operator puts its own image back"

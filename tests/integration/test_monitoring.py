@@ -64,6 +64,7 @@ def test_missing_metrics_are_recorded_and_then_usable(role, stack, kubectl, name
     with recorded_by_others(stack):
         first = role(wait=False)
         assert "instance:node_cpu:ratio" in first.task("Report missing metrics").result["msg"]
+        assert records(rule(kubectl, namespace)["spec"]["groups"]) == [CPU, MEMORY]
         # Made by prometheus-operator of our PrometheusRule, and brought to Prometheus as its pod would find it.
         groups = eventually(stack.operated_rules)
         assert records(groups) == [CPU, MEMORY]
@@ -127,12 +128,17 @@ def test_rules_use_another_label_for_the_name_of_the_node(role, stack, kubectl, 
 
 @pytest.mark.parametrize("access", [pytest.param("cluster-monitoring-view", marks=pytest.mark.long), "minimal"])
 def test_the_role_grants_the_access_that_the_proxy_requires(role, stack, kubectl, namespace, access):
+    for metric in (CPU, MEMORY):
+        stack.wait_for(f'{metric}{{recorded_by=""}}', *stack.nodes)
     run = role(access=access)
     result = run.task("Wait until the metrics of every node are usable").result
     assert (result["authorized"], result["token_from"]) == (True, f"TokenRequest for ServiceAccount {namespace}/metrics-reader")
     subject = f"--as=system:serviceaccount:{namespace}:metrics-reader"
     may = kubectl("auth", "can-i", "get", "namespaces", subject, check=False).stdout.strip()
     assert may == ("yes" if access == VIEW else "no")
+    first = run.task("Query Prometheus").result
+    assert [metric["recorded_by_others"] for metric in first["metrics"]] == [True, True]
+    assert rule(kubectl, namespace) is None
 
 
 def test_check_mode_on_an_empty_cluster_writes_nothing(role, stack, audit):

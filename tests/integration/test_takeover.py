@@ -80,19 +80,6 @@ def without_a_gap(stream, what):
     assert len(waits) > 5
 
 
-def upstreams(scheduler) -> dict:
-    """What there is of the objects that the upstream operator makes, by kind and name."""
-    found = {}
-    for obj in upstream.objects(scheduler.resource):
-        metadata = obj["metadata"]
-        kind = f"{obj['kind']}.{obj['apiVersion'].rpartition('/')[0]}".rstrip(".")
-        where = [f"--namespace={metadata['namespace']}"] if "namespace" in metadata else []
-        live = scheduler.kubectl.json("get", kind, metadata["name"], *where, "--ignore-not-found", "--show-managed-fields")
-        if live:
-            found[obj["kind"], metadata["name"]] = live
-    return found
-
-
 def ours(scheduler) -> set:
     """What of ours is outside the namespace."""
     kinds = "clusterrolebindings,rolebindings"
@@ -102,17 +89,9 @@ def ours(scheduler) -> set:
     return {(one["kind"], one["metadata"]["name"]) for one in found if one["metadata"]["name"].startswith(scheduler.cluster_name)}
 
 
-OF_UPSTREAM_ALONE = {
-    ("ClusterRoleBinding", "secondary-scheduler-system-kube-scheduler"),
-    ("ClusterRoleBinding", "secondary-scheduler-system-volume-scheduler"),
-    ("Role", "secondary-scheduler-operand"),
-    ("RoleBinding", "secondary-scheduler-operand"),
-}
-
-
 def test_moving_over_is_one_rollout_without_a_gap(upstream_scheduler, stream):
     before = upstream_scheduler.rollouts(), upstream_scheduler.resource["spec"], upstream_scheduler.get("lease")["metadata"]["uid"]
-    assert set(upstreams(upstream_scheduler)) > OF_UPSTREAM_ALONE
+    assert set(upstream.found(upstream_scheduler)) > upstream.ALONE
     with stream:
         site(variables={"probe": "never", "secondary_schedulers": []})
         upstream_scheduler.rest()
@@ -125,24 +104,7 @@ def test_moving_over_is_one_rollout_without_a_gap(upstream_scheduler, stream):
 
 
 def test_moving_over_leaves_no_object_or_field_of_upstream(upstream_scheduler):
-    left = upstreams(upstream_scheduler)
-    assert not OF_UPSTREAM_ALONE & set(left)
-    assert len(left) == 6, sorted(left)
-    for name, obj in left.items():
-        managers = {entry["manager"] for entry in obj["metadata"]["managedFields"]}
-        assert not managers & {upstream.MANAGER, *upstream.CONDITIONS}, name
-        annotations = obj["metadata"].get("annotations") or {}
-        assert not [key for key in annotations if "openshift.io" in key and not key.startswith("service.beta")], name
-    pod = left["Deployment", "secondary-scheduler"]["spec"]["template"]
-    assert {volume["name"] for volume in pod["spec"]["volumes"]} == {"config", "tmp"}
-    assert set(pod["metadata"]["annotations"]) == {"openshift.io/required-scc"}
-    (container,) = pod["spec"]["containers"]
-    assert {mount["name"] for mount in container["volumeMounts"]} == {"config", "tmp"}
-    assert not [arg for arg in container["args"] if "certs-dir" in arg]
-    assert "initialDelaySeconds" not in container["livenessProbe"]
-    conditions = {one["type"] for one in upstream_scheduler.resource["status"]["conditions"]}
-    assert "Available" in conditions
-    assert not conditions & set(upstream.CONDITIONS.values())
+    upstream.assert_nothing_left(upstream_scheduler)
 
 
 def untouched(scheduler):
@@ -214,8 +176,8 @@ def test_upstream_takes_the_scheduler_back_with_one_rollout(upstream_scheduler, 
     assert ours(upstream_scheduler) == set()
     assert not upstream_scheduler.get("networkpolicy")
     assert not upstream_scheduler.get("configmap", "osso-set-operand-cluster")
-    assert set(upstreams(upstream_scheduler)) >= OF_UPSTREAM_ALONE
-    assert len(upstreams(upstream_scheduler)) == 10
+    assert set(upstream.found(upstream_scheduler)) >= upstream.ALONE
+    assert len(upstream.found(upstream_scheduler)) == 10
     assert play("osso.scheduler.hand_over").changed == []
     serves(upstream_scheduler)
     assert upstream_scheduler.rollouts() == before + 1

@@ -22,6 +22,21 @@ def test_the_cluster_is_not_queried_if_no_mirror_set_is_created():
     assert failure.result["msg"].startswith("mirror_registry is not given")
 
 
+def test_a_missing_skopeo_is_reported_with_the_remedy():
+    variables = {
+        "mirror_registry": "registry.example.com/mirror",
+        "mirror_operator_image": "quay.io/a/b:1",
+        "mirror_set_kind": "none",
+        "mirror_skopeo": "no-such-skopeo",
+    }
+    run = play([ROLE], variables=variables, succeed=False)
+    (failure,) = run.failures
+    message = failure.result["msg"]
+    assert message.startswith("no-such-skopeo cannot be run on localhost, and copies are made by it. Install it ")
+    assert message.endswith("or name it in mirror_skopeo.")
+    assert run.task("Remove the private folder").status == "ok"
+
+
 GIVEN = {
     "mirror_registry": "registry.example.com/mirror",
     "mirror_catalog_image": "",

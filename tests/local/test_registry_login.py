@@ -30,6 +30,22 @@ def test_logging_out_leaves_no_password():
     assert PASSWORD not in run.output()
 
 
+def test_an_existing_login_file_is_linked_and_stays_unchanged(tmp_path):
+    """As `podman login` writes it"""
+    file = tmp_path / "auth.json"
+    login = '{"auths": {"registry.example.com": {"auth": "cm9ib3Q6Y29ycmVjdC1ob3JzZQ=="}}}'
+    file.write_text(login)
+    look = {"name": "Look", "ansible.builtin.stat": {"path": "{{ registry_login_folder }}/config.json"}}
+    tell = {"name": "Tell", "ansible.builtin.debug": {"msg": "{{ [registry_login_folder, registry_login_environment] }}"}}
+    log_out = {"ansible.builtin.include_role": {"name": "osso.scheduler.registry_login", "tasks_from": "log_out"}}
+    run = play([ROLE, look, tell, log_out], variables={"registry_login_auth_file": str(file)})
+    assert run.task("Look").result["stat"]["lnk_source"] == str(file)
+    folder, environment = run.task("Tell").result["msg"]
+    assert environment == {"REGISTRY_AUTH_FILE": f"{folder}/config.json", "DOCKER_CONFIG": folder}
+    assert not Path(folder).exists()
+    assert file.read_text() == login
+
+
 def test_ctrl_c_leaves_no_password(tmp_path):
     told = tmp_path / "folder"
     wait = f"echo '{{{{ registry_login_folder }}}}' > {told}.new && mv {told}.new {told} && exec sleep 600"

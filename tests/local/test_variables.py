@@ -91,6 +91,38 @@ def test_a_file_that_cannot_be_read_is_named_with_its_place_and_the_remedy(role,
     assert f"{role}s[0]: config_file is {name}, which is no readable file on the control node. Correct the path; " in failure.result["msg"]
 
 
+INSTALLED = {"install_method": "manifests", "install_operator_image": "mirror.example.com/a@sha256:1", "install_catalog_image": ""}
+FROM_A_CATALOG = {**INSTALLED, "install_method": "olm", "install_catalog_image": "mirror.example.com/a-catalog@sha256:2"}
+
+
+@pytest.mark.parametrize(
+    ("made", "extra", "accepted"),
+    [
+        (INSTALLED, {"operator_image": "quay.io/other/a:1"}, False),
+        (INSTALLED, {"operator_method": "olm"}, False),
+        (FROM_A_CATALOG, {"operator_catalog_image": "quay.io/other/a-catalog:1"}, False),
+        (FROM_A_CATALOG, {"operator_method": "manifests"}, False),
+        (INSTALLED, {}, True),
+        (FROM_A_CATALOG, {}, True),
+    ],
+)
+def test_extra_variables_that_replace_what_a_playbook_published_are_rejected(made, extra, accepted):
+    """They take precedence over the images that were just mirrored or built."""
+    # A request would fail.
+    env = {"K8S_AUTH_HOST": "https://127.0.0.1:9", "K8S_AUTH_API_KEY": "x"}
+    variables = {**made, "install_instead": "Name the image elsewhere."}
+    tasks = [{"ansible.builtin.include_tasks": str(ROOT / "playbooks/tasks/install_images.yml"), "vars": variables}]
+    defaults = {"group/osso.scheduler.scheduler": {"retry_seconds": 0}}
+    plays = [{"hosts": "localhost", "gather_facts": False, "module_defaults": defaults, "tasks": tasks}]
+    run = play(plays, variables=extra, env=env, succeed=False)
+    check = run.task("Fail if the operator would not be installed from these images")
+    assert (check.status == "ok") is accepted
+    if not accepted:
+        assert "cannot be given by --extra-vars here" in check.result["msg"]
+        assert check.result["msg"].endswith("Name the image elsewhere.")
+        assert run.failures == [check]
+
+
 @pytest.mark.parametrize("variable", ["operator_state", "monitoring_state", "scheduler_pool_state"])
 def test_a_removal_with_a_variable_for_an_installation_fails(variable):
     env = {"K8S_AUTH_HOST": "https://127.0.0.1:9", "K8S_AUTH_API_KEY": "x"}

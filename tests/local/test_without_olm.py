@@ -12,6 +12,7 @@ from __future__ import annotations
 import pytest
 from support.api_server import ApiServer
 from support.direct_module import run_directly
+from support.examples import PLUGINS, examples
 
 NOT_SERVED = (404, b"404 page not found\n")
 
@@ -37,6 +38,19 @@ def test_a_cluster_without_olm_is_reported_with_one_read_request(state, check):
     assert "install the operator from its manifests" in run.message
     assert run.result["csv"] == dict.fromkeys(["name", "version", "phase", "reason", "message"])
     assert run.result["objects"] == []
+
+
+@pytest.mark.parametrize("task", examples(PLUGINS / "modules/olm_operator.py"), ids=lambda task: task["name"])
+def test_the_options_of_each_example_are_valid(task):
+    """Only the missing OLM ends it."""
+    with ApiServer.running() as server:
+        server.answers = [NOT_SERVED]
+        check = task.get("check_mode", False)
+        given = task["osso.scheduler.olm_operator"]
+        run = run_directly("olm_operator", check=check, succeed=False, host=server.url, api_key="token", **given)
+        assert len(server.seen) == 1
+    assert run.message.startswith("OLM is not installed in this cluster")
+    assert run.warnings == []
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from ansible_collections.kubernetes.core.plugins.module_utils.args_common import
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from kubernetes.client import Configuration
 
-HANG_UP, HANG_UP_IN_THE_ANSWER = "hang up", "hang up in the answer"
+HANG_UP, HANG_UP_IN_THE_ANSWER, SILENCE = "hang up", "hang up in the answer", "silence"
 
 
 class ApiServer(ThreadingHTTPServer):
@@ -58,6 +58,9 @@ class Handler(BaseHTTPRequestHandler):
         answer = self.server.answers.pop(0)
         if answer is HANG_UP:
             self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        if answer is SILENCE:
+            self.rfile.read(1)  # until the client gives up and closes the connection
             return
         status, content, *headers = (200, {"whole": True}) if answer is HANG_UP_IN_THE_ANSWER else answer
         content = content if isinstance(content, bytes) else json.dumps(content).encode()

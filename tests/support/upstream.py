@@ -29,6 +29,14 @@ CONDITIONS = {
     "SecondarySchedulerOperator-ResourceSync": "ResourceSyncControllerDegraded",
 }
 
+# What no object of ours has the name of
+ALONE = {
+    ("ClusterRoleBinding", "secondary-scheduler-system-kube-scheduler"),
+    ("ClusterRoleBinding", "secondary-scheduler-system-volume-scheduler"),
+    ("Role", "secondary-scheduler-operand"),
+    ("RoleBinding", "secondary-scheduler-operand"),
+}
+
 RBAC = "rbac.authorization.k8s.io"
 # Seconds of its probes
 DELAY = 45
@@ -100,6 +108,41 @@ def uninstall(kubectl) -> None:
 def objects(resource) -> list[dict]:
     """What it makes for the resource, in its order; the Deployment last, without the resourceVersions of the others."""
     return [*_dependents(resource), _deployment(resource)]
+
+
+def found(scheduler) -> dict[tuple[str, str], dict]:
+    """Those of these objects that exist, by kind and name, whoever manages them by now."""
+    existing = {}
+    for obj in objects(scheduler.resource):
+        metadata = obj["metadata"]
+        kind = f"{obj['kind']}.{obj['apiVersion'].rpartition('/')[0]}".rstrip(".")
+        where = [f"--namespace={metadata['namespace']}"] if "namespace" in metadata else []
+        live = scheduler.kubectl.json("get", kind, metadata["name"], *where, "--ignore-not-found", "--show-managed-fields")
+        if live:
+            existing[obj["kind"], metadata["name"]] = live
+    return existing
+
+
+def assert_nothing_left(scheduler) -> None:
+    """Fail if an object or a field that only this operator makes still exists; its scheduler was moved to ours, with all that they both make."""
+    left = found(scheduler)
+    assert not ALONE & set(left)
+    assert len(left) == 6, sorted(left)
+    for name, obj in left.items():
+        managers = {entry["manager"] for entry in obj["metadata"]["managedFields"]}
+        assert not managers & {MANAGER, *CONDITIONS}, name
+        annotations = obj["metadata"].get("annotations") or {}
+        assert not [key for key in annotations if "openshift.io" in key and not key.startswith("service.beta")], name
+    pod = left["Deployment", WORKLOAD]["spec"]["template"]
+    assert {volume["name"] for volume in pod["spec"]["volumes"]} == {"config", "tmp"}
+    assert set(pod["metadata"]["annotations"]) == {"openshift.io/required-scc"}
+    (container,) = pod["spec"]["containers"]
+    assert {mount["name"] for mount in container["volumeMounts"]} == {"config", "tmp"}
+    assert not [arg for arg in container["args"] if "certs-dir" in arg]
+    assert "initialDelaySeconds" not in container["livenessProbe"]
+    conditions = {one["type"] for one in scheduler.resource["status"]["conditions"]}
+    assert "Available" in conditions
+    assert not conditions & set(CONDITIONS.values())
 
 
 class Upstream:

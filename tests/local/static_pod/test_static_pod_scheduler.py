@@ -420,9 +420,9 @@ def test_playbook_changes_one_host_after_the_other(tmp_path):
         assert second.starts == started
 
 
-@pytest.mark.long
-def test_playbook_probes_again_after_a_probe_that_failed(host, tmp_path):
-    """Nothing is left to be changed then, and it says when it was another host's scheduler that placed the pod"""
+@pytest.fixture
+def probing(host, tmp_path):
+    """probing(answers) runs the playbook on one host; these are what the API server answers to the probe and to what follows it."""
     inventory = tmp_path / "inventory.yml"
     own = {
         "ansible_connection": "local",
@@ -437,15 +437,6 @@ def test_playbook_probes_again_after_a_probe_that_failed(host, tmp_path):
         "default_scheduler_kubernetes_version": "1.34",
         "default_scheduler_restart_timeout": 60,
     }
-    pod = {"metadata": {"name": "probe", "uid": "u", "resourceVersion": "1"}, "spec": {"nodeName": "worker"}}
-
-    def placed_by(host_name):
-        event = {"metadata": {}, "reason": "Scheduled", "reportingInstance": f"default-scheduler-{host_name}"}
-        missing, empty = (404, status(404, "NotFound")), (200, {"items": []})
-        # The search for conflicts: SecondarySchedulers, Deployments, static pods and Lease, those of OpenShift
-        return [(201, pod), (200, {"items": [event]}), (200, {}), missing, empty, empty, missing, empty, missing]
-
-    said = "Report if another host's scheduler placed the pod"
     with kubelet.Kubelet(host.manifests), ApiServer.running() as server:
 
         def run(answers, **options):
@@ -456,12 +447,37 @@ def test_playbook_probes_again_after_a_probe_that_failed(host, tmp_path):
             assert server.answers == []
             return done
 
-        failed = run([(403, status(403, "Forbidden", "no pods here"))], succeed=False)
-        assert "no pods here" in failed.failures[0].result["msg"]
-        again = run(placed_by("elsewhere"))
-        assert again.changed == []
-        assert "was placed by default-scheduler-elsewhere, and not by the one of" in again.task(said).result["msg"]
-        assert run(placed_by(socket.gethostname())).task(said).status == "skipped"
+        yield run
+
+
+def forbidden():
+    return [(403, status(403, "Forbidden", "no pods here"))]
+
+
+def test_playbook_reports_a_probe_that_fails_after_the_change(probing, host):
+    run = probing(forbidden(), succeed=False)
+    (failure,) = run.failures
+    assert "no pods here" in failure.result["msg"]
+    assert read(host.path.read_text()).flag("v") == "4", "the scheduler itself is well"
+
+
+@pytest.mark.long
+def test_playbook_probes_again_after_a_probe_that_failed(probing):
+    """Nothing is left to be changed then, and it says when it was another host's scheduler that placed the pod"""
+    pod = {"metadata": {"name": "probe", "uid": "u", "resourceVersion": "1"}, "spec": {"nodeName": "worker"}}
+
+    def placed_by(host_name):
+        event = {"metadata": {}, "reason": "Scheduled", "reportingInstance": f"default-scheduler-{host_name}"}
+        missing, empty = (404, status(404, "NotFound")), (200, {"items": []})
+        # The search for conflicts: SecondarySchedulers, Deployments, static pods and Lease, those of OpenShift
+        return [(201, pod), (200, {"items": [event]}), (200, {}), missing, empty, empty, missing, empty, missing]
+
+    said = "Report if another host's scheduler placed the pod"
+    probing(forbidden(), succeed=False)
+    again = probing(placed_by("elsewhere"))
+    assert again.changed == []
+    assert "was placed by default-scheduler-elsewhere, and not by the one of" in again.task(said).result["msg"]
+    assert probing(placed_by(socket.gethostname())).task(said).status == "skipped"
 
 
 def test_tables_of_the_role_match_the_profiles_of_openshift():

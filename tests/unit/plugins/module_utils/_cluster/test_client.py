@@ -15,12 +15,13 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.kubernetes.core.plugins.module_utils import k8s
 from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client as kubernetes_core
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import client as client_module
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import raise_if_gone
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
 from kubernetes.client import Configuration
 from kubernetes.client.exceptions import ApiException
-from support.api_server import HANG_UP, HANG_UP_IN_THE_ANSWER, ApiServer, Handler, connect, status
+from support.api_server import HANG_UP, HANG_UP_IN_THE_ANSWER, SILENCE, ApiServer, Handler, connect, status
 
 CONFIG_MAP = KNOWN["v1", "ConfigMap"]
 
@@ -386,6 +387,21 @@ def test_the_time_is_that_of_the_server_if_it_answers_one(server, client, monkey
     server.answers = [(200, {})]
     client.request("GET", "/api")
     assert (client.server_time().year, client.server_time().tzinfo) == (year, UTC)
+
+
+def test_a_read_that_gets_no_answer_in_time_is_repeated_and_then_reported(server, client, monkeypatch):
+    monkeypatch.setattr(client_module, "READ_TIMEOUT", 0.2)
+    started = time.monotonic()
+    server.answers = [SILENCE, (200, OBJECT)]
+    assert client.get(CONFIG_MAP, "a", "b") == OBJECT
+    server.answers = [SILENCE]
+    with pytest.raises(ApiError) as raised:
+        connect(server.url, retry_seconds=0).request("GET", "/x")
+    error = raised.value
+    assert error.message == f"{server.url} gave no answer to GET /x in time"
+    assert (error.status, error.reason, error.method, error.path, error.never_sent) == (0, "Unreachable", "GET", "/x", False)
+    assert len(server.seen) == 3
+    assert time.monotonic() - started < client_module.CONNECT_TIMEOUT, "another time was waited"
 
 
 class TestRefusals:

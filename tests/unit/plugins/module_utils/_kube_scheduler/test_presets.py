@@ -136,6 +136,81 @@ def test_the_preset_no_scoring_keeps_filters_and_no_scores():
     assert effective["filter"]
 
 
+def running(name, **given):
+    """What runs at each extension point: weights by plugin."""
+    points = verdict(name, max(RELEASES), **given).effective["secondary-scheduler"]
+    return {point: dict(plugins) for point, plugins in points.items()}
+
+
+def test_high_node_utilization_prefers_full_nodes_and_keeps_the_default_spreading():
+    assert profile("high_node_utilization")["plugins"] == {
+        "score": {"disabled": [{"name": "NodeResourcesBalancedAllocation"}], "enabled": [{"name": "NodeResourcesFit", "weight": 5}]}
+    }
+    # No arguments of PodTopologySpread: its own default constraints spread the replicas of a workload.
+    assert args("high_node_utilization") == {"scoringStrategy": {"type": "MostAllocated"}}
+    assert running("high_node_utilization")["score"]["PodTopologySpread"] == 2
+
+
+def test_zone_spread_with_do_not_schedule_filters_nodes_by_the_skew_of_zones():
+    zones = {"topologyKey": "topology.kubernetes.io/zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+    assert args("zone_spread", when_unsatisfiable="DoNotSchedule") == {"defaultingType": "List", "defaultConstraints": [zones]}
+    assert args("zone_spread")["defaultConstraints"] == [{**zones, "whenUnsatisfiable": "ScheduleAnyway"}]
+    found = running("zone_spread", when_unsatisfiable="DoNotSchedule")
+    assert found["score"]["PodTopologySpread"] == 10
+    assert "PodTopologySpread" in found["filter"]
+
+
+@pytest.mark.parametrize("mode", ["Least", "Most"])
+def test_node_resources_allocatable_scores_nodes_by_their_size_in_place_of_requests(mode):
+    assert args("node_resources_allocatable", mode=mode) == {
+        "mode": mode,
+        # A thousandth of a core counts as much as a megabyte.
+        "resources": [{"name": "cpu", "weight": 1000000}, {"name": "memory", "weight": 1}],
+    }
+    scores = running("node_resources_allocatable", mode=mode, weight=100)["score"]
+    assert scores["NodeResourcesAllocatable"] == 100
+    assert not {"NodeResourcesFit", "NodeResourcesBalancedAllocation"} & set(scores)
+
+
+def test_capacity_scheduling_checks_quotas_and_alone_preempts():
+    """DefaultPreemption would end pods whatever their quota."""
+    found = running("capacity_scheduling")
+    assert "CapacityScheduling" in found["preFilter"]
+    assert "CapacityScheduling" in found["reserve"]
+    assert list(found["postFilter"]) == ["CapacityScheduling"]
+
+
+def test_node_resource_topology_filters_and_scores_by_numa_zones():
+    assert args("node_resource_topology") == {"scoringStrategy": {"type": "LeastAllocated"}}
+    found = running("node_resource_topology", weight=3)
+    assert "NodeResourceTopologyMatch" in found["filter"]
+    assert "NodeResourceTopologyMatch" in found["reserve"]
+    assert found["score"]["NodeResourceTopologyMatch"] == 3
+
+
+def test_low_risk_overcommitment_scores_by_limits_and_load_in_equal_parts():
+    load = {"type": "Prometheus", "address": PROM_URL, "token": PROM_TOKEN, "insecureSkipVerify": False}
+    assert args("low_risk_overcommitment") == {
+        "smoothingWindowSize": 5,
+        "riskLimitWeights": {"cpu": 0.5, "memory": 0.5},
+        "metricProvider": load,
+    }
+    found = running("low_risk_overcommitment", weight=3)
+    assert found["score"]["LowRiskOverCommitment"] == 3
+    assert "LowRiskOverCommitment" in found["preScore"]
+
+
+def test_peaks_scores_nodes_by_their_power_model_alone():
+    model = {"thrifty": {"k0": 100, "k1": 1, "k2": 0.05}, "wasteful": {"k0": 100, "k1": 50, "k2": 0.05}}
+    assert args("peaks", watcher_address="http://w:2020", node_power_model=model) == {
+        "WatcherAddress": "http://w:2020",
+        "NodePowerModel": model,
+    }
+    found = running("peaks")
+    assert list(found["score"]) == ["Peaks"]
+    assert not found.get("preScore")
+
+
 def test_text_of_a_template_and_numbers_of_yaml_are_what_is_meant():
     made = args("trimaran_target_load_packing", target_utilization="55", default_requests_multiplier=1.5, insecure_skip_verify="yes")
     assert (made["targetUtilization"], made["defaultRequestsMultiplier"]) == (55, "1.5")

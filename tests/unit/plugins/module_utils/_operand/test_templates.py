@@ -55,6 +55,24 @@ def test_all_optional_manifests_are_rendered_when_requested():
     assert "runAsUser" not in found["Deployment", "secondary-scheduler"]["spec"]["template"]["spec"]["securityContext"]
 
 
+def test_replicas_avoid_each_others_nodes_and_are_replaced_without_a_gap():
+    topology = resource(topology={"mode": "HighlyAvailable"})
+    spec = rendered(resource=topology, eligible=["a", "b", "c"])["Deployment", "secondary-scheduler"]["spec"]
+    assert spec["replicas"] == 3
+    pod = {"matchLabels": spec["template"]["metadata"]["labels"]}
+    assert spec["selector"] == pod
+    others = {"weight": 100, "podAffinityTerm": {"topologyKey": "kubernetes.io/hostname", "labelSelector": pod}}
+    # Preferred and not required: with fewer nodes, and during a rollout, two replicas may share one.
+    assert spec["template"]["spec"]["affinity"] == {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [others]}}
+    assert spec["strategy"] == {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}
+
+
+@pytest.mark.parametrize("affinity", [{}, {"nodeAffinity": {}}])
+def test_an_affinity_among_the_overrides_replaces_the_one_between_replicas(affinity):
+    found = rendered(overrides={"affinity": affinity})
+    assert found["Deployment", "secondary-scheduler"]["spec"]["template"]["spec"]["affinity"] == affinity
+
+
 def test_prometheus_may_find_the_endpoints_and_nothing_else():
     found = rendered(PLATFORM)
     role, binding = found["Role", "prometheus-k8s"], found["RoleBinding", "prometheus-k8s"]
