@@ -354,16 +354,16 @@ def _keep(
     memory, live = facts.memory, facts.deployment
     replaceable = failed or live is None or rollouts.deployed(live) == memory.served_id or rollouts.is_failing(live, facts.failure)
     if not memory.served or not replaceable:
-        return Decision(HOLD, reason, message + _lost(facts), valid, desired)
+        return Decision(HOLD, reason, _with_lost_config(facts, message), valid, desired)
     return _apply(facts, valid, reason, message, desired, memory.served, failed)
 
 
-def _lost(facts: Facts) -> str:
-    """A warning where pods that start now run something else than was deployed."""
+def _with_lost_config(facts: Facts, message: str) -> str:
+    """The message, with a warning where pods that start now run something else than was deployed."""
     if not facts.lost_config:
-        return ""
+        return message
     return (
-        f" The Secret {facts.resource['metadata']['namespace']}/{facts.lost_config} with the configuration of the running scheduler was deleted or "
+        f"{message.rstrip('.')}. The Secret {facts.resource['metadata']['namespace']}/{facts.lost_config} with the configuration of the running scheduler was deleted or "
         "replaced, so its pods that start now do not run what was deployed. Delete a Secret of this name that is not the operator's, and correct "
         "the problem above: then the operator creates the configuration again."
     )
