@@ -363,9 +363,9 @@ def _with_lost_config(facts: Facts, message: str) -> str:
     if not facts.lost_config:
         return message
     return (
-        f"{message.rstrip('.')}. The Secret {facts.resource['metadata']['namespace']}/{facts.lost_config} with the configuration of the running scheduler was deleted or "
-        "replaced, so its pods that start now do not run what was deployed. Delete a Secret of this name that is not the operator's, and correct "
-        "the problem above: then the operator creates the configuration again."
+        f"{message.rstrip('.')}. The Secret {facts.resource['metadata']['namespace']}/{facts.lost_config} with the configuration of the running "
+        "scheduler was deleted or replaced, so its pods that start now do not run what was deployed. Delete a Secret of this name that is not the "
+        "operator's, and correct the problem above: then the operator creates the configuration again."
     )
 
 
