@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from support.objects import deployment
 from support.plain_scheduler import plain_scheduler
@@ -14,6 +16,13 @@ from support.scheduler import eventually
 PLAYBOOK = "osso.scheduler.use_scheduler"
 PREVIOUS = "osso.scheduler/previous-scheduler-name"
 CHANGE = "Change the schedulerName"
+# Modules wait longer for pods without a readiness probe: such a pod may still crash.
+CONTAINER = {
+    "name": "main",
+    "image": f"{os.environ.get('REGISTRY')}/busybox:1",
+    "command": ["sleep", "100000"],
+    "readinessProbe": {"exec": {"command": ["true"]}, "periodSeconds": 1},
+}
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +34,10 @@ def second(kubectl):
 @pytest.fixture
 def workloads(kubectl, namespace) -> list[dict]:
     """One of each kind that can be moved, at rest."""
-    web = deployment(namespace, "web", replicas=2)
-    store = {**deployment(namespace, "store"), "kind": "StatefulSet"}
+    web = deployment(namespace, "web", replicas=2, containers=[CONTAINER])
+    store = {**deployment(namespace, "store", containers=[CONTAINER]), "kind": "StatefulSet"}
     store["spec"] = {**store["spec"], "serviceName": "store"}
-    agent = {**deployment(namespace, "agent"), "kind": "DaemonSet"}
+    agent = {**deployment(namespace, "agent", containers=[CONTAINER]), "kind": "DaemonSet"}
     agent["spec"] = {key: value for key, value in agent["spec"].items() if key != "replicas"}
     template = {"spec": {**web["spec"]["template"]["spec"], "restartPolicy": "Never"}}
     nightly = {"schedule": "0 3 1 1 *", "jobTemplate": {"spec": {"template": template}}}
