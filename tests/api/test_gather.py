@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 import json
-import tarfile
 import uuid
 
+from support.bundles import unpacked
 from support.objects import deployment
 from support.secrets import holding
 
@@ -30,8 +30,7 @@ def test_the_bundle_contains_the_objects_without_credentials(play, kubectl, name
     (path,) = tmp_path.iterdir()
     assert path.stat().st_mode & 0o777 == 0o600
     assert str(path) in run.stdout
-    with tarfile.open(path) as archive:
-        files = {member.name.partition("/")[2]: archive.extractfile(member).read().decode() for member in archive.getmembers()}
+    files = unpacked(path)
     assert holding(planted, files) == []
     assert planted not in run.stdout
     (found,) = json.loads(files[f"namespaces/{namespace}/deployments.json"])["items"]

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import yaml
+from support.monitoring import CPU, MEMORY
 
 ROLE = {"name": "Monitoring", "ansible.builtin.import_role": {"name": "osso.scheduler.monitoring"}}
 
@@ -23,7 +24,6 @@ def test_the_role_does_not_wait_for_metrics_that_never_appear(play, namespace):
     assert "No Prometheus was found" in run.task("Report missing metrics").result["msg"]
 
 
-CPU, MEMORY = "instance:node_cpu:ratio", "instance:node_memory_utilisation:ratio"
 IDLE = 'rate(node_cpu_seconds_total{mode=~"idle|iowait|steal"}[1m])'
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import tarfile
 import uuid
 
 import pytest
 from support.access import service_account
+from support.bundles import unpacked
 from support.plain_scheduler import CONFIG, plain_scheduler
 from support.scheduler import eventually
 from support.secrets import holding
@@ -103,15 +103,6 @@ def bundle(play, second, tmp_path_factory, kubectl):
     (path,) = folder.iterdir()
     assert path.stat().st_mode & 0o777 == 0o600
     return run, unpacked(path)
-
-
-def unpacked(path) -> dict[str, str]:
-    """The files in the one folder of the tar, which is called like it."""
-    folder = path.name.removesuffix(".tar.gz")
-    with tarfile.open(path) as archive:
-        found = {member.name: archive.extractfile(member).read().decode() for member in archive.getmembers()}
-    assert {name.partition("/")[0] for name in found} == {folder}
-    return {name.partition("/")[2]: text for name, text in found.items()}
 
 
 def items(files, name) -> list[dict]:
