@@ -130,7 +130,6 @@ def test_packing_fills_one_node_with_the_replicas_of_a_workload(simulation):
     assert sorted(simulation.await_placed("web").values()) == [6]
 
 
-@pytest.mark.long
 def test_openshift_profile_high_node_utilization_spreads_replicas(simulation):
     """What docs/presets.md says of it."""
     for name in ("one", "two", "three"):
@@ -164,7 +163,6 @@ def test_zone_spread_uses_each_zone_evenly(simulation):
     assert zones == {"a": 3, "b": 3, "c": 3}
 
 
-@pytest.mark.long
 def test_zone_spread_with_do_not_schedule_leaves_pods_pending(simulation):
     simulation.node("a", zone="a")
     simulation.node("b", zone="b", cpu="1")
@@ -174,7 +172,6 @@ def test_zone_spread_with_do_not_schedule_leaves_pods_pending(simulation):
     eventually(lambda: sum(pods for node, pods in simulation.placed("web").items() if node) == 3)
 
 
-@pytest.mark.long
 def test_no_scoring_places_pods_where_they_fit(simulation):
     simulation.node("small", cpu="1")
     simulation.node("large", cpu="10")
@@ -183,7 +180,6 @@ def test_no_scoring_places_pods_where_they_fit(simulation):
     assert simulation.await_placed("web") == {"large": 3}
 
 
-@pytest.mark.long
 def test_low_node_utilization_spreads_pods_over_nodes(simulation):
     for name in ("one", "two", "three"):
         simulation.node(name)
@@ -192,7 +188,6 @@ def test_low_node_utilization_spreads_pods_over_nodes(simulation):
     assert sorted(simulation.await_placed("web").values()) == [2, 2, 2]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("mode", "chosen"), [("Least", "small"), ("Most", "large")])
 def test_node_resources_allocatable_prefers_nodes_by_their_size(simulation, mode, chosen):
     simulation.node("small", cpu="4")
@@ -202,7 +197,6 @@ def test_node_resources_allocatable_prefers_nodes_by_their_size(simulation, mode
     assert simulation.await_placed("web") == {chosen: 1}
 
 
-@pytest.mark.long
 def test_coscheduling_binds_no_pod_of_a_gang_that_does_not_fit(simulation, kubectl):
     simulation.node("one", cpu="4")
     simulation.start("coscheduling")
@@ -216,7 +210,6 @@ def test_coscheduling_binds_no_pod_of_a_gang_that_does_not_fit(simulation, kubec
     assert simulation.placed("too-big") == {None: 9}
 
 
-@pytest.mark.long
 def test_capacity_scheduling_keeps_the_quota_of_a_namespace(simulation, kubectl):
     simulation.node("one", cpu="40")
     limits = {"cpu": "2", "memory": "8Gi"}
@@ -229,7 +222,6 @@ def test_capacity_scheduling_keeps_the_quota_of_a_namespace(simulation, kubectl)
     eventually(lambda: simulation.placed("web") == {"one": 2, None: 1})
 
 
-@pytest.mark.long
 def test_node_resource_topology_refuses_what_no_single_zone_has_room_for(simulation, kubectl):
     def topology(node, cpus):
         zones = [
@@ -263,7 +255,6 @@ def test_node_resource_topology_refuses_what_no_single_zone_has_room_for(simulat
     kubectl("delete", "noderesourcetopologies", split, whole)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("preset", "load", "chosen"),
     [
@@ -281,7 +272,6 @@ def test_load_aware_presets_choose_a_node_by_its_load(simulation, preset, load, 
         assert simulation.await_placed("web") == {chosen: 1}
 
 
-@pytest.mark.long
 def test_low_risk_overcommitment_avoids_nodes_that_use_more_than_was_requested(simulation):
     nodes = {simulation.node("hot"): (80, 5), simulation.node("cool"): (10, 5)}
     limits = {"cpu": "9", "memory": "30Gi"}
@@ -293,7 +283,6 @@ def test_low_risk_overcommitment_avoids_nodes_that_use_more_than_was_requested(s
         assert simulation.await_placed("web") == {"cool": 1}
 
 
-@pytest.mark.long
 def test_peaks_chooses_the_node_that_needs_the_least_more_power(simulation):
     nodes = {simulation.node(name): (50, 1) for name in ("thrifty", "wasteful")}
     model = {node: {"k0": 100, "k1": 1 if "thrifty" in node else 50, "k2": 0.05} for node in nodes}

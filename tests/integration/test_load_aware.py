@@ -25,6 +25,8 @@ from support.monitoring import CPU, Stack
 from support.scheduler import Scheduler, eventually
 from support.site import NAMESPACE, remove, site
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def stack(own_cluster, kubectl, tmp_path_factory):
@@ -72,7 +74,6 @@ def test_pods_go_where_the_presets_send_them(stack, schedulers, kubectl, namespa
     assert place(kubectl, namespace, *expected) == expected
 
 
-@pytest.mark.long
 def test_a_node_with_real_load_is_avoided(stack, schedulers, kubectl, namespace):
     """Here nothing is chosen by the test but which node works: the load is what the nodes' cgroups count."""
     working, *others = stack.nodes
@@ -90,7 +91,6 @@ def test_a_node_with_real_load_is_avoided(stack, schedulers, kubectl, namespace)
     assert working not in chosen[BALANCING], stack.query(CPU)
 
 
-@pytest.mark.long
 def test_the_playbook_remove_deletes_rules_and_account(stack, kubectl, play):
     role = {"name": "Monitoring", "ansible.builtin.import_role": {"name": "osso.scheduler.monitoring"}}
     site(variables={"probe": "never"})

@@ -266,6 +266,7 @@ def test_a_scheduler_whose_prometheus_never_answers_is_not_deployed(load_aware, 
         refused(scheduler, "NoAnswer", "would not even start")
 
 
+@pytest.mark.long
 def test_a_scheduler_without_its_required_metrics_is_not_deployed(load_aware, stack, kubectl):
     scheduler = load_aware(monitoring_required="true")
     with stack.down():

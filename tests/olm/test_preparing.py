@@ -92,6 +92,7 @@ def of_olm(kubectl, namespace) -> list[str]:
     return found + [name for name in records if name.endswith(f".{namespace}")]
 
 
+@pytest.mark.long
 def test_a_prepared_operator_is_installed_by_the_next_task(catalog, namespace, kubectl, audit):
     ready = manage(namespace, package="fitting", state="prepared")
     assert "fitting.v1.0.0 can be installed: InstallPlan install-" in ready.message
