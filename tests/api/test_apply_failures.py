@@ -55,6 +55,16 @@ class TestRefusals:
             assert "spec.replicas: Invalid value: -1: must be greater than or equal to 0" in message
             assert "spec.template.metadata.labels" in message
 
+    def test_a_member_that_nobody_can_change_is_not_created_again(self, apply, fails, kubectl, namespace):
+        """Only an operator does that, which cannot ask its user."""
+        kept = {**config_map(namespace, a="1"), "immutable": True}
+        apply(kept, set_name="kept", set_namespace=namespace)
+        before = kubectl.get("configmap", "settings", namespace)
+        for check in (True, False):
+            message = fails({**kept, "data": {"a": "2"}}, set_name="kept", set_namespace=namespace, check=check)
+            assert "field is immutable when `immutable` is set" in message
+        assert kubectl.get("configmap", "settings", namespace) == before
+
     def test_unknown_fields_and_wrong_types_are_refused(self, fails, namespace):
         typo = deployment(namespace)
         typo["spec"]["replicsa"] = 1

@@ -78,6 +78,13 @@ def test_an_object_gets_the_content_of_another_and_keeps_its_own_metadata():
     assert after == {**live(replicas=1), "metadata": metadata, "status": {"ready": 1}}
 
 
+@pytest.mark.parametrize(("made", "expected"), [(["ours"], ["ours"]), ([], ["theirs"]), (None, ["theirs"])])
+def test_an_object_has_the_owners_of_the_other_one_if_that_has_any(made, expected):
+    before = {"kind": "ConfigMap", "metadata": {"name": "a", "ownerReferences": ["theirs"]}}
+    after = with_content_of(before, {"kind": "ConfigMap", "metadata": {"ownerReferences": made}})
+    assert after["metadata"]["ownerReferences"] == expected
+
+
 def test_a_service_keeps_its_address():
     before = {"kind": "Service", "metadata": {}, "spec": {"clusterIP": "10.0.0.1", "selector": {"a": "1"}}}
     made = {"kind": "Service", "metadata": {}, "spec": {"clusterIP": "10.0.0.2", "ports": []}}

@@ -10,6 +10,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import (
     NOT_SHOWN,
     cut,
+    cut_lines,
     holds_credential,
     masked,
     one_line,
@@ -135,6 +136,18 @@ def test_a_text_holds_a_credential_if_a_diff_would_mask_it():
 def test_a_line_is_cut_before_a_credential(line, expected):
     assert cut(line) == expected
     assert redacted(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("password:\nplanted\nshown", "password: ********\n********\nshown"),
+        ("password:\n  planted\n  planted\nkey: shown", "password: ********\n  ********\n  ********\nkey: shown"),
+        ("password: planted\nshown", "password: ********\nshown"),
+    ],
+)
+def test_lines_below_a_cut_line_are_masked(text, expected):
+    assert "\n".join(cut_lines(text.split("\n"))) == expected
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging import temporary_rbac
 from ansible_collections.osso.scheduler.plugins.module_utils._debugging.temporary_rbac import ANONYMOUS, TOKEN, Access
+from kubernetes.client import Configuration
 from support.api_server import ApiServer, connect, status
 
 CREATED = (201, {"metadata": {"name": "x"}})
@@ -97,6 +98,26 @@ def test_the_token_is_returned_when_its_holder_has_the_right(server, before):
         ("DELETE", f"{ROLES}/{access.name}"),
         ("DELETE", f"{ACCOUNTS}/{access.name}"),
     ]
+
+
+def test_the_holder_of_the_token_reaches_the_server_in_the_same_way(server):
+    """As the user did, through the same proxy and with the same authorities"""
+    configuration = Configuration(host=server.url)
+    values = {
+        "ssl_ca_cert": "/ca.crt",
+        "verify_ssl": False,
+        "assert_hostname": "name",
+        "tls_server_name": "other",
+        "proxy": "http://proxy.example.com:3128",
+        "proxy_headers": {"a": "b"},
+        "no_proxy": "example.org",
+    }
+    for name, value in values.items():
+        setattr(configuration, name, value)
+    user = SimpleNamespace(api_client=SimpleNamespace(configuration=configuration))
+    own = temporary_rbac._as(user, "issued").api_client.configuration
+    assert {name: getattr(own, name) for name in ("host", *values)} == {"host": server.url, **values}
+    assert own.get_api_key_with_prefix("authorization") == "Bearer issued"
 
 
 def test_a_right_that_the_api_server_never_confirms_is_tried(server, monkeypatch):

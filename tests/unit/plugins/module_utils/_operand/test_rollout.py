@@ -45,6 +45,11 @@ def test_identity_depends_on_content_alone():
     assert rollouts.identity({"a": 1, "b": [2]}) == rollouts.identity({"b": [2], "a": 1}) != rollouts.identity({"a": 1, "b": [3]})
 
 
+def test_identity_is_that_of_earlier_releases():
+    """With another one, each scheduler would be rolled out again when its operator is updated."""
+    assert rollouts.identity({"b": [2, "x"], "a": {"c": None}}) == "691d4b550739"
+
+
 def test_the_newest_available_rollout_is_remembered():
     old, new = (requested_rollout(facts(config=replace(CONFIG, hash=name))) for name in ("old", "new"))
     secrets = [memory(old).secret, memory(new).secret]
