@@ -73,6 +73,7 @@ LONGEST = (
     "integration/test_operator_permissions.py",
     "integration/test_operator_metrics.py",
     "conformance/operator/test_bugs.py",
+    "integration/test_load_aware.py",
     "integration/test_operator_beyond.py",
     "integration/test_monitoring.py",
     "integration/test_operator_service.py",

@@ -25,8 +25,6 @@ from support.monitoring import CPU, Stack
 from support.scheduler import Scheduler, eventually
 from support.site import NAMESPACE, remove, site
 
-pytestmark = pytest.mark.long
-
 
 @pytest.fixture(scope="module")
 def stack(own_cluster, kubectl, tmp_path_factory):
@@ -46,6 +44,7 @@ def schedulers(stack, kubectl):
     away(kubectl)
 
 
+@pytest.mark.long
 def test_nothing_is_deployed_without_metrics_that_are_required(stack, kubectl):
     with stack.down():
         run = site(VARIABLES, variables={"prometheus_url": stack.url, "monitoring_access": "none"}, succeed=False)
@@ -61,6 +60,7 @@ def test_metrics_are_waited_for_and_schedulers_are_scraped(stack, schedulers):
     eventually(lambda: target in stack.operated_config())
 
 
+@pytest.mark.long
 def test_pods_go_where_the_presets_send_them(stack, schedulers, kubectl, namespace):
     """Each scheduler to a node of its own; and where the loads of two nodes change places, so do the choices that go by them."""
     full, filling, quiet = stack.nodes[:3]
@@ -74,6 +74,7 @@ def test_pods_go_where_the_presets_send_them(stack, schedulers, kubectl, namespa
     assert place(kubectl, namespace, *expected) == expected
 
 
+@pytest.mark.long
 def test_a_node_with_real_load_is_avoided(stack, schedulers, kubectl, namespace):
     """Here nothing is chosen by the test but which node works: the load is what the nodes' cgroups count."""
     working, *others = stack.nodes
@@ -91,6 +92,7 @@ def test_a_node_with_real_load_is_avoided(stack, schedulers, kubectl, namespace)
     assert working not in chosen[BALANCING], stack.query(CPU)
 
 
+@pytest.mark.long
 def test_the_playbook_remove_deletes_rules_and_account(stack, kubectl, play):
     role = {"name": "Monitoring", "ansible.builtin.import_role": {"name": "osso.scheduler.monitoring"}}
     site(variables={"probe": "never"})
