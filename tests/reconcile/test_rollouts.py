@@ -149,6 +149,68 @@ def test_a_crashing_rollout_is_rolled_back_although_a_later_edit_was_rejected(sc
     assert scheduler.condition("Degraded")[:2] == ("True", reason)
 
 
+@pytest.mark.parametrize("when", ["rolled back", "during the rollout"])
+def test_a_rollback_survives_the_loss_of_its_configuration_secret(scheduler, operator, kubectl, when):
+    served = mounted(scheduler)
+    content = scheduler.get("secret", served)["data"]
+    scheduler.write(unsupportedConfigOverrides=NONSENSE)
+    operator.reconcile(scheduler)
+    operator.play(scheduler, crashing(LAST_WORDS))
+    if when == "rolled back":
+        operator.reconcile(scheduler)
+        operator.run_pods(scheduler)
+        operator.reconcile(scheduler)
+    for _repeated in range(2):
+        kubectl("delete", "secret", served, f"--namespace={scheduler.namespace}")
+        operator.reconcile(scheduler)
+        operator.run_pods(scheduler)
+        operator.reconcile(scheduler)
+        assert (scheduler.condition("Degraded")[1], command(scheduler)) == ("RolledBack", ["/bin/kube-scheduler"])
+        assert "unknown flag: --nonsense" in scheduler.condition("Degraded")[2]
+        assert scheduler.get("secret", mounted(scheduler))["data"] == content
+    assert operator.writes(scheduler) == 0
+    scheduler.write(unsupportedConfigOverrides=None)
+    operator.serve(scheduler)
+    assert scheduler.condition("Degraded")[0] == "False"
+
+
+def test_after_a_rollback_a_configuration_that_is_nowhere_else_is_reported_lost(scheduler, operator, kubectl):
+    served = mounted(scheduler)
+    scheduler.write_config(scheduler.config(weight=17))
+    scheduler.write(unsupportedConfigOverrides=NONSENSE)
+    operator.reconcile(scheduler)
+    failing = mounted(scheduler)
+    operator.play(scheduler, crashing(LAST_WORDS))
+    operator.reconcile(scheduler)
+    operator.run_pods(scheduler)
+    operator.reconcile(scheduler)
+    assert (mounted(scheduler), command(scheduler)) == (served, ["/bin/kube-scheduler"])
+    kubectl("delete", "secret", served, f"--namespace={scheduler.namespace}")
+    operator.reconcile(scheduler)
+    assert (mounted(scheduler), command(scheduler)) == (served, ["/bin/kube-scheduler"]), "the failed one is not applied again"
+    status, reason, message = scheduler.condition("Degraded")
+    assert (status, reason) == ("True", "RolledBack")
+    assert "unknown flag: --nonsense" in message
+    assert f"The Secret {scheduler.namespace}/{served} with the configuration of the running scheduler was deleted or replaced" in message
+    assert operator.writes(scheduler) == 0
+    scheduler.write(unsupportedConfigOverrides=None)
+    operator.serve(scheduler)
+    assert scheduler.condition("Degraded")[0] == "False"
+    assert mounted(scheduler) == failing, "it was the command that failed"
+
+
+def test_a_failing_rollout_stays_if_the_configuration_of_the_last_good_one_is_lost(scheduler, operator, kubectl):
+    served = mounted(scheduler)
+    scheduler.write_config(scheduler.config(weight=17))
+    scheduler.write(unsupportedConfigOverrides=NONSENSE)
+    operator.reconcile(scheduler)
+    kubectl("delete", "secret", served, f"--namespace={scheduler.namespace}")
+    operator.play(scheduler, crashing(LAST_WORDS))
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[:2] == ("True", "CrashLoopBackOff")
+    assert command(scheduler)[-1] == "--nonsense"
+
+
 def test_a_rollout_without_rollback_stays_and_reports_its_crashes(scheduler, operator):
     annotate(scheduler, rollback="Never")
     scheduler.write(unsupportedConfigOverrides=NONSENSE)

@@ -81,6 +81,16 @@ class Facts(NamedTuple):
             raise AssertionError("config")
         return self.config
 
+    @property
+    def can_restore(self) -> bool:
+        """Is there a last rollout that served, and its configuration? If its Secret is lost, the user's ConfigMap may still contain that."""
+        memory, config = self.memory, self.config
+        if memory.served is None:
+            return False
+        if memory.secret is not None:
+            return True
+        return config is not None and config.hash == memory.served["config"] and not (self.source and self.source.lacks(config.decoded))
+
 
 class ConfigSecret(prometheus_access.SecretContent):
     """The Secret with a configuration; ``template`` is the configuration with its placeholders."""
@@ -111,11 +121,12 @@ class Decision:
 class Application(Decision):
     """The decision to apply ``rollout``: the one with the action APPLY.
 
-    secret: with its configuration. replicas: of the Deployment. prune: whether older configurations may go.
+    secret: with its configuration. annotations, replicas: of the Deployment. prune: whether older configurations may go.
     """
 
     rollout: Rollout
     secret: ConfigSecret
+    annotations: dict[str, str]
     replicas: int
     prune: bool
 
@@ -316,7 +327,7 @@ def _failed(facts: Facts, desired: Rollout) -> FailedRollout | None:
     if memory.failed and memory.failed.get("id") == wanted and memory.failed.get("retry") == retry:
         return memory.failed
     failure = facts.failure
-    if rollouts.deployed(facts.deployment) != wanted or not rollouts.is_failing(facts.deployment, failure):
+    if rollouts.deployed(facts.deployment) != wanted or not rollouts.is_failing(facts.deployment, failure) or not facts.can_restore:
         return None
     reason, message = (failure.reason, failure.message) if failure else ("ProgressDeadlineExceeded", "it was not ready in time")
     return {"id": wanted, "reason": reason, "message": message, "retry": retry}
@@ -353,7 +364,7 @@ def _keep(
     """Something is in the way: keep the last rollout that served as it was. A later one that may still come to serve is left alone."""
     memory, live = facts.memory, facts.deployment
     replaceable = failed or live is None or rollouts.deployed(live) == memory.served_id or rollouts.is_failing(live, facts.failure)
-    if not memory.served or not replaceable:
+    if not memory.served or not facts.can_restore or not replaceable:
         return Decision(HOLD, reason, _with_lost_config(facts, message), valid, desired)
     return _apply(facts, valid, reason, message, desired, memory.served, failed)
 
@@ -390,9 +401,10 @@ def _apply(
     secret["annotations"].update(record)
     # Where no node is left for it, a scheduler stays as it is.
     replicas = _replicas(facts) or ((facts.deployment or {}).get("spec") or {}).get("replicas") or 1
+    annotations = rollouts.annotations_of_deployment(memory, rollout, facts.deployment, failed)
     # What is not known is not taken away.
     prune = serves and not (facts.source is not None and facts.source.lacks(secret["template"]))
-    return Application(APPLY, reason, message, valid, desired, rollout, secret, replicas, prune)
+    return Application(APPLY, reason, message, valid, desired, rollout, secret, annotations, replicas, prune)
 
 
 def _secret(facts: Facts, rollout: Rollout) -> ConfigSecret:

@@ -195,7 +195,7 @@ class Reader:
             live = self._client.list(self._client.resource("v1", "Node"))
             eligible = eligible_nodes.eligible(live, chosen["nodeSelector"], chosen["tolerations"])
         secrets, now = self._secrets(), timestamps.now()
-        memory, configured = rollouts.read_memory(secrets), rollouts.configuration(deployment)
+        memory, configured = rollouts.read_memory(secrets, deployment), rollouts.configuration(deployment)
         intact = {secret["metadata"]["name"] for secret in secrets}
         texts = (config.decoded if config else "") + (prometheus_access.template(memory.secret) if memory.secret else "")
         return decisions.Facts(
@@ -407,12 +407,6 @@ class Reader:
         return ConfigMap(name, bool(found.resource_version), marked == mine, marked != mine and marked in users)
 
 
-class RolloutToApply(rollouts.Rollout):
-    """A rollout with its identity."""
-
-    id: str
-
-
 class TemplateVariables(TypedDict):
     """The variable ``operand`` of the templates in roles/operand/templates. The data of Secrets is encoded as the API server takes it."""
 
@@ -420,7 +414,8 @@ class TemplateVariables(TypedDict):
     labels: dict[str, str]
     noticed: dict[str, str]
     owner: resource_names.Owner
-    rollout: RolloutToApply
+    rollout: rollouts.Rollout
+    annotations: dict[str, str]
     secret: prometheus_access.SecretContent
     load_watcher: prometheus_access.LoadWatcher | None
     replicas: int
@@ -437,7 +432,8 @@ def template_variables(inputs: Inputs, decision: decisions.Application) -> Templ
         "labels": resource_names.labels(names),
         "noticed": resource_names.watch_annotations(names),
         "owner": resource_names.owner(inputs.facts.resource),
-        "rollout": {**decision.rollout, "id": rollouts.identity(decision.rollout)},
+        "rollout": decision.rollout,
+        "annotations": decision.annotations,
         "secret": _encoded(decision.secret),
         "load_watcher": {**watcher, "secret": _encoded(watcher["secret"])} if watcher else None,
         "replicas": decision.replicas,

@@ -5,7 +5,7 @@
 """What a scheduler's pods depend on, and the memory of which of it served and which did not.
 
 The memory is in annotations of the Secret that holds the configuration of the last rollout that served: it outlives the operator, the
-Deployment and the user's ConfigMap.
+Deployment and the user's ConfigMap. The Deployment has a copy, for when this Secret is lost.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def identity(rollout: Rollout) -> str:
 
 
 class Memory(NamedTuple):
-    """``secret``: the Secret of the last rollout that served, as the API server returns it, None if there is none yet.
+    """``secret``: the Secret of the last rollout that served, as the API server returns it, None if there is none yet or it is lost.
 
     ``served``: that rollout; ``failed``: a later one that did not come to serve, or None.
     """
@@ -187,22 +187,27 @@ class Memory(NamedTuple):
         return identity(self.served) if self.served else None
 
 
-def read_memory(secrets: Iterable[Object]) -> Memory:
-    """The memory that the configuration Secrets of one scheduler hold. What someone else's hand made unreadable counts as absent."""
+def read_memory(secrets: Iterable[Object], deployment: Object | None = None) -> Memory:
+    """The memory that the configuration Secrets of one scheduler hold, or else its Deployment. What someone else's hand made unreadable counts
+    as absent."""
     found = []
     for secret in secrets:
-        metadata = secret["metadata"]
-        annotations = metadata.get("annotations") or {}
-        served = _decoded(annotations.get(SERVED))
-        # Another release of the operator may have remembered less.
-        content = annotations.get(FILLED) or (served or {}).get("config")
-        if not served or not set(served) >= KEYS or not metadata["name"].endswith(f"-{content}") or not _config(secret):
-            continue
-        found.append((annotations.get(SERVED_AT, ""), metadata["name"], secret, served, _decoded(annotations.get(FAILED))))
+        name, annotations, memory = secret["metadata"]["name"], resource_names.annotations_of(secret), _recorded(secret)
+        if memory.served and name.endswith(f"-{annotations.get(FILLED) or memory.served['config']}") and _config(secret):
+            found.append((annotations.get(SERVED_AT, ""), name, memory._replace(secret=secret)))
     if not found:
+        return _recorded(deployment or {"metadata": {}})
+    return max(found, key=lambda entry: entry[:2])[-1]
+
+
+def _recorded(live: Object) -> Memory:
+    """What the annotations of an object remember."""
+    annotations = resource_names.annotations_of(live)
+    served = _decoded(annotations.get(SERVED))
+    # Another release of the operator may have remembered less.
+    if not served or not set(served) >= KEYS:
         return Memory()
-    *_order, secret, served, failed = max(found, key=lambda entry: entry[:2])
-    return Memory(secret, cast(Rollout, served), cast("FailedRollout | None", failed))
+    return Memory(None, cast(Rollout, served), cast("FailedRollout | None", _decoded(annotations.get(FAILED))))
 
 
 def annotations_of(
@@ -221,6 +226,20 @@ def annotations_of(
         return {}
     kept = {SERVED: _encoded(served), SERVED_AT: at}
     return dict(kept, **{FAILED: _encoded(failed)}) if failed else kept
+
+
+def annotations_of_deployment(memory: Memory, rollout: Rollout, live: Object | None, failed: FailedRollout | None = None) -> dict[str, str]:
+    """The annotations of the Deployment that holds ``rollout``: its identity, and the copy of the memory. ``live``: that Deployment or None.
+
+    The copy is that of when the rollout began, since each new annotation is a new generation of the Deployment.
+    """
+    before = memory.served if memory.served_id != identity(rollout) else None
+    served = _encoded(before) if before else resource_names.annotations_of(live or {"metadata": {}}).get(SERVED)
+    return {
+        resource_names.ROLLOUT: identity(rollout),
+        **({SERVED: served} if served else {}),
+        **({FAILED: _encoded(failed)} if failed else {}),
+    }
 
 
 def deployed(deployment: Object | None) -> str | None:

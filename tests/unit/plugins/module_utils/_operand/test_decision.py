@@ -220,6 +220,22 @@ def test_a_rollback_stays_until_something_changes():
         assert decide(facts(**settled, **changed)).reason == "AsExpected"
 
 
+def test_what_served_is_restored_without_its_secret_from_the_config_map():
+    """As the copy on the Deployment remembers it."""
+    served = {**NEW, "image": "image:0"}
+    failed = {"id": rollouts.identity(NEW), "reason": "CrashLoopBackOff", "message": "m", "retry": ""}
+    given = {"deployment": serving(served), "memory": rollouts.Memory(None, served, failed)}
+    again = decide(facts(**given))
+    assert (again.action, again.reason, again.rollout) == ("apply", "RolledBack", served)
+    assert json.loads(again.secret["annotations"][rollouts.FAILED]) == json.loads(again.annotations[rollouts.FAILED]) == failed
+    # Nothing is known of another text, or nothing fills its placeholders.
+    unfilled = Source(problem="there is no Prometheus", names_ca=True)
+    for changed in ({"config": None}, {"config": replace(CONFIG, hash="other", valid=False)}, {"source": unfilled}):
+        held = decide(facts(**given, **changed, lost_config="lost"))
+        assert held.action == "hold"
+        assert "The Secret ns/lost with the configuration of the running scheduler was deleted" in held.message
+
+
 def test_crash_of_what_has_served_rolls_nothing_back():
     decision = decide(facts(deployment=deployment(NEW), failure=CRASHING, memory=memory(NEW)))
     assert (decision.reason, decision.rollout) == ("AsExpected", NEW)

@@ -73,6 +73,21 @@ def test_a_changed_secret_gives_an_empty_memory(data):
     assert rollouts.read_memory([secret]) == rollouts.Memory()
 
 
+def test_a_deployment_has_a_copy_of_the_memory_as_of_when_its_rollout_began():
+    served, failed = memory(ROLLOUT), {"id": "x"}
+    newer = {**ROLLOUT, "image": "image:2"}
+    began = rollouts.annotations_of_deployment(served, newer, None, failed)
+    assert list(began) == ["osso.scheduler/rollout", rollouts.SERVED, rollouts.FAILED]
+    live = {"metadata": {"annotations": began}}
+    assert rollouts.deployed(live) == rollouts.identity(newer)
+    assert rollouts.read_memory([], live) == rollouts.Memory(None, ROLLOUT, failed)
+    assert rollouts.read_memory([memory(newer).secret], live).served == newer
+    # It comes to serve, and the copy stays as it is; only a first rollout has none.
+    assert rollouts.annotations_of_deployment(memory(newer), newer, live, failed) == began
+    assert list(rollouts.annotations_of_deployment(served, ROLLOUT, deployment(ROLLOUT))) == ["osso.scheduler/rollout"]
+    assert rollouts.read_memory([], deployment(ROLLOUT)) == rollouts.read_memory([]) == rollouts.Memory()
+
+
 def test_deadline_of_an_earlier_rollout_is_not_that_of_this_one():
     overdue = [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}]
     assert rollouts.is_overdue(deployment(ROLLOUT, conditions=overdue, updatedReplicas=1))
