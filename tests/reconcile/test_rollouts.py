@@ -211,6 +211,67 @@ def test_a_failing_rollout_stays_if_the_configuration_of_the_last_good_one_is_lo
     assert command(scheduler)[-1] == "--nonsense"
 
 
+@pytest.mark.parametrize("earlier", ["none", "another"])
+def test_a_rollout_that_served_unseen_is_what_a_later_one_is_rolled_back_to(new, operator, earlier):
+    """Its pods were ready, and the next edit came before the operator looked: it was restarted, or busy."""
+    scheduler = new()
+    operator.reconcile(scheduler)
+    operator.run_pods(scheduler)
+    if earlier == "another":
+        operator.reconcile(scheduler)
+        scheduler.write_config(scheduler.config(weight=17))
+        operator.reconcile(scheduler)
+        operator.run_pods(scheduler)
+    served = mounted(scheduler)
+    scheduler.write_config(scheduler.config(weight=18))
+    scheduler.write(unsupportedConfigOverrides=NONSENSE)
+    operator.reconcile(scheduler)
+    assert command(scheduler)[-1] == "--nonsense"
+    operator.play(scheduler, crashing(LAST_WORDS))
+    operator.reconcile(scheduler)
+    operator.run_pods(scheduler)
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[1] == "RolledBack"
+    assert (mounted(scheduler), command(scheduler)) == (served, ["/bin/kube-scheduler"])
+    assert operator.writes(scheduler) == 0
+
+
+def test_not_an_earlier_rollout_comes_back_after_the_loss_of_the_secret(scheduler, operator, kubectl):
+    """Both have the same configuration, so that it is known although the Secret is lost."""
+    scheduler.write(logLevel="Debug")
+    operator.serve(scheduler)
+    scheduler.write_config("kind: Pod")
+    operator.reconcile(scheduler)
+    kubectl("delete", "secret", mounted(scheduler), f"--namespace={scheduler.namespace}")
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[1] == "ConfigInvalid"
+    scheduler.write_config()
+    scheduler.write(unsupportedConfigOverrides=NONSENSE, logLevel="Debug")
+    operator.reconcile(scheduler)
+    operator.play(scheduler, crashing(LAST_WORDS))
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[1] == "RolledBack"
+    assert command(scheduler) == ["/bin/kube-scheduler"]
+    assert "-v=4" in template(scheduler)["containers"][0]["args"]
+
+
+def test_crashes_of_pods_after_a_rollback_are_reported_with_it(scheduler, operator, kubectl):
+    scheduler.write(unsupportedConfigOverrides=NONSENSE)
+    operator.reconcile(scheduler)
+    operator.play(scheduler, crashing(LAST_WORDS))
+    operator.reconcile(scheduler)
+    operator.run_pods(scheduler)
+    kubectl("delete", "secret", mounted(scheduler), f"--namespace={scheduler.namespace}")
+    operator.reconcile(scheduler)
+    operator.play(scheduler, crashing("Error: no file\n"))
+    operator.reconcile(scheduler)
+    status, reason, message = scheduler.condition("Degraded")
+    assert (status, reason, command(scheduler)) == ("True", "RolledBack", ["/bin/kube-scheduler"])
+    assert "unknown flag: --nonsense" in message
+    assert "The present pods fail, too: CrashLoopBackOff: pod " in message
+    assert message.endswith(": no file")
+
+
 def test_a_rollout_without_rollback_stays_and_reports_its_crashes(scheduler, operator):
     annotate(scheduler, rollback="Never")
     scheduler.write(unsupportedConfigOverrides=NONSENSE)

@@ -4,8 +4,8 @@
 
 """What a scheduler's pods depend on, and the memory of which of it served and which did not.
 
-The memory is in annotations of the Secret that holds the configuration of the last rollout that served: it outlives the operator, the
-Deployment and the user's ConfigMap. The Deployment has a copy, for when this Secret is lost.
+The memory is in annotations of the Secret that holds the configuration of the last rollout that served, and of the Deployment: it outlives the
+operator, the user's ConfigMap, and one of both.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict, cast
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions, deployments
@@ -21,12 +21,15 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployment
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import Failure
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import CRASHES
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import content_hash
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.flags import of_operator
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import resource_names
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.prometheus_access import CONFIG_KEY, FILLED, decoded_data
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import overrides, resource_names
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.prometheus_access import CONFIG_KEY, FILLED, decoded_data, template
 
 VERBOSITY = {"Normal": 2, "Debug": 4, "Trace": 6, "TraceAll": 8}
 
+PRESENT = "osso.scheduler/present-rollout"
+"""On the Deployment: the rollout that it holds."""
 SERVED = "osso.scheduler/served-rollout"
 SERVED_AT = "osso.scheduler/served-at"
 FAILED = "osso.scheduler/failed-rollout"
@@ -187,27 +190,78 @@ class Memory(NamedTuple):
         return identity(self.served) if self.served else None
 
 
-def read_memory(secrets: Iterable[Object], deployment: Object | None = None) -> Memory:
-    """The memory that the configuration Secrets of one scheduler hold, or else its Deployment. What someone else's hand made unreadable counts
-    as absent."""
-    found = []
-    for secret in secrets:
-        name, annotations, memory = secret["metadata"]["name"], resource_names.annotations_of(secret), _recorded(secret)
-        if memory.served and name.endswith(f"-{annotations.get(FILLED) or memory.served['config']}") and _config(secret):
-            found.append((annotations.get(SERVED_AT, ""), name, memory._replace(secret=secret)))
-    if not found:
-        return _recorded(deployment or {"metadata": {}})
-    return max(found, key=lambda entry: entry[:2])[-1]
+def read_memory(secrets: Collection[Object], deployment: Object | None = None) -> Memory:
+    """What the Deployment of one scheduler and its configuration Secrets remember. What someone else's hand made unreadable counts as absent.
 
-
-def _recorded(live: Object) -> Memory:
-    """What the annotations of an object remember."""
-    annotations = resource_names.annotations_of(live)
-    served = _decoded(annotations.get(SERVED))
-    # Another release of the operator may have remembered less.
-    if not served or not set(served) >= KEYS:
+    The Deployment knows of rollouts that no reconcile has recorded in a Secret yet, and is what remains if such a Secret is lost.
+    """
+    recorded = sorted(_records(secrets), key=lambda found: found[:2])
+    newest = recorded[-1][-1] if recorded else Memory()
+    served = _served_by(deployment, newest.served) or newest.served
+    if served is None:
         return Memory()
-    return Memory(None, cast(Rollout, served), cast("FailedRollout | None", _decoded(annotations.get(FAILED))))
+    if served == newest.served:
+        secret = newest.secret
+    else:
+        holding = [one for one in secrets if _config(one) and content_hash(template(one)) == served["config"]]
+        secret = max(holding, key=lambda one: one["metadata"].get("creationTimestamp") or "", default=None)
+    failed = newest.failed or _decoded(_annotations(deployment).get(FAILED))
+    return Memory(secret, served, cast("FailedRollout | None", failed))
+
+
+def _records(secrets: Collection[Object]) -> Iterator[tuple[str, str, Memory]]:
+    """When it was written, the name of the Secret, and the memory."""
+    for secret in secrets:
+        name, annotations = secret["metadata"]["name"], resource_names.annotations_of(secret)
+        served = _rollout(annotations.get(SERVED))
+        if served and name.endswith(f"-{annotations.get(FILLED) or served['config']}") and _config(secret):
+            failed = cast("FailedRollout | None", _decoded(annotations.get(FAILED)))
+            yield annotations.get(SERVED_AT, ""), name, Memory(secret, served, failed)
+
+
+def _served_by(deployment: Object | None, recorded: Rollout | None) -> Rollout | None:
+    """The last rollout that served, as far as the Deployment knows; ``recorded``: as far as the Secrets do."""
+    annotations = _annotations(deployment)
+    present = _rollout(annotations.get(PRESENT))
+    if (
+        present
+        and identity(present) == annotations.get(resource_names.ROLLOUT)
+        and (present == recorded or is_complete(deployment) or has_served(deployment))
+    ):
+        return present
+    return _rollout(annotations.get(SERVED))
+
+
+def _rollout(text: str | None) -> Rollout | None:
+    """The rollout that an annotation contains, None for any other text."""
+    value = _decoded(text)
+    # Another release of the operator may have remembered less.
+    if value is None or not set(value) >= KEYS:
+        return None
+    chosen, paths = value["placement"], value["health"]
+    is_one = (
+        _are_texts([value["image"], value["config"]])
+        and _are_texts(value["flags"])
+        and isinstance(chosen, dict)
+        and isinstance(chosen.get("nodeSelector"), dict)
+        and _are_texts(list(chosen["nodeSelector"].values()))
+        and isinstance(chosen.get("tolerations"), list)
+        and all(isinstance(toleration, dict) for toleration in chosen["tolerations"])
+        and isinstance(value["overrides"], dict)
+        and not overrides.read(value["overrides"])[1]
+        and isinstance(value["serving_cert"], bool)
+        and isinstance(paths, dict)
+        and _are_texts([paths.get("live"), paths.get("ready")])
+    )
+    return cast(Rollout, value) if is_one else None
+
+
+def _are_texts(values: object) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _annotations(deployment: Object | None) -> dict[str, str]:
+    return resource_names.annotations_of(deployment) if deployment else {}
 
 
 def annotations_of(
@@ -219,7 +273,8 @@ def annotations_of(
     """
     served, at = None, now
     if memory.secret is not None and memory.secret["metadata"]["name"] == secret_name:
-        served, at = memory.served, memory.secret["metadata"]["annotations"].get(SERVED_AT, now)
+        recorded = resource_names.annotations_of(memory.secret)
+        served, at = memory.served, recorded.get(SERVED_AT, now) if _rollout(recorded.get(SERVED)) == memory.served else now
     if serves is not None and serves != served:
         served, at = serves, now
     if served is None:
@@ -229,14 +284,16 @@ def annotations_of(
 
 
 def annotations_of_deployment(memory: Memory, rollout: Rollout, live: Object | None, failed: FailedRollout | None = None) -> dict[str, str]:
-    """The annotations of the Deployment that holds ``rollout``: its identity, and the copy of the memory. ``live``: that Deployment or None.
+    """The annotations of the Deployment that holds ``rollout``: that one, and what has to be remembered. ``live``: that Deployment or None.
 
-    The copy is that of when the rollout began, since each new annotation is a new generation of the Deployment.
+    The last rollout that served is the one before: nothing is written when this one comes to serve.
     """
-    before = memory.served if memory.served_id != identity(rollout) else None
-    served = _encoded(before) if before else resource_names.annotations_of(live or {"metadata": {}}).get(SERVED)
+    served = _annotations(live).get(SERVED)
+    if memory.served and (memory.served != rollout or (served and not _rollout(served))):
+        served = _encoded(memory.served)
     return {
         resource_names.ROLLOUT: identity(rollout),
+        PRESENT: _encoded(rollout),
         **({SERVED: served} if served else {}),
         **({FAILED: _encoded(failed)} if failed else {}),
     }
@@ -244,7 +301,7 @@ def annotations_of_deployment(memory: Memory, rollout: Rollout, live: Object | N
 
 def deployed(deployment: Object | None) -> str | None:
     """Identity of the rollout that a Deployment holds, None where there is no Deployment or it does not say."""
-    return resource_names.annotations_of(deployment).get(resource_names.ROLLOUT) if deployment else None
+    return _annotations(deployment).get(resource_names.ROLLOUT)
 
 
 def configuration(deployment: Object | None) -> str | None:

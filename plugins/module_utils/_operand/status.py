@@ -24,6 +24,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision i
     REMOVE,
     Application,
     Decision,
+    Reason,
     findings_text,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.operator_conditions import (
@@ -257,17 +258,24 @@ def _degraded(outcome: Outcome, live: Object) -> Condition:
     decision = outcome.decision
     if outcome.error:
         return condition("Degraded", "True", "ApplyFailed", outcome.error)
+    found = _failing(outcome, live)
     if decision.action == HOLD or decision.is_kept:
-        return condition("Degraded", "True", decision.reason, decision.message)
+        also = " The present pods fail, too: {0}: {1}".format(*found) if found else ""
+        return condition("Degraded", "True", decision.reason, decision.message + also)
+    return condition("Degraded", "True", *found) if found else condition("Degraded", "False", "AsExpected")
+
+
+def _failing(outcome: Outcome, live: Object) -> Reason | None:
+    """What is wrong with the pods that the Deployment has or is to have, None if nothing is known."""
     if outcome.failure:
-        return condition("Degraded", "True", outcome.failure.reason, outcome.failure.message)
+        return outcome.failure.reason, outcome.failure.message
     refused = in_status(live, "ReplicaFailure")
     if refused.get("status") == "True":
-        return condition("Degraded", "True", refused.get("reason", "ReplicaFailure"), refused.get("message", ""))
+        return refused.get("reason", "ReplicaFailure"), refused.get("message", "")
     deployment = outcome.deployment
     if deployment and rollouts.is_overdue(deployment) and not rollouts.is_complete(deployment):
-        return condition("Degraded", "True", "ProgressDeadlineExceeded", _deadline(deployment))
-    return condition("Degraded", "False", "AsExpected")
+        return "ProgressDeadlineExceeded", _deadline(deployment)
+    return None
 
 
 def _deadline(deployment: Object) -> str:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import content_hash
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import requested_rollout
 from support.operand import CONFIG, deployment, facts, memory, resource, serving
@@ -73,19 +74,91 @@ def test_a_changed_secret_gives_an_empty_memory(data):
     assert rollouts.read_memory([secret]) == rollouts.Memory()
 
 
-def test_a_deployment_has_a_copy_of_the_memory_as_of_when_its_rollout_began():
-    served, failed = memory(ROLLOUT), {"id": "x"}
-    newer = {**ROLLOUT, "image": "image:2"}
-    began = rollouts.annotations_of_deployment(served, newer, None, failed)
-    assert list(began) == ["osso.scheduler/rollout", rollouts.SERVED, rollouts.FAILED]
-    live = {"metadata": {"annotations": began}}
-    assert rollouts.deployed(live) == rollouts.identity(newer)
-    assert rollouts.read_memory([], live) == rollouts.Memory(None, ROLLOUT, failed)
-    assert rollouts.read_memory([memory(newer).secret], live).served == newer
-    # It comes to serve, and the copy stays as it is; only a first rollout has none.
-    assert rollouts.annotations_of_deployment(memory(newer), newer, live, failed) == began
-    assert list(rollouts.annotations_of_deployment(served, ROLLOUT, deployment(ROLLOUT))) == ["osso.scheduler/rollout"]
-    assert rollouts.read_memory([], deployment(ROLLOUT)) == rollouts.read_memory([]) == rollouts.Memory()
+NEWER: rollouts.Rollout = {**ROLLOUT, "image": "image:2"}
+
+
+def holding(rollout, before=None, failed=None, live=None):
+    """A Deployment that says what it holds, and what it remembers."""
+    live = live or deployment(rollout)
+    live["metadata"]["annotations"] = rollouts.annotations_of_deployment(rollouts.Memory(None, before), rollout, None, failed)
+    return live
+
+
+def test_a_deployment_remembers_what_served_before_its_rollout():
+    failed = {"id": "x"}
+    began = holding(NEWER, ROLLOUT, failed)
+    assert rollouts.deployed(began) == rollouts.identity(NEWER)
+    assert rollouts.read_memory([], began) == rollouts.Memory(None, ROLLOUT, failed)
+    assert rollouts.read_memory([], deployment(ROLLOUT)) == rollouts.read_memory([], holding(ROLLOUT)) == rollouts.Memory()
+    # A Secret has its own record of a failure.
+    assert rollouts.read_memory([memory(ROLLOUT, {"id": "y"}).secret], began).failed == {"id": "y"}
+
+
+def test_a_rollout_has_served_when_its_deployment_or_a_secret_says_so():
+    """What was recorded last may be an earlier one: no reconcile has seen yet that this one is complete."""
+    earlier = memory({**ROLLOUT, "image": "image:0"}).secret
+    assert rollouts.read_memory([earlier], holding(NEWER, ROLLOUT)).served == ROLLOUT
+    assert rollouts.read_memory([earlier], holding(NEWER, ROLLOUT, live=serving(NEWER))).served == NEWER
+    assert rollouts.read_memory([memory(NEWER).secret], holding(NEWER, ROLLOUT)).served == NEWER
+    over = [{"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}]
+    crashed = deployment(NEWER, conditions=over, replicas=1)
+    crashed["status"].update(replicas=1, updatedReplicas=1)
+    assert rollouts.read_memory([], holding(NEWER, ROLLOUT, live=crashed)).served == NEWER
+    # Someone changed which one it is said to hold.
+    other = holding(NEWER, ROLLOUT, live=serving(NEWER))
+    other["metadata"]["annotations"]["osso.scheduler/rollout"] = rollouts.identity(ROLLOUT)
+    assert rollouts.read_memory([], other).served == ROLLOUT
+
+
+def test_the_configuration_of_what_served_is_found_without_a_record():
+    text = "kind: KubeSchedulerConfiguration"
+    served = {**NEWER, "config": content_hash(text)}
+    secret, other = memory(served, text=text).secret, memory(NEWER, text="kind: Pod").secret
+    for one, written in ((secret, "2026-01-01T00:00:00Z"), (other, "2026-01-02T00:00:00Z")):
+        one["metadata"].update(annotations={}, creationTimestamp=written)
+    found = rollouts.read_memory([other, secret], holding(served, live=serving(served)))
+    assert (found.served, found.secret) == (served, secret)
+    name = secret["metadata"]["name"]
+    assert rollouts.annotations_of(found, name, "now")[rollouts.SERVED_AT] == "now"
+    assert rollouts.read_memory([other], holding(served, live=serving(served))).secret is None
+
+
+def test_nothing_is_written_to_a_deployment_when_its_rollout_serves():
+    began = holding(NEWER, ROLLOUT)
+    annotations = began["metadata"]["annotations"]
+    assert rollouts.annotations_of_deployment(memory(NEWER), NEWER, began) == annotations
+    assert rollouts.SERVED not in rollouts.annotations_of_deployment(memory(ROLLOUT), ROLLOUT, holding(ROLLOUT))
+    # What someone else wrote over it is no rollout.
+    annotations[rollouts.SERVED] = "garbage{"
+    assert json.loads(rollouts.annotations_of_deployment(memory(NEWER), NEWER, began)[rollouts.SERVED]) == NEWER
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"image": 7},
+        {"config": 22},
+        {"flags": [1, 2]},
+        {"flags": "-v=2"},
+        {"placement": []},
+        {"placement": {"nodeSelector": ["a"], "tolerations": []}},
+        {"placement": {"nodeSelector": {"a": 1}, "tolerations": []}},
+        {"placement": {"nodeSelector": {}, "tolerations": ["a"]}},
+        {"placement": {"nodeSelector": {}, "tolerations": {}}},
+        {"overrides": []},
+        {"overrides": {"env": "no"}},
+        {"serving_cert": "x"},
+        {"health": []},
+        {"health": "/healthz"},
+        {"health": {"live": "/healthz"}},
+    ],
+)
+def test_a_record_of_another_shape_counts_as_absent(changed):
+    wrong = json.dumps({**ROLLOUT, **changed})
+    secret, live = memory(ROLLOUT).secret, holding(NEWER, ROLLOUT)
+    for one in (secret, live):
+        one["metadata"]["annotations"][rollouts.SERVED] = wrong
+    assert rollouts.read_memory([secret], live) == rollouts.Memory()
 
 
 def test_deadline_of_an_earlier_rollout_is_not_that_of_this_one():
