@@ -12,13 +12,16 @@ to the first possible secret.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog import exit_reason
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import one_line, redacted
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+
+EVENT_REASONS = ("FailedMount", "Unhealthy")
+"""Of events that tell of a pod what its status does not."""
 
 REVISION = "deployment.kubernetes.io/revision"
 
@@ -50,31 +53,33 @@ def of_rollout(
 ) -> Failure | None:
     """What is wrong with the newest pods of a Deployment: the worst `Failure`, None where nothing is known to be wrong.
 
-    ``replica_sets`` and ``pods`` are those of the Deployment's namespace; ``events`` with the reason Unhealthy name the probe that fails, of pods
-    with no worse failure. Also None where they are older than the Deployment's present
-    template: the failure of an earlier rollout is none of this one.
+    ``replica_sets`` and ``pods`` are those of the Deployment's namespace; ``events`` with the `EVENT_REASONS` name the volume that cannot
+    be mounted or the probe that fails, of pods with no worse failure. Also None where they are older than the Deployment's present template: the
+    failure of an earlier rollout is none of this one.
     """
     newest = _newest(deployment, replica_sets)
     if newest is None:
         return None
     uid = newest["metadata"]["uid"]
     mine = [pod for pod in pods if uid in _owners(pod) and not pod["metadata"].get("deletionTimestamp")]
-    found = [failure for failure in map(_of_pod, mine) if failure] or list(_of_probes(mine, failed_probes(events)))
+    found = [failure for failure in map(_of_pod, mine) if failure] or list(_of_events(mine, list(events)))
     # Of equally bad ones the same each time, so that the message stays the same.
     return min(found, key=lambda failure: (-failure.crashes, failure.pod)) if found else _of_controllers(deployment, newest)
 
 
 def failed_probes(events: Iterable[Object]) -> dict[str, str]:
-    """uid of a pod -> what its last event with the reason Unhealthy reports, without credentials."""
+    """uid of a pod -> what its last event reports, without credentials, of events with the reason Unhealthy."""
     ordered = sorted(events, key=lambda event: event.get("lastTimestamp") or event.get("eventTime") or "")
     return {(event.get("involvedObject") or {}).get("uid", ""): redacted(event.get("message") or "") for event in ordered}
 
 
-def _of_probes(pods: Iterable[Object], failed: Mapping[str, str]) -> Iterator[Failure]:
-    for pod in pods:
-        name, said = pod["metadata"]["name"], failed.get(pod["metadata"].get("uid") or "-")
-        if said and not conditions.is_true(pod, "Ready"):
-            yield Failure("Unhealthy", f"pod {name}: {said}", 0, name)
+def _of_events(pods: Sequence[Object], events: Sequence[Object]) -> Iterator[Failure]:
+    for reason in EVENT_REASONS:
+        failed = failed_probes(event for event in events if event.get("reason") == reason)
+        for pod in pods:
+            name, said = pod["metadata"]["name"], failed.get(pod["metadata"].get("uid") or "-")
+            if said and not conditions.is_true(pod, "Ready"):
+                yield Failure(reason, f"pod {name}: {one_line(said)}", 0, name)
 
 
 def _newest(deployment: Object | None, replica_sets: Iterable[Object]) -> Object | None:

@@ -292,7 +292,12 @@ class Reader:
         failure = pod_failures.of_rollout(deployment, replica_sets, pods)
         if failure is None and rollouts.is_overdue(deployment):
             # Only then: a probe that fails while a scheduler starts is no failure.
-            events = self._client.list(self._client.resource("v1", "Event"), self._names["namespace"], field_selector="reason=Unhealthy")
+            kind = self._client.resource("v1", "Event")
+            events = [
+                event
+                for reason in pod_failures.EVENT_REASONS
+                for event in self._client.list(kind, self._names["namespace"], field_selector=f"reason={reason}")
+            ]
             failure = pod_failures.of_rollout(deployment, replica_sets, pods, events)
         return failure
 

@@ -530,3 +530,12 @@ def test_the_last_failed_probe_is_reported_without_credentials():
     assert "Readiness probe failed: HTTP probe failed with statuscode: 500" in found.message
     assert "planted" not in str(failures.failed_probes(events[1:]))
     assert failures.of_rollout(deployment(), [replica_set()], [live], []) is None
+
+
+def test_a_volume_that_cannot_be_mounted_is_named():
+    live = pod(container({"waiting": {"reason": "ContainerCreating"}}))
+    live["metadata"]["uid"] = "u"
+    message = 'MountVolume.SetUp failed for volume "extra" : configmap "extra" not found'
+    events = [{"reason": "FailedMount", "involvedObject": {"uid": "u"}, "message": message}]
+    found = failures.of_rollout(deployment(), [replica_set()], [live], events)
+    assert (found.reason, found.message.endswith(message)) == ("FailedMount", True)
