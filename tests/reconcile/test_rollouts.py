@@ -255,6 +255,27 @@ def test_not_an_earlier_rollout_comes_back_after_the_loss_of_the_secret(schedule
     assert "-v=4" in template(scheduler)["containers"][0]["args"]
 
 
+@pytest.mark.parametrize("edit_by_hand", ["image", "replicas"])
+def test_an_edit_by_hand_never_makes_a_failing_rollout_the_last_good_one(scheduler, operator, edit_by_hand):
+    failing = f"{IMAGE}9"  # no such patch release
+    scheduler.write(schedulerImage=failing)
+    operator.reconcile(scheduler)
+    if edit_by_hand == "image":
+        containers = [{"name": template(scheduler)["containers"][0]["name"], "image": IMAGE}]
+        patch(scheduler, "deployment", spec={"template": {"spec": {"containers": containers}}})
+        operator.run_pods(scheduler)
+    else:
+        patch(scheduler, "deployment", spec={"replicas": 0})
+        eventually(lambda: scheduler.deployment["status"].get("observedGeneration") == scheduler.deployment["metadata"]["generation"])
+        eventually(lambda: not scheduler.deployment["status"].get("replicas"))
+    operator.reconcile(scheduler)
+    assert template(scheduler)["containers"][0]["image"] == failing
+    operator.play(scheduler, crashing(LAST_WORDS))
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[1] == "RolledBack"
+    assert template(scheduler)["containers"][0]["image"] == IMAGE
+
+
 def test_crashes_of_pods_after_a_rollback_are_reported_with_it(scheduler, operator, kubectl):
     scheduler.write(unsupportedConfigOverrides=NONSENSE)
     operator.reconcile(scheduler)

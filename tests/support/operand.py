@@ -47,11 +47,12 @@ def resource(name="cluster", status=None, annotations=None, **spec):
 def deployment(rollout=None, replicas=1, generation=2, observed=2, conditions=(), **status):
     annotations = {"osso.scheduler/rollout": rollouts.identity(rollout)} if rollout else {}
     secret = f"secondary-scheduler-config-{rollout['config']}" if rollout else "elsewhere"
+    containers = [{"image": rollout["image"], "args": ["--config=x", *rollout["flags"]]}] if rollout else []
     return {
         "metadata": {"name": "secondary-scheduler", "namespace": "ns", "generation": generation, "annotations": annotations},
         "spec": {
             "replicas": replicas,
-            "template": {"spec": {"volumes": [{"name": "config", "secret": {"secretName": secret}}]}},
+            "template": {"spec": {"volumes": [{"name": "config", "secret": {"secretName": secret}}], "containers": containers}},
         },
         "status": {"observedGeneration": observed, "conditions": list(conditions), **status},
     }

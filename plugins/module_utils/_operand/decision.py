@@ -390,11 +390,7 @@ def _apply(
     failed: FailedRollout | None = None,
 ) -> Application:
     secret = _secret(facts, rollout)
-    serves = (
-        rollouts.deployed(facts.deployment) == rollouts.identity(rollout)
-        and rollouts.is_complete(facts.deployment)
-        and rollouts.configuration(facts.deployment) == secret["name"]
-    )
+    serves = rollouts.serves(facts.deployment, rollout) and rollouts.configuration(facts.deployment) == secret["name"]
     memory = facts.memory
     failed = failed or _remembered(memory, rollout)
     record = rollouts.annotations_of(memory, secret["name"], facts.now, rollout if serves else None, failed)

@@ -220,16 +220,16 @@ def _records(secrets: Collection[Object]) -> Iterator[tuple[str, str, Memory]]:
 
 
 def _served_by(deployment: Object | None, recorded: Rollout | None) -> Rollout | None:
-    """The last rollout that served, as far as the Deployment knows; ``recorded``: as far as the Secrets do."""
+    """The last rollout that served, as far as the Deployment knows; ``recorded``: as far as the Secrets do.
+
+    Where the Deployment does not say which rollout it holds, that of the Secrets may be a later one than the one before.
+    """
     annotations = _annotations(deployment)
     present = _rollout(annotations.get(PRESENT))
-    if (
-        present
-        and identity(present) == annotations.get(resource_names.ROLLOUT)
-        and (present == recorded or is_complete(deployment) or has_served(deployment))
-    ):
-        return present
-    return _rollout(annotations.get(SERVED))
+    before = _rollout(annotations.get(SERVED))
+    if present is None or identity(present) != annotations.get(resource_names.ROLLOUT):
+        return recorded or before
+    return present if present == recorded or serves(deployment, present) else before
 
 
 def _rollout(text: str | None) -> Rollout | None:
@@ -315,6 +315,15 @@ def is_complete(deployment: Object | None) -> bool:
     return progress(deployment).complete if deployment else False
 
 
+def serves(deployment: Object | None, rollout: Rollout) -> bool:
+    """Does a Deployment that holds a rollout prove that it serves? Not without a replica, or with an image or flags from someone else's hand."""
+    if deployment is None or not progress(deployment).wanted:
+        return False
+    containers = deployment["spec"]["template"]["spec"].get("containers") or []
+    is_its_own = any(one.get("image") == rollout["image"] and {*rollout["flags"]} <= {*(one.get("args") or ())} for one in containers)
+    return is_its_own and deployed(deployment) == identity(rollout) and is_complete(deployment)
+
+
 def is_overdue(deployment: Object | None) -> bool:
     """Has the deadline of the present rollout passed? Not before it has a replica: the one before ends first."""
     return deployments.is_overdue(deployment) and progress(deployment).updated > 0 if deployment else False
@@ -330,8 +339,8 @@ def has_served(deployment: Object | None) -> bool:
 
 
 def is_failing(deployment: Object | None, failure: Failure | None) -> bool:
-    """Does the rollout that a Deployment holds not come to serve, by its own fault?"""
-    if is_complete(deployment) or has_served(deployment):
+    """Does the rollout that a Deployment holds not come to serve, by its own fault? Of one that nothing has recorded as served."""
+    if is_complete(deployment):
         return False
     crashes = failure.crashes if failure and not _NOBODY_ANSWERS.search(failure.message) else 0
     return is_overdue(deployment) or crashes >= CRASHES

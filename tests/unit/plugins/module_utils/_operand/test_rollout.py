@@ -100,14 +100,24 @@ def test_a_rollout_has_served_when_its_deployment_or_a_secret_says_so():
     assert rollouts.read_memory([earlier], holding(NEWER, ROLLOUT)).served == ROLLOUT
     assert rollouts.read_memory([earlier], holding(NEWER, ROLLOUT, live=serving(NEWER))).served == NEWER
     assert rollouts.read_memory([memory(NEWER).secret], holding(NEWER, ROLLOUT)).served == NEWER
-    over = [{"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}]
-    crashed = deployment(NEWER, conditions=over, replicas=1)
-    crashed["status"].update(replicas=1, updatedReplicas=1)
-    assert rollouts.read_memory([], holding(NEWER, ROLLOUT, live=crashed)).served == NEWER
-    # Someone changed which one it is said to hold.
+    # Someone changed which one it is said to hold: what the Secrets record is later than what the Deployment says of before.
     other = holding(NEWER, ROLLOUT, live=serving(NEWER))
     other["metadata"]["annotations"]["osso.scheduler/rollout"] = rollouts.identity(ROLLOUT)
     assert rollouts.read_memory([], other).served == ROLLOUT
+    assert rollouts.read_memory([memory(NEWER).secret], other).served == NEWER
+
+
+def test_pods_of_someone_elses_template_and_no_pods_prove_nothing():
+    assert rollouts.serves(serving(NEWER), NEWER)
+    for other in ({"image": "image:3"}, {"args": ["--config=x"]}):
+        live = serving(NEWER)
+        live["spec"]["template"]["spec"]["containers"][0].update(other)
+        assert not rollouts.serves(live, NEWER)
+        assert rollouts.read_memory([], holding(NEWER, ROLLOUT, live=live)).served == ROLLOUT
+    assert not rollouts.serves(serving(NEWER, replicas=0), NEWER)
+    assert not rollouts.serves(deployment(NEWER), NEWER)
+    assert not rollouts.serves(serving(ROLLOUT), NEWER)
+    assert not rollouts.serves(None, NEWER)
 
 
 def test_the_configuration_of_what_served_is_found_without_a_record():
@@ -176,12 +186,14 @@ def test_crash_for_want_of_the_api_server_is_no_failure_of_the_rollout():
     )
 
 
-def test_rollout_that_was_over_once_fails_no_more():
+def test_a_rollout_that_crashes_before_it_is_recorded_has_failed():
+    """It may have been over without any pod, if someone scaled the Deployment."""
     crash = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: panic", crashes=9)
     live = serving(ROLLOUT)
     live["status"].update(availableReplicas=0, conditions=[{"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}])
     assert not rollouts.is_complete(live)
-    assert not rollouts.is_failing(live, crash)
+    assert rollouts.is_failing(live, crash)
+    assert not rollouts.is_failing(serving(ROLLOUT), crash)
 
 
 @pytest.mark.parametrize(
