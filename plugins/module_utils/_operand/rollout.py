@@ -232,6 +232,11 @@ def _served_by(deployment: Object | None, recorded: Rollout | None) -> Rollout |
     return present if present == recorded or serves(deployment, present) else before
 
 
+def is_recorded(annotations: Mapping[str, str], rollout: Rollout) -> bool:
+    """Do the annotations of a Secret say that this rollout has served?"""
+    return _rollout(annotations.get(SERVED)) == rollout
+
+
 def _rollout(text: str | None) -> Rollout | None:
     """The rollout that an annotation contains, None for any other text."""
     value = _decoded(text)
@@ -274,7 +279,7 @@ def annotations_of(
     served, at = None, now
     if memory.secret is not None and memory.secret["metadata"]["name"] == secret_name:
         recorded = resource_names.annotations_of(memory.secret)
-        served, at = memory.served, recorded.get(SERVED_AT, now) if _rollout(recorded.get(SERVED)) == memory.served else now
+        served, at = memory.served, recorded.get(SERVED_AT, now) if memory.served and is_recorded(recorded, memory.served) else now
     if serves is not None and serves != served:
         served, at = serves, now
     if served is None:

@@ -231,7 +231,9 @@ def _progressing(outcome: Outcome) -> Condition:
             message = "All replicas run the pod template of the Deployment, which others change: see the condition PodTemplateAsDeclared."
             return condition("Progressing", "False", "AsExpected", message)
         return condition("Progressing", "False", "AsExpected", "All replicas run the declared configuration.")
-    if outcome.failure and rollouts.has_served(deployment):
+    # Crashes of one that nothing has recorded as served lead to a rollback, and are no event for the operator.
+    is_recorded = not isinstance(decision, Application) or rollouts.is_recorded(decision.secret["annotations"], decision.rollout)
+    if outcome.failure and rollouts.has_served(deployment) and is_recorded:
         return condition(
             "Progressing", "False", outcome.failure.reason, "The rollout is complete, but not all of its replicas are available any more."
         )

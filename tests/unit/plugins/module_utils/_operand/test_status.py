@@ -168,9 +168,12 @@ def test_scheduler_that_crashes_later_is_degraded_and_rolls_nothing_out():
     live = serving(NEW)
     live["status"].update(availableReplicas=0, conditions=[{"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}])
     failure = SimpleNamespace(reason="CrashLoopBackOff", message="pod p: panic", crashes=9, pod="p")
-    status = report(outcome(deployment=live, failure=failure))
+    status = report(outcome(facts=facts(deployment=live, failure=failure, memory=memory(NEW)), failure=failure))
     assert conditions(status)["Progressing"] == ("False", "CrashLoopBackOff")
     assert conditions(status)["Degraded"] == ("True", "CrashLoopBackOff")
+    # One that was over without any pod, as after a scaling to 0, has still to be looked at.
+    status = report(outcome(deployment=live, failure=failure))
+    assert conditions(status)["Progressing"] == ("True", "RollingOut")
 
 
 def test_a_rollback_is_reported_while_it_runs_and_when_it_is_over():
