@@ -68,7 +68,7 @@ def of_rollout(
 
 
 def failed_probes(events: Iterable[Object]) -> dict[str, str]:
-    """uid of a pod -> what its last event reports, without credentials, of events with the reason Unhealthy."""
+    """uid of a pod -> what the last of these events on it reports, without credentials. ``events``: of one reason, such as Unhealthy."""
     ordered = sorted(events, key=lambda event: event.get("lastTimestamp") or event.get("eventTime") or "")
     return {(event.get("involvedObject") or {}).get("uid", ""): redacted(event.get("message") or "") for event in ordered}
 
