@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import has_served
+from support.admission import mutating_policy
 from support.objects import deployment
 from support.scheduler import eventually
 
@@ -143,36 +144,8 @@ REPLACING = """Object{spec: Object.spec{template: Object.spec.template{spec: Obj
 @pytest.fixture(params=[ADDING])
 def policy(request, kubectl, namespace):
     """A mutating admission policy for every Deployment of the namespace; by default it adds a variable and a sidecar."""
-    admission, beta = "admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/v1beta1"
-    if beta in kubectl("api-versions").stdout.split():  # v1 has these policies since 1.36
-        admission = beta
-    metadata = {"name": f"{namespace}-adds"}
-    rules = [{"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["deployments"]}]
-    mutation = {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": request.param}}
-    selector = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}}
-    kubectl.apply(
-        {
-            "apiVersion": admission,
-            "kind": "MutatingAdmissionPolicy",
-            "metadata": metadata,
-            "spec": {
-                "matchConstraints": {"resourceRules": rules, **selector},
-                "failurePolicy": "Fail",
-                "reinvocationPolicy": "Never",
-                "mutations": [mutation],
-            },
-        },
-        {"apiVersion": admission, "kind": "MutatingAdmissionPolicyBinding", "metadata": metadata, "spec": {"policyName": metadata["name"]}},
-    )
-    probe = deployment(namespace, name="probe", replicas=0)
-
-    def at_work():
-        answer = kubectl("create", "--dry-run=server", "--output=json", "--filename=-", stdin=probe).stdout
-        return "ADDED" in answer or "mirror.example.com" in answer
-
-    eventually(at_work)
-    yield
-    kubectl("delete", "mutatingadmissionpolicy,mutatingadmissionpolicybinding", metadata["name"])
+    with mutating_policy(kubectl, namespace, request.param):
+        yield
 
 
 def test_a_mutating_admission_policy_is_not_fought(policy, apply, live, namespace):

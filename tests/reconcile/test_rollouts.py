@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import find
 from conformance.operator.steps import edit, patch, version
+from support.admission import mutating_policy
 from support.operator_in_process import crashing, ready, unpullable
 from support.scheduler import IMAGE, eventually
 
@@ -22,6 +23,12 @@ LAST_WORDS = "Error: unknown flag: --nonsense\n"
 
 def template(scheduler) -> dict:
     return scheduler.deployment["spec"]["template"]["spec"]
+
+
+def edit_container(scheduler, **fields):
+    """Change the Deployment's container by hand."""
+    (container,) = template(scheduler)["containers"]
+    patch(scheduler, "deployment", spec={"template": {"spec": {"containers": [{**container, **fields}]}}})
 
 
 def command(scheduler) -> list[str]:
@@ -255,14 +262,79 @@ def test_not_an_earlier_rollout_comes_back_after_the_loss_of_the_secret(schedule
     assert "-v=4" in template(scheduler)["containers"][0]["args"]
 
 
+EVERY_OVERRIDE = {
+    "affinity": {},
+    "args": ["--pod-max-in-unschedulable-pods-duration=6m"],
+    "command": ["/bin/kube-scheduler"],
+    "env": [{"name": "A", "value": "1"}, {"name": "B", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
+    "imagePullPolicy": "IfNotPresent",
+    "imagePullSecrets": [{"name": "pull"}],
+    "nodeSelector": {"pool": "batch"},
+    "podAnnotations": {"example.com/a": "1"},
+    "priorityClassName": "system-cluster-critical",
+    "progressDeadlineSeconds": 60,
+    "resources": {"requests": {"cpu": "1000m"}, "limits": {"memory": "1024Mi"}},
+    "tolerations": [{"operator": "Exists"}],
+    "topologySpreadConstraints": [{"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}],
+    "volumeMounts": [{"name": "extra", "mountPath": "/extra"}],
+    "volumes": [{"name": "extra", "emptyDir": {}}],
+}
+
+
+def test_a_rollout_with_every_override_becomes_the_last_one_that_works(new, operator):
+    scheduler = new(unsupportedConfigOverrides=EVERY_OVERRIDE)
+    operator.serve(scheduler)
+    (secret,) = scheduler.kubectl.list("secret", scheduler.namespace, f"app={scheduler.workload}")
+    record = json.loads(secret["metadata"]["annotations"]["osso.scheduler/served-rollout"])
+    assert record["overrides"]["resources"] == EVERY_OVERRIDE["resources"]
+
+
+REPLACING = """Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [
+    Object.spec.template.spec.containers{name: "secondary-scheduler", image: "192.0.2.1/mirror/kube-scheduler:1"}]}}}}"""
+
+
+def test_a_rollout_is_rolled_back_to_one_whose_image_admission_replaces(new, operator, kubectl, namespace):
+    """What admission replaces stays the operator's, so its pods prove that the rollout works."""
+    with mutating_policy(kubectl, namespace, REPLACING):
+        scheduler = new()
+        operator.serve(scheduler)
+        assert template(scheduler)["containers"][0]["image"].startswith("192.0.2.1/")
+        assert scheduler.condition("PodTemplateAsDeclared")[:2] == ("False", "FieldsReplaced")
+        served = mounted(scheduler)
+        for weight in (18, 19):
+            scheduler.write_config(scheduler.config(weight=weight))
+            scheduler.write(unsupportedConfigOverrides=NONSENSE if weight == 19 else {})
+            operator.reconcile(scheduler)
+            if weight == 18:
+                operator.run_pods(scheduler)
+                operator.reconcile(scheduler)
+                assert secrets(scheduler) == [served := mounted(scheduler)], "the earlier configuration is deleted"
+        operator.play(scheduler, crashing(LAST_WORDS))
+        operator.reconcile(scheduler)
+        assert scheduler.condition("Degraded")[1] == "RolledBack"
+        assert (mounted(scheduler), command(scheduler)) == (served, ["/bin/kube-scheduler"])
+
+
+def test_an_override_taken_back_by_hand_is_no_proof_that_the_rollout_works(scheduler, operator):
+    scheduler.write(unsupportedConfigOverrides={"resources": {"limits": {"memory": "1Mi"}}})
+    operator.reconcile(scheduler)
+    edit_container(scheduler, resources={"limits": {"memory": "1Gi"}})
+    operator.run_pods(scheduler)
+    operator.reconcile(scheduler)
+    assert template(scheduler)["containers"][0]["resources"]["limits"] == {"memory": "1Mi"}
+    operator.play(scheduler, crashing(LAST_WORDS))
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[1] == "RolledBack"
+    assert "limits" not in template(scheduler)["containers"][0]["resources"]
+
+
 @pytest.mark.parametrize("edit_by_hand", ["image", "replicas"])
 def test_an_edit_by_hand_never_makes_a_failing_rollout_the_last_good_one(scheduler, operator, edit_by_hand):
     failing = f"{IMAGE}9"  # no such patch release
     scheduler.write(schedulerImage=failing)
     operator.reconcile(scheduler)
     if edit_by_hand == "image":
-        containers = [{"name": template(scheduler)["containers"][0]["name"], "image": IMAGE}]
-        patch(scheduler, "deployment", spec={"template": {"spec": {"containers": containers}}})
+        edit_container(scheduler, image=IMAGE)
         operator.run_pods(scheduler)
     else:
         patch(scheduler, "deployment", spec={"replicas": 0})

@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 import base64
+import copy
 import json
 from dataclasses import replace
 from pathlib import Path
 
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import Facts
-from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import FINALIZER
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.resource_names import FIELD_MANAGER, FINALIZER
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Target, ValidationResult, unknown_target
 
 from .ansible_runs import play
@@ -44,15 +45,34 @@ def resource(name="cluster", status=None, annotations=None, **spec):
     return {**made, "status": status} if status else made
 
 
+APPLIED = {
+    "f:containers": {
+        'k:{"name":"secondary-scheduler"}': {".": {}, "f:image": {}, "f:command": {}, "f:args": {}, "f:resources": {"f:requests": {}}}
+    },
+    "f:volumes": {'k:{"name":"config"}': {".": {}, "f:secret": {"f:secretName": {}}}},
+}
+"""What the operator owns of the pods' spec"""
+
+
+def pod_fields(fields):
+    return {"f:spec": {"f:template": {"f:spec": fields}}}
+
+
 def deployment(rollout=None, replicas=1, generation=2, observed=2, conditions=(), **status):
     annotations = {"osso.scheduler/rollout": rollouts.identity(rollout)} if rollout else {}
     secret = f"secondary-scheduler-config-{rollout['config']}" if rollout else "elsewhere"
-    containers = [{"image": rollout["image"], "args": ["--config=x", *rollout["flags"]]}] if rollout else []
+    applied = {"manager": FIELD_MANAGER, "operation": "Apply", "apiVersion": "apps/v1", "fieldsV1": copy.deepcopy(pod_fields(APPLIED))}
     return {
-        "metadata": {"name": "secondary-scheduler", "namespace": "ns", "generation": generation, "annotations": annotations},
+        "metadata": {
+            "name": "secondary-scheduler",
+            "namespace": "ns",
+            "generation": generation,
+            "annotations": annotations,
+            "managedFields": [applied],
+        },
         "spec": {
             "replicas": replicas,
-            "template": {"spec": {"volumes": [{"name": "config", "secret": {"secretName": secret}}], "containers": containers}},
+            "template": {"spec": {"volumes": [{"name": "config", "secret": {"secretName": secret}}]}},
         },
         "status": {"observedGeneration": observed, "conditions": list(conditions), **status},
     }

@@ -64,6 +64,11 @@ def owned_fields(live: Object, manager: str, subresource: str | None = None) -> 
     return entries[0].get("fieldsV1", {}) if entries else {}
 
 
+def covers(fields: Object, some: Object) -> bool:
+    """Does the set ``fields`` (fieldsV1) contain all of the set ``some``?"""
+    return all(key in fields and (not fields[key] or covers(fields[key], below)) for key, below in _children(some).items())
+
+
 def applied(live: Object, manager: str) -> Object:
     """The manifest that ``manager`` would have to apply to an object to leave it as it is: what it owns, with the present values."""
     owned = owned_fields(live, manager)

@@ -12,7 +12,7 @@ to the first possible secret.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
@@ -20,14 +20,11 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog impor
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import one_line, redacted
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
-EVENT_REASONS = ("FailedMount", "Unhealthy")
-"""Of events that tell of a pod what its status does not."""
-
 REVISION = "deployment.kubernetes.io/revision"
 
 # A failing container goes through several states: these have the name of the one that lasts, so that the reason stays the same.
 _LASTING = {"ErrImagePull": "ImagePullBackOff", "Error": "CrashLoopBackOff", "Completed": "CrashLoopBackOff"}
-_STARTING = ("ContainerCreating", "PodInitializing")
+STARTING = ("ContainerCreating", "PodInitializing")
 # For a container that waits for its restart, its last end is more informative.
 _AGAIN = ("CrashLoopBackOff", "RunContainerError")
 # kube-scheduler ends with 0 only then; as process 1 of its container a Go program that does not listen for signals yet ends with 2.
@@ -48,38 +45,52 @@ class Failure(NamedTuple):
     pod: str = ""
 
 
+class EventText(NamedTuple):
+    """reason: of an event on a pod, such as FailedMount. message: one line, without credentials."""
+
+    reason: str
+    message: str
+
+
+NO_TEXTS: Mapping[str, EventText] = {}
+
+
 def of_rollout(
-    deployment: Object | None, replica_sets: Iterable[Object], pods: Iterable[Object], events: Iterable[Object] = ()
+    deployment: Object | None, replica_sets: Iterable[Object], pods: Iterable[Object], texts: Mapping[str, EventText] = NO_TEXTS
 ) -> Failure | None:
     """What is wrong with the newest pods of a Deployment: the worst `Failure`, None where nothing is known to be wrong.
 
-    ``replica_sets`` and ``pods`` are those of the Deployment's namespace; ``events`` with the `EVENT_REASONS` name the volume that cannot
-    be mounted or the probe that fails, of pods with no worse failure. Also None where they are older than the Deployment's present template: the
-    failure of an earlier rollout is none of this one.
+    ``replica_sets`` and ``pods`` are those of the Deployment's namespace; ``texts``: see `event_texts`, for pods with no worse failure. Also None where
+    they are older than the Deployment's present template: the failure of an earlier rollout is none of this one.
     """
     newest = _newest(deployment, replica_sets)
     if newest is None:
         return None
     uid = newest["metadata"]["uid"]
     mine = [pod for pod in pods if uid in _owners(pod) and not pod["metadata"].get("deletionTimestamp")]
-    found = [failure for failure in map(_of_pod, mine) if failure] or list(_of_events(mine, list(events)))
+    found = [failure for failure in map(_of_pod, mine) if failure] or list(_of_events(mine, texts))
     # Of equally bad ones the same each time, so that the message stays the same.
     return min(found, key=lambda failure: (-failure.crashes, failure.pod)) if found else _of_controllers(deployment, newest)
 
 
-def failed_probes(events: Iterable[Object]) -> dict[str, str]:
-    """uid of a pod -> what the last of these events on it reports, without credentials. ``events``: of one reason, such as Unhealthy."""
-    ordered = sorted(events, key=lambda event: event.get("lastTimestamp") or event.get("eventTime") or "")
-    return {(event.get("involvedObject") or {}).get("uid", ""): redacted(event.get("message") or "") for event in ordered}
+def event_texts(read: Callable[[str], Iterable[Object]]) -> dict[str, EventText]:
+    """uid of a pod -> what the last event on it shows that its status does not: a volume that cannot be mounted, or a probe that fails.
+
+    ``read``: the events for a field selector.
+    """
+    events = [(reason, event) for reason in ("FailedMount", "Unhealthy") for event in read(f"reason={reason}")]
+    events.sort(key=lambda found: found[1].get("lastTimestamp") or found[1].get("eventTime") or "")
+    return {
+        (event.get("involvedObject") or {}).get("uid", ""): EventText(reason, one_line(redacted(event.get("message") or "")))
+        for reason, event in events
+    }
 
 
-def _of_events(pods: Sequence[Object], events: Sequence[Object]) -> Iterator[Failure]:
-    for reason in EVENT_REASONS:
-        failed = failed_probes(event for event in events if event.get("reason") == reason)
-        for pod in pods:
-            name, said = pod["metadata"]["name"], failed.get(pod["metadata"].get("uid") or "-")
-            if said and not conditions.is_true(pod, "Ready"):
-                yield Failure(reason, f"pod {name}: {one_line(said)}", 0, name)
+def _of_events(pods: Iterable[Object], texts: Mapping[str, EventText]) -> Iterator[Failure]:
+    for pod in pods:
+        name, text = pod["metadata"]["name"], texts.get(pod["metadata"].get("uid") or "-")
+        if text and text.message and not conditions.is_true(pod, "Ready"):
+            yield Failure(text.reason, f"pod {name}: {text.message}", 0, name)
 
 
 def _newest(deployment: Object | None, replica_sets: Iterable[Object]) -> Object | None:
@@ -133,7 +144,7 @@ def _of_container(pod: str, container: Object) -> Failure | None:
     ended = state.get("terminated") or (container.get("lastState") or {}).get("terminated") or {}
     crashes = container.get("restartCount") or 0
     reason = waiting.get("reason") or ""
-    if reason and reason not in _STARTING and not (reason in _AGAIN and ended):
+    if reason and reason not in STARTING and not (reason in _AGAIN and ended):
         # The kubelet alternates between the error and the back-off from it, which holds the same words.
         words = one_line(re.sub(r'^Back-off pulling image "[^"]*": ErrImagePull: ', "", waiting.get("message") or ""))
     elif ended and not container.get("ready") and ("running" not in state or crashes):

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions, reconcile_period, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import is_overdue, progress
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog import exit_reason
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import NO_TEXTS, STARTING, EventText
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import one_line, redacted
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
@@ -138,14 +139,11 @@ def has_no_pods(live: Object) -> bool:
     return conditions.is_true(live, "ReplicaFailure")
 
 
-def pod_problems(pods: Iterable[Object], probes: Mapping[str, str] | None = None) -> list[str]:
-    """Why pods do not run, one text per distinct reason, with the number of pods it holds for.
-
-    ``probes``: uid of a pod -> the probe that fails.
-    """
+def pod_problems(pods: Iterable[Object], texts: Mapping[str, EventText] = NO_TEXTS) -> list[str]:
+    """Why pods do not run, one text per distinct reason, with the number of pods it holds for. ``texts``: see `pod_failures.event_texts`."""
     counts: dict[str, list[str]] = {}
     for pod in pods:
-        for problem in _pod_problems(pod, (probes or {}).get(pod["metadata"].get("uid", ""), "")):
+        for problem in _pod_problems(pod, texts.get(pod["metadata"].get("uid", ""))):
             counts.setdefault(problem, []).append(pod["metadata"]["name"])
     return [
         "{0}: {1}".format("pod " + names[0] if len(names) == 1 else f"{len(names)} pods such as {names[0]}", problem)
@@ -153,13 +151,19 @@ def pod_problems(pods: Iterable[Object], probes: Mapping[str, str] | None = None
     ]
 
 
-def is_unready(pod: Object) -> bool:
-    """Does a container of the pod run without being ready?"""
-    return any("running" in one.get("state", {}) and not one.get("ready") for one in pod.get("status", {}).get("containerStatuses", []))
+def has_events(pod: Object) -> bool:
+    """Has the pod a container that starts, or that runs without being ready? Its events then tell more than its status."""
+    containers = pod.get("status", {}).get("containerStatuses", [])
+    return any(("running" in one.get("state", {}) and not one.get("ready")) or _is_starting(one) for one in containers)
 
 
-def _pod_problems(pod: Object, probe: str) -> Iterator[str]:
+def _is_starting(container: Object) -> bool:
+    return container.get("state", {}).get("waiting", {}).get("reason") in STARTING
+
+
+def _pod_problems(pod: Object, event: EventText | None) -> Iterator[str]:
     status = pod.get("status", {})
+    told = {event.reason: event.message} if event else {}
     scheduled = conditions.find(pod, "PodScheduled")
     if scheduled.get("status") == "False":
         yield "not scheduled by {0}: {1}".format(
@@ -171,7 +175,7 @@ def _pod_problems(pod: Object, probe: str) -> Iterator[str]:
         # The message may be the end of a log, with credentials in it.
         said = ended.get("message") or ended.get("reason") or ""
         how = "ended with exit code {0}: {1}".format(ended.get("exitCode"), redacted(exit_reason(said) or said))
-        if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
+        if waiting.get("reason") not in (None, *STARTING):
             text = "container {0} is {1}".format(container["name"], waiting["reason"])
             if waiting.get("message"):
                 text += ": " + one_line(waiting["message"])
@@ -179,7 +183,9 @@ def _pod_problems(pod: Object, probe: str) -> Iterator[str]:
         elif ended.get("exitCode"):
             yield "container {0} {1}".format(container["name"], how)
         elif "running" in container.get("state", {}) and not container.get("ready"):
-            yield ": ".join(filter(None, ["container {0} runs but is not ready".format(container["name"]), one_line(probe)]))
+            yield ": ".join(filter(None, ["container {0} runs but is not ready".format(container["name"]), told.get("Unhealthy")]))
+        elif _is_starting(container) and told.get("FailedMount"):
+            yield "container {0} is {1}: {2}".format(container["name"], waiting["reason"], told["FailedMount"])
     if status.get("phase") == "Failed" and not status.get("containerStatuses"):
         yield "{0}: {1}".format(status.get("reason", "Failed"), status.get("message", ""))
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import readiness
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, NotDeleted
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import failed_probes
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import NO_TEXTS, EventText, event_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import Judge
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object, Resource
 
@@ -169,21 +170,19 @@ def _pod_problems(client: Client, workload: Object | None) -> list[str]:
     """Why the pods of a workload do not run; nothing for other objects."""
     try:
         pods = pods_of(client, workload)[:_MAX_PODS_LOOKED_AT]
-        return readiness.pod_problems(pods, _failed_probes(client, workload, pods))
+        return readiness.pod_problems(pods, _event_texts(client, workload, pods))
     except ApiError as error:
         return ["its pods could not be read: " + error.message]
 
 
-def _failed_probes(client: Client, workload: Object | None, pods: Sequence[Object]) -> Mapping[str, str]:
-    """uid of a pod -> the probe that fails, if one of ``pods`` runs and is not ready."""
-    if not workload or not any(map(readiness.is_unready, pods)):
-        return {}
+def _event_texts(client: Client, workload: Object | None, pods: Sequence[Object]) -> Mapping[str, EventText]:
+    if not workload or not any(map(readiness.has_events, pods)):
+        return NO_TEXTS
     try:
-        events = client.list(client.resource("v1", "Event"), workload["metadata"]["namespace"], field_selector="reason=Unhealthy")
+        return event_texts(partial(client.list, client.resource("v1", "Event"), workload["metadata"]["namespace"], None))
     except ApiError:
         # The problem of the pod remains.
-        return {}
-    return failed_probes(events)
+        return NO_TEXTS
 
 
 def pods_of(client: Client, workload: Object | None) -> list[Object]:

@@ -338,7 +338,7 @@ def _rolled_back(desired: Rollout, served: Rollout, failed: FailedRollout) -> st
     config = "the same configuration" if desired["config"] == served["config"] else f"configuration {served['config']}"
     return (
         f"The rollout of image {desired['image']}, configuration {desired['config']} failed: {failed.get('reason')}: {what}. The last one that "
-        f"served is back: image {served['image']}, {config}. The failed one is tried again when this resource or its ConfigMap changes, or for "
+        f"served replaces it: image {served['image']}, {config}. The failed one is tried again when this resource or its ConfigMap changes, or for "
         f"a new value of the annotation {resource_names.RETRY}."
     )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple, TypedDict
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import pod_failures, timestamps
@@ -293,12 +294,8 @@ class Reader:
         if failure is None and rollouts.is_overdue(deployment):
             # Only then: a probe that fails while a scheduler starts is no failure.
             kind = self._client.resource("v1", "Event")
-            events = [
-                event
-                for reason in pod_failures.EVENT_REASONS
-                for event in self._client.list(kind, self._names["namespace"], field_selector=f"reason={reason}")
-            ]
-            failure = pod_failures.of_rollout(deployment, replica_sets, pods, events)
+            texts = pod_failures.event_texts(partial(self._client.list, kind, self._names["namespace"], None))
+            failure = pod_failures.of_rollout(deployment, replica_sets, pods, texts)
         return failure
 
     def _account(self, deployment: Object | None) -> Account:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions, deployments
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import progress
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import covers, owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import Failure
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import CRASHES
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
@@ -33,6 +34,9 @@ PRESENT = "osso.scheduler/present-rollout"
 SERVED = "osso.scheduler/served-rollout"
 SERVED_AT = "osso.scheduler/served-at"
 FAILED = "osso.scheduler/failed-rollout"
+
+CONTAINER, CONFIG_VOLUME = "secondary-scheduler", "config"
+"""Names in the template of the Deployment (roles/operand/templates/scheduler.yaml.j2)."""
 
 
 class Placement(TypedDict):
@@ -312,7 +316,7 @@ def deployed(deployment: Object | None) -> str | None:
 def configuration(deployment: Object | None) -> str | None:
     """Name of the Secret with the configuration that a Deployment's pods are to have, None where there is none."""
     volumes = ((((deployment or {}).get("spec") or {}).get("template") or {}).get("spec") or {}).get("volumes") or []
-    return next(((volume.get("secret") or {}).get("secretName") for volume in volumes if volume["name"] == "config"), None)
+    return next(((volume.get("secret") or {}).get("secretName") for volume in volumes if volume["name"] == CONFIG_VOLUME), None)
 
 
 def is_complete(deployment: Object | None) -> bool:
@@ -321,12 +325,46 @@ def is_complete(deployment: Object | None) -> bool:
 
 
 def serves(deployment: Object | None, rollout: Rollout) -> bool:
-    """Does a Deployment that holds a rollout prove that it serves? Not without a replica, or with an image or flags from someone else's hand."""
+    """Does a Deployment that holds a rollout prove that it serves? Not without a replica, or with pods as someone else's hand made them."""
     if deployment is None or not progress(deployment).wanted:
         return False
-    containers = deployment["spec"]["template"]["spec"].get("containers") or []
-    is_its_own = any(one.get("image") == rollout["image"] and {*rollout["flags"]} <= {*(one.get("args") or ())} for one in containers)
-    return is_its_own and deployed(deployment) == identity(rollout) and is_complete(deployment)
+    return deployed(deployment) == identity(rollout) and is_complete(deployment) and _is_as_applied(deployment, rollout)
+
+
+def _is_as_applied(deployment: Object, rollout: Rollout) -> bool:
+    """Has no one edited the pods' spec since the operator applied it? Admission takes no field from the operator, and owns none that it adds."""
+    ours = _of_pods(owned_fields(deployment, resource_names.FIELD_MANAGER))
+    others = [
+        _of_pods(entry.get("fieldsV1") or {})
+        for entry in deployment["metadata"].get("managedFields") or []
+        if entry.get("manager") != resource_names.FIELD_MANAGER
+    ]
+    return covers(ours, _decisive_fields(rollout)) and all(covers(ours, fields) for fields in others)
+
+
+def _of_pods(fields: Object) -> Object:
+    for key in ("f:spec", "f:template", "f:spec"):
+        fields = fields.get(key) or {}
+    return fields
+
+
+def _decisive_fields(rollout: Rollout) -> Object:
+    """What the template of the Deployment contains because of this rollout, not of all rollouts, as fieldsV1."""
+    given = rollout["overrides"]
+    resources = {kind: amounts for kind, amounts in (given.get("resources") or {}).items() if isinstance(amounts, dict)}
+    container: Object = {"f:image": {}, "f:command": {}, "f:args": {}}
+    container["f:resources"] = {f"f:{kind}": {f"f:{name}": {} for name in amounts} for kind, amounts in resources.items()}
+    if given.get("env"):
+        container["f:env"] = {_item(one["name"]): {} for one in given["env"]}
+    return {
+        "f:containers": {_item(CONTAINER): container},
+        "f:volumes": {_item(CONFIG_VOLUME): {"f:secret": {"f:secretName": {}}}},
+        **{f"f:{field}": {} for field, chosen in rollout["placement"].items() if chosen},
+    }
+
+
+def _item(name: str) -> str:
+    return "k:" + _encoded({"name": name})
 
 
 def is_overdue(deployment: Object | None) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import STARTING
 
 PROGRAM = "/bin/kube-scheduler"
 # What the kubelet says when it will not run a container, however long one waits.
@@ -175,7 +176,7 @@ def state(pod: dict[str, Any], container: str) -> tuple[dict[str, Any] | None, s
         reason, message = waiting.get("reason", ""), waiting.get("message", "")
         if reason in HOPELESS:
             raise ClusterError(f"The image {image} {HOPELESS[reason]}: {reason}: {message or 'no further details'}")
-        if reason not in ("", "ContainerCreating", "PodInitializing"):
+        if reason not in ("", *STARTING):
             return None, f"{reason}: {message}"
     scheduled = conditions.find(pod, "PodScheduled")
     if scheduled.get("status") == "False":

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions, config_maps, reconcile_period, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import ApiError, Client, raise_if_gone
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import failed_probes
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import EventText, event_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import scrub, secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import document
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
@@ -439,13 +440,19 @@ class SchedulerDiscovery:
         return list(dict.fromkeys(filter(None, [refused, *self._pod_troubles(pods)])))
 
     def _pod_troubles(self, pods: Iterable[dict[str, Any]]) -> list[str]:
-        """Why pods are not ready: what they report of themselves, and the last failure of a probe."""
+        """Why pods are not ready: what they report of themselves, and the last event on them that shows more."""
         lacking = [pod for pod in pods if not is_ready(pod) and not pod["metadata"].get("deletionTimestamp")]
-        failed: dict[str, str] = {}
+        texts: dict[str, EventText] = {}
         for namespace in {pod["metadata"]["namespace"] for pod in lacking if _has_run(pod)}:
-            failed.update(failed_probes(self._list("v1", "Event", namespace, field_selector="reason=Unhealthy")))
-        found = [text for pod in lacking for text in (trouble(pod), failed.get(pod["metadata"].get("uid") or "-"))]
+            texts.update(event_texts(partial(self._events, namespace)))
+        found = []
+        for pod in lacking:
+            text = texts.get(pod["metadata"].get("uid") or "-")
+            found += [trouble(pod), text.message if text else ""]
         return list(dict.fromkeys(filter(None, found)))
+
+    def _events(self, namespace: str, field_selector: str) -> list[dict[str, Any]]:
+        return self._list("v1", "Event", namespace, field_selector=field_selector)
 
     def _default_scheduler(self, found: list[dict[str, Any]]) -> dict[str, Any] | None:
         """The cluster's own scheduler, by its static pods or, where those can't be seen, by its Lease alone."""

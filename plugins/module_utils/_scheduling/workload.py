@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.klog import exit_reason
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import STARTING
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import redacted
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import split
 
@@ -150,7 +151,7 @@ def trouble(pod: dict[str, Any]) -> str:
     for container in status.get("containerStatuses") or []:
         waiting = (container.get("state") or {}).get("waiting") or {}
         ended = (container.get("lastState") or {}).get("terminated") or {}
-        if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
+        if waiting.get("reason") not in (None, *STARTING):
             # What the container said last explains a CrashLoopBackOff better than the kubelet does.
             last = ended.get("message") or ""
             said = redacted(exit_reason(last) or last or waiting.get("message") or "")

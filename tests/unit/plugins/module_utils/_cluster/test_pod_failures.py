@@ -516,6 +516,11 @@ def test_the_message_of_any_log_is_one_line(log):
     assert told == " ".join(told.split())
 
 
+def texts_of(events):
+    """What is read from an API server with these events."""
+    return failures.event_texts(lambda selector: [event for event in events if "reason=" + event["reason"] == selector])
+
+
 def test_the_last_failed_probe_is_reported_without_credentials():
     """of a pod with no worse failure; the last event counts, and shows no credential"""
 
@@ -525,11 +530,11 @@ def test_the_last_failed_probe_is_reported_without_credentials():
     events = [event(2, "Readiness probe failed: HTTP probe failed with statuscode: 500"), event(1, "Startup probe failed: token: planted")]
     live = pod(container(RUNS))
     live["metadata"]["uid"] = "u"
-    found = failures.of_rollout(deployment(), [replica_set()], [live], events)
+    found = failures.of_rollout(deployment(), [replica_set()], [live], texts_of(events))
     assert (found.reason, found.crashes) == ("Unhealthy", 0)
     assert "Readiness probe failed: HTTP probe failed with statuscode: 500" in found.message
-    assert "planted" not in str(failures.failed_probes(events[1:]))
-    assert failures.of_rollout(deployment(), [replica_set()], [live], []) is None
+    assert "planted" not in str(texts_of(events[1:]))
+    assert failures.of_rollout(deployment(), [replica_set()], [live]) is None
 
 
 def test_a_volume_that_cannot_be_mounted_is_named():
@@ -537,5 +542,5 @@ def test_a_volume_that_cannot_be_mounted_is_named():
     live["metadata"]["uid"] = "u"
     message = 'MountVolume.SetUp failed for volume "extra" : configmap "extra" not found'
     events = [{"reason": "FailedMount", "involvedObject": {"uid": "u"}, "message": message}]
-    found = failures.of_rollout(deployment(), [replica_set()], [live], events)
+    found = failures.of_rollout(deployment(), [replica_set()], [live], texts_of(events))
     assert (found.reason, found.message.endswith(message)) == ("FailedMount", True)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import readiness, timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import EventText
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import FAILED, PENDING, READY
 
 
@@ -354,16 +355,22 @@ def test_a_pod_cannot_start_after_three_restarts_or_a_failed_image_pull(status, 
         ({"containerStatuses": [container(running={})]}, True),
         ({"containerStatuses": [container(ready=True, running={})]}, False),
         ({"containerStatuses": [container(waiting={})]}, False),
+        ({"containerStatuses": [container(waiting={"reason": "ContainerCreating"})]}, True),
         ({}, False),
     ],
 )
-def test_a_pod_is_unready_if_it_runs_and_is_not_ready(status, expected):
-    assert readiness.is_unready(pod("a", **status)) is expected
+def test_a_pod_that_starts_or_runs_without_being_ready_has_events(status, expected):
+    assert readiness.has_events(pod("a", **status)) is expected
 
 
 def test_each_problem_of_a_pod_is_described_in_one_line():
     running = {**pod("a", containerStatuses=[container(running={})]), "metadata": {"name": "a", "uid": "u"}}
-    assert readiness.pod_problems([running], {"u": "probe\nfailed"}) == ["pod a: container c runs but is not ready: probe failed"]
+    probe, mount = EventText("Unhealthy", "probe failed"), EventText("FailedMount", "no secret x")
+    assert readiness.pod_problems([running], {"u": probe}) == ["pod a: container c runs but is not ready: probe failed"]
+    assert readiness.pod_problems([running], {"u": mount}) == ["pod a: container c runs but is not ready"]
+    starting = {**running, "status": {"containerStatuses": [container(waiting={"reason": "ContainerCreating"})]}}
+    assert readiness.pod_problems([starting], {"u": mount}) == ["pod a: container c is ContainerCreating: no secret x"]
+    assert readiness.pod_problems([starting], {"u": probe}) == readiness.pod_problems([starting]) == []
     refused = {"metadata": {"name": "b"}, "status": {"conditions": [one("PodScheduled", "False", reason="Gated")]}}
     assert readiness.pod_problems([refused]) == ["pod b: not scheduled by ?: Gated"]
     evicted = pod("c", phase="Failed", containerStatuses=[container(ready=True, running={})])

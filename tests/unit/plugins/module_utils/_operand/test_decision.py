@@ -524,7 +524,7 @@ def test_a_failed_rollout_is_recorded_with_its_reason():
         record = json.loads(decision.secret["annotations"][rollouts.FAILED])
         assert record == {"id": rollouts.identity(NEW), "reason": reason, "message": message, "retry": "2"}
         assert decision.message == (
-            f"The rollout of image image:1, configuration abc failed: {reason}: {message}. The last one that served is back: image image:1, "
+            f"The rollout of image image:1, configuration abc failed: {reason}: {message}. The last one that served replaces it: image image:1, "
             "configuration old. The failed one is tried again when this resource or its ConfigMap changes, or for a new value of the annotation "
             "osso.scheduler/retry."
         )
@@ -533,7 +533,7 @@ def test_a_failed_rollout_is_recorded_with_its_reason():
 def test_the_message_says_that_a_rollback_keeps_the_configuration():
     served = {**NEW, "image": "image:0"}
     decision = decide(facts(deployment=deployment(NEW), failure=CRASHING, memory=memory(served)))
-    assert "The last one that served is back: image image:0, the same configuration. " in decision.message
+    assert "The last one that served replaces it: image image:0, the same configuration. " in decision.message
 
 
 def test_a_record_ends_when_its_rollout_is_tried_again():

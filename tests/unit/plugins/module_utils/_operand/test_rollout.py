@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import content_hash
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import rollout as rollouts
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import requested_rollout
-from support.operand import CONFIG, deployment, facts, memory, resource, serving
+from support.operand import CONFIG, deployment, facts, memory, pod_fields, resource, serving
 
 ROLLOUT = requested_rollout(facts())
 
@@ -107,17 +107,63 @@ def test_a_rollout_has_served_when_its_deployment_or_a_secret_says_so():
     assert rollouts.read_memory([memory(NEWER).secret], other).served == NEWER
 
 
+def edited(field, manager="kubectl-patch"):
+    """A Deployment whose pods' spec someone edited: ``field`` has their value, or the same as the operator's."""
+    live = serving(NEWER)
+    live["metadata"]["managedFields"].append({"manager": manager, "operation": "Update", "fieldsV1": pod_fields({field: {}})})
+    return live
+
+
+def taken(field):
+    """A Deployment in which someone removed or replaced a field of the container that the operator applied."""
+    live = serving(NEWER)
+    (container,) = live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:template"]["f:spec"]["f:containers"].values()
+    del container[field]
+    return live
+
+
+def strangers():
+    return {**serving(NEWER), "metadata": {**serving(NEWER)["metadata"], "managedFields": None}}
+
+
 def test_pods_of_someone_elses_template_and_no_pods_prove_nothing():
     assert rollouts.serves(serving(NEWER), NEWER)
-    for other in ({"image": "image:3"}, {"args": ["--config=x"]}):
-        live = serving(NEWER)
-        live["spec"]["template"]["spec"]["containers"][0].update(other)
+    for live in (taken("f:image"), taken("f:args"), edited("f:affinity"), edited("f:tolerations"), strangers()):
         assert not rollouts.serves(live, NEWER)
         assert rollouts.read_memory([], holding(NEWER, ROLLOUT, live=live)).served == ROLLOUT
+    for live in (edited("f:volumes"), serving(NEWER)):
+        assert rollouts.serves(live, NEWER)
     assert not rollouts.serves(serving(NEWER, replicas=0), NEWER)
     assert not rollouts.serves(deployment(NEWER), NEWER)
     assert not rollouts.serves(serving(ROLLOUT), NEWER)
     assert not rollouts.serves(None, NEWER)
+
+
+@pytest.mark.parametrize(
+    ("asked", "fields"),
+    [
+        ({"overrides": {"resources": {"limits": {"memory": "1Gi"}}}}, {"f:resources": {"f:limits": {"f:memory": {}}}}),
+        ({"overrides": {"resources": {"claims": [{"name": "a"}]}}}, {"f:resources": {}}),
+        ({"overrides": {"env": [{"name": "A", "value": "1"}]}}, {"f:env": {'k:{"name":"A"}': {".": {}, "f:name": {}, "f:value": {}}}}),
+    ],
+)
+def test_what_an_override_says_of_the_container_must_still_be_there(asked, fields):
+    rollout = {**NEWER, **asked}
+    live = serving(rollout)
+    assert rollouts.serves(live, rollout) is (fields == {"f:resources": {}})
+    (container,) = live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:template"]["f:spec"]["f:containers"].values()
+    container.update(fields)
+    assert rollouts.serves(live, rollout)
+
+
+@pytest.mark.parametrize("field", ["nodeSelector", "tolerations"])
+def test_what_a_resource_says_of_the_nodes_must_still_be_there(field):
+    placement = {**NEWER["placement"], field: {"a": "b"} if field == "nodeSelector" else [{"operator": "Exists"}]}
+    rollout = {**NEWER, "placement": placement}
+    live = serving(rollout)
+    assert not rollouts.serves(live, rollout)
+    live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:template"]["f:spec"][f"f:{field}"] = {}
+    assert rollouts.serves(live, rollout)
 
 
 def test_the_configuration_of_what_served_is_found_without_a_record():
