@@ -71,11 +71,17 @@ def waited(monkeypatch, live, pods, events=()):
     about = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata}
     states = [{**about, "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "app"}}, **one[0]}, "status": one[1]} for one in live]
     seen = iter([("ADDED", one) for one in states])
-    listed = {"Pod": iter(pods), "Event": iter([events] * 9)}
+    listed = iter(pods)
+
+    def list_objects(kind, _namespace, label_selector=None, field_selector=None):
+        if kind == "Event":
+            return [event for event in events if field_selector == f"reason={event['reason']}"]
+        return next(listed, pods[-1])
+
     client = SimpleNamespace(
         watch=lambda *args, **options: iter([next(seen, ("MODIFIED", states[-1]))]),
         resource=lambda *args: args[1],
-        list=lambda resource, *args, **options: next(listed[resource], pods[-1]),
+        list=list_objects,
         server_time=lambda: NOW,
     )
     target = wait.Target(Identity("apps/v1", "Deployment", "n", "app"), "Deployment", readiness.rollout)
@@ -153,14 +159,29 @@ def test_pods_that_may_not_be_created_end_the_wait(monkeypatch):
     assert "ReplicaFailure is True (FailedCreate): no PriorityClass with name x was found" in message
 
 
-def test_the_probe_that_fails_is_named(monkeypatch):
-    unready = {**pod("new", 2, state={"running": {"startedAt": "2026-01-01T00:00:00Z"}}), "spec": PROBED["template"]["spec"]}
+@pytest.mark.parametrize(
+    ("state", "reason", "message", "expected"),
+    [
+        (
+            {"running": {"startedAt": "2026-01-01T00:00:00Z"}},
+            "Unhealthy",
+            "Readiness probe failed: HTTP probe failed with statuscode: 404",
+            "container main runs but is not ready: Readiness probe failed: HTTP probe failed with statuscode: 404",
+        ),
+        (
+            {"waiting": {"reason": "ContainerCreating"}},
+            "FailedMount",
+            'MountVolume.SetUp failed for volume "a"',
+            'container main is ContainerCreating: MountVolume.SetUp failed for volume "a"',
+        ),
+    ],
+    ids=["probe", "volume"],
+)
+def test_what_events_report_of_pods_that_are_not_ready_is_named(monkeypatch, state, reason, message, expected):
+    unready = {**pod("new", 2, state=state), "spec": PROBED["template"]["spec"]}
     unready["metadata"]["uid"] = "u"
-    events = [
-        {"reason": "Unhealthy", "involvedObject": {"uid": "u"}, "message": "Readiness probe failed: HTTP probe failed with statuscode: 404"}
-    ]
-    message = waited(monkeypatch, [(PROBED, BEGUN)], [[unready]], events)
-    assert "container main runs but is not ready: Readiness probe failed: HTTP probe failed with statuscode: 404" in message
+    events = [{"reason": reason, "involvedObject": {"uid": "u"}, "message": message}]
+    assert expected in waited(monkeypatch, [(PROBED, BEGUN)], [[unready]], events)
 
 
 @pytest.mark.parametrize(

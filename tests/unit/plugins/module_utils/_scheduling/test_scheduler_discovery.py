@@ -116,6 +116,8 @@ class Cluster:
         if label_selector:
             key, _equals, value = label_selector.partition("=")
             found = [one for one in found if one["metadata"].get("labels", {}).get(key) == value]
+        if field_selector and resource.kind == "Event":
+            found = [one for one in found if field_selector == f"reason={one['reason']}"]
         return found
 
     def get(self, resource, name, namespace=None):
@@ -244,19 +246,15 @@ def test_claims_are_read_once_and_only_for_pods_that_have_some():
     assert SchedulerDiscovery(Cluster(), [], NOW).pending([aged("good", 1)], SCHEDULERS)[0]["served"]
 
 
-def test_a_failing_probe_is_the_reason():
+def test_the_event_of_a_pod_that_is_not_ready_is_the_reason():
     metadata = {"namespace": "s", "name": "d-1", "uid": "u", "labels": {"app": "d"}}
     running = {"metadata": metadata, "spec": {}, "status": {"containerStatuses": [{"name": "c", "ready": False, "state": {"running": {}}}]}}
-    events = [
-        {"metadata": {"namespace": "s"}, "involvedObject": {"uid": "u"}, "lastTimestamp": "2026-11-20T11:59:00Z", "message": "old"},
-        {
-            "metadata": {"namespace": "s"},
-            "involvedObject": {"uid": "u"},
-            "lastTimestamp": NOW.isoformat(),
-            "message": "Readiness probe failed: 500",
-        },
-        {"metadata": {"namespace": "s"}, "involvedObject": {"uid": "other"}, "lastTimestamp": NOW.isoformat(), "message": "of another"},
-    ]
+
+    def event(message, at=None, uid="u", reason="Unhealthy"):
+        when = at or NOW.isoformat()
+        return {"metadata": {"namespace": "s"}, "reason": reason, "involvedObject": {"uid": uid}, "lastTimestamp": when, "message": message}
+
+    events = [event("old", "2026-11-20T11:59:00Z"), event("Readiness probe failed: 500"), event("of another", uid="other")]
     cluster = Cluster(Deployment=[deployment("s", "d", ready=0)], Pod=[running], Event=events)
     (entry,) = (one for one in seen(cluster)[1] if one["kind"] == "Deployment")
     assert entry["message"] == "no instance is ready; Readiness probe failed: 500"
@@ -266,6 +264,10 @@ def test_a_failing_probe_is_the_reason():
     metadata["deletionTimestamp"] = "t"
     (entry,) = (one for one in seen(cluster)[1] if one["kind"] == "Deployment")
     assert entry["message"] == "1 instance ready, without leader election"
+    del metadata["deletionTimestamp"]
+    cluster.objects["Event"] = [event("MountVolume.SetUp failed", reason="FailedMount"), event("Pulled", reason="Pulled")]
+    (entry,) = (one for one in seen(cluster)[1] if one["kind"] == "Deployment")
+    assert entry["message"] == "1 instance ready, without leader election; MountVolume.SetUp failed"
 
 
 def test_what_may_be_listed_nowhere_is_unread():
