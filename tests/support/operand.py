@@ -47,9 +47,13 @@ def resource(name="cluster", status=None, annotations=None, **spec):
 
 APPLIED = {
     "f:containers": {
-        'k:{"name":"secondary-scheduler"}': {".": {}, "f:image": {}, "f:command": {}, "f:args": {}, "f:resources": {"f:requests": {}}}
+        'k:{"name":"secondary-scheduler"}': {
+            **{key: {} for key in (".", "f:name", "f:image", "f:command", "f:args")},
+            **{f"f:{kind}Probe": {"f:httpGet": {"f:path": {}, "f:port": {}}} for kind in ("liveness", "readiness", "startup")},
+            "f:resources": {"f:requests": {}},
+        }
     },
-    "f:volumes": {'k:{"name":"config"}': {".": {}, "f:secret": {"f:secretName": {}}}},
+    "f:volumes": {'k:{"name":"config"}': {".": {}, "f:name": {}, "f:secret": {"f:secretName": {}}}},
 }
 """What the operator owns of the pods' spec"""
 

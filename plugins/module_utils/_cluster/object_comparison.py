@@ -69,6 +69,18 @@ def covers(fields: Object, some: Object) -> bool:
     return all(key in fields and (not fields[key] or covers(fields[key], below)) for key, below in _children(some).items())
 
 
+def owns(fields: Object, value: Any) -> bool:
+    """Does the set ``fields`` (fieldsV1) contain each field of ``value``, a part of a manifest? The values themselves do not matter."""
+    children = _children(fields)
+    if not children:
+        # "." alone is the mark of an empty mapping or list among granular ones
+        return "." not in fields or not value
+    if isinstance(value, dict):
+        given = {"f:" + key: item for key, item in value.items() if item is not None}
+        return all(key in children and owns(children[key], item) for key, item in given.items())
+    return all(any(is_item(key, item) and owns(below, item) for key, below in children.items()) for item in value)
+
+
 def applied(live: Object, manager: str) -> Object:
     """The manifest that ``manager`` would have to apply to an object to leave it as it is: what it owns, with the present values."""
     owned = owned_fields(live, manager)

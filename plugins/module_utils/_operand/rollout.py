@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions, deployments
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import progress
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import covers, owned_fields
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import covers, owned_fields, owns
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import Failure
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import CRASHES
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
@@ -37,6 +37,10 @@ FAILED = "osso.scheduler/failed-rollout"
 
 CONTAINER, CONFIG_VOLUME = "secondary-scheduler", "config"
 """Names in the template of the Deployment (roles/operand/templates/scheduler.yaml.j2)."""
+
+# Overrides that it takes over as they are
+_OF_POD = ("affinity", "imagePullSecrets", "priorityClassName", "topologySpreadConstraints")
+_OF_CONTAINER = ("env", "imagePullPolicy", "resources", "volumeMounts")
 
 
 class Placement(TypedDict):
@@ -339,7 +343,7 @@ def _is_as_applied(deployment: Object, rollout: Rollout) -> bool:
         for entry in deployment["metadata"].get("managedFields") or []
         if entry.get("manager") != resource_names.FIELD_MANAGER
     ]
-    return covers(ours, _decisive_fields(rollout)) and all(covers(ours, fields) for fields in others)
+    return bool(ours) and owns(ours, _declared(rollout)) and all(covers(ours, fields) for fields in others)
 
 
 def _of_pods(fields: Object) -> Object:
@@ -348,23 +352,17 @@ def _of_pods(fields: Object) -> Object:
     return fields
 
 
-def _decisive_fields(rollout: Rollout) -> Object:
-    """What the template of the Deployment contains because of this rollout, not of all rollouts, as fieldsV1."""
+def _declared(rollout: Rollout) -> Object:
+    """The pods' spec in the template of the Deployment, as far as it is there because of the rollout."""
     given = rollout["overrides"]
-    resources = {kind: amounts for kind, amounts in (given.get("resources") or {}).items() if isinstance(amounts, dict)}
-    container: Object = {"f:image": {}, "f:command": {}, "f:args": {}}
-    container["f:resources"] = {f"f:{kind}": {f"f:{name}": {} for name in amounts} for kind, amounts in resources.items()}
-    if given.get("env"):
-        container["f:env"] = {_item(one["name"]): {} for one in given["env"]}
+    container: Object = {"name": CONTAINER, "image": rollout["image"], "command": [], "args": rollout["flags"]}
+    container |= {probe: {"httpGet": {"path": ""}} for probe in ("livenessProbe", "readinessProbe", "startupProbe")}
     return {
-        "f:containers": {_item(CONTAINER): container},
-        "f:volumes": {_item(CONFIG_VOLUME): {"f:secret": {"f:secretName": {}}}},
-        **{f"f:{field}": {} for field, chosen in rollout["placement"].items() if chosen},
+        **{key: given[key] for key in _OF_POD if key in given},
+        **{key: chosen for key, chosen in rollout["placement"].items() if chosen},
+        "containers": [{**container, **{key: given[key] for key in _OF_CONTAINER if key in given}}],
+        "volumes": [{"name": CONFIG_VOLUME, "secret": {"secretName": ""}}, *given.get("volumes", ())],
     }
-
-
-def _item(name: str) -> str:
-    return "k:" + _encoded({"name": name})
 
 
 def is_overdue(deployment: Object | None) -> bool:

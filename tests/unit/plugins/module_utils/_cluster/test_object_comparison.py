@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import applied, covers, is_applied
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import applied, covers, is_applied, owns
 
 MANAGER = "osso.scheduler"
 
@@ -323,3 +323,31 @@ def test_of_a_manager_that_applied_nothing_it_is_the_identity():
 )
 def test_a_set_of_fields_covers_another_one(some, covered):
     assert covers({"f:image": {}, "f:env": {".": {}, 'k:{"name":"A"}': {}}}, some) is covered
+
+
+OWNED = {
+    "f:image": {},
+    "f:args": {},
+    "f:limits": {".": {}},
+    "f:finalizers": {".": {}, 'v:"example.com/f"': {}},
+    "f:env": {".": {}, 'k:{"name":"A"}': {".": {}, "f:name": {}, "f:valueFrom": {}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({}, True),
+        ({"image": "x", "args": ["a"], "none": None}, True),
+        ({"command": ["x"]}, False),
+        ({"limits": {}}, True),
+        ({"limits": {"cpu": "1"}}, False),
+        ({"finalizers": ["example.com/f"]}, True),
+        ({"finalizers": ["example.com/g"]}, False),
+        ({"env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "f"}}}]}, True),
+        ({"env": [{"name": "A", "value": "1"}]}, False),
+        ({"env": [{"name": "A"}, {"name": "B"}]}, False),
+    ],
+)
+def test_a_set_of_fields_owns_a_part_of_a_manifest(value, expected):
+    assert owns(OWNED, value) is expected

@@ -128,7 +128,7 @@ def strangers():
 
 def test_pods_of_someone_elses_template_and_no_pods_prove_nothing():
     assert rollouts.serves(serving(NEWER), NEWER)
-    for live in (taken("f:image"), taken("f:args"), edited("f:affinity"), edited("f:tolerations"), strangers()):
+    for live in (taken("f:image"), taken("f:args"), taken("f:startupProbe"), edited("f:affinity"), edited("f:tolerations"), strangers()):
         assert not rollouts.serves(live, NEWER)
         assert rollouts.read_memory([], holding(NEWER, ROLLOUT, live=live)).served == ROLLOUT
     for live in (edited("f:volumes"), serving(NEWER)):
@@ -140,29 +140,33 @@ def test_pods_of_someone_elses_template_and_no_pods_prove_nothing():
 
 
 @pytest.mark.parametrize(
-    ("asked", "fields"),
+    ("override", "value", "fields"),
     [
-        ({"overrides": {"resources": {"limits": {"memory": "1Gi"}}}}, {"f:resources": {"f:limits": {"f:memory": {}}}}),
-        ({"overrides": {"resources": {"claims": [{"name": "a"}]}}}, {"f:resources": {}}),
-        ({"overrides": {"env": [{"name": "A", "value": "1"}]}}, {"f:env": {'k:{"name":"A"}': {".": {}, "f:name": {}, "f:value": {}}}}),
+        ("affinity", {"nodeAffinity": {}}, {"f:nodeAffinity": {}}),
+        ("env", [{"name": "A", "value": "1"}], {'k:{"name":"A"}': {"f:name": {}, "f:value": {}}}),
+        ("imagePullPolicy", "Always", {}),
+        ("imagePullSecrets", [{"name": "a"}], {'k:{"name":"a"}': {"f:name": {}}}),
+        ("nodeSelector", {"a": "b"}, {}),
+        ("priorityClassName", "a", {}),
+        ("resources", {"limits": {"memory": "1Gi"}}, {"f:limits": {"f:memory": {}}}),
+        ("tolerations", [{"operator": "Exists"}], {}),
+        ("topologySpreadConstraints", [{"topologyKey": "a"}], {'k:{"topologyKey":"a"}': {"f:topologyKey": {}}}),
+        ("volumeMounts", [{"mountPath": "/a", "name": "a"}], {'k:{"mountPath":"/a"}': {"f:mountPath": {}, "f:name": {}}}),
+        ("volumes", [{"name": "a", "emptyDir": {}}], {'k:{"name":"a"}': {"f:name": {}, "f:emptyDir": {}}}),
     ],
 )
-def test_what_an_override_says_of_the_container_must_still_be_there(asked, fields):
-    rollout = {**NEWER, **asked}
-    live = serving(rollout)
-    assert rollouts.serves(live, rollout) is (fields == {"f:resources": {}})
-    (container,) = live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:template"]["f:spec"]["f:containers"].values()
-    container.update(fields)
-    assert rollouts.serves(live, rollout)
-
-
-@pytest.mark.parametrize("field", ["nodeSelector", "tolerations"])
-def test_what_a_resource_says_of_the_nodes_must_still_be_there(field):
-    placement = {**NEWER["placement"], field: {"a": "b"} if field == "nodeSelector" else [{"operator": "Exists"}]}
-    rollout = {**NEWER, "placement": placement}
+def test_a_deployment_without_a_field_that_was_applied_proves_nothing(override, value, fields):
+    if override in ("nodeSelector", "tolerations"):
+        rollout = {**NEWER, "placement": {**NEWER["placement"], override: value}}
+    else:
+        rollout = {**NEWER, "overrides": {override: value}}
     live = serving(rollout)
     assert not rollouts.serves(live, rollout)
-    live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:template"]["f:spec"][f"f:{field}"] = {}
+    pods = live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:template"]["f:spec"]
+    (container,) = pods["f:containers"].values()
+    of_container = override in ("env", "imagePullPolicy", "resources", "volumeMounts")
+    known = (container if of_container else pods).setdefault(f"f:{override}", {})
+    known.update(fields)
     assert rollouts.serves(live, rollout)
 
 
