@@ -328,6 +328,55 @@ def test_an_override_taken_back_by_hand_is_no_proof_that_the_rollout_works(sched
     assert "limits" not in template(scheduler)["containers"][0]["resources"]
 
 
+def json_patch(scheduler, *operations):
+    arguments = ("deployment", scheduler.workload, f"--namespace={scheduler.namespace}", "--type=json")
+    scheduler.kubectl("patch", *arguments, f"--patch={json.dumps(operations)}")
+
+
+def without_owners(scheduler):
+    json_patch(scheduler, {"op": "replace", "path": "/metadata/managedFields", "value": [{}]})
+
+
+def recreated(scheduler):
+    live = scheduler.deployment
+    live["metadata"] = {key: live["metadata"][key] for key in ("name", "namespace", "labels", "annotations", "ownerReferences")}
+    scheduler.kubectl("replace", "--force", "--filename=-", stdin=live)
+
+
+@pytest.mark.parametrize("change", [without_owners, recreated])
+def test_a_rollout_works_although_others_own_the_same_fields(scheduler, operator, change):
+    change(scheduler)
+    operator.reconcile(scheduler)
+    operator.run_pods(scheduler)
+    scheduler.write_config(scheduler.config(weight=18))
+    operator.reconcile(scheduler)
+    operator.run_pods(scheduler)
+    operator.reconcile(scheduler)
+    assert secrets(scheduler) == [served := mounted(scheduler)]
+    scheduler.write_config(scheduler.config(weight=19))
+    scheduler.write(unsupportedConfigOverrides=NONSENSE)
+    operator.reconcile(scheduler)
+    operator.play(scheduler, crashing(LAST_WORDS))
+    operator.reconcile(scheduler)
+    assert (scheduler.condition("Degraded")[1], mounted(scheduler)) == ("RolledBack", served)
+
+
+def test_a_field_removed_by_hand_makes_no_failing_rollout_the_last_good_one(scheduler, operator):
+    """No field manager owns what is not there."""
+    scheduler.write(unsupportedConfigOverrides={"imagePullSecrets": [{"name": "missing"}]})
+    operator.reconcile(scheduler)
+    json_patch(scheduler, {"op": "remove", "path": "/spec/template/spec/imagePullSecrets"})
+    operator.run_pods(scheduler)
+    operator.reconcile(scheduler)
+    operator.play(scheduler, unpullable)
+    scheduler.write(unsupportedConfigOverrides=NONSENSE)
+    operator.reconcile(scheduler)
+    operator.play(scheduler, crashing(LAST_WORDS))
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[1] == "RolledBack"
+    assert not template(scheduler).get("imagePullSecrets")
+
+
 @pytest.mark.parametrize("edit_by_hand", ["image", "replicas"])
 def test_an_edit_by_hand_never_makes_a_failing_rollout_the_last_good_one(scheduler, operator, edit_by_hand):
     failing = f"{IMAGE}9"  # no such patch release

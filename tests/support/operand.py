@@ -45,12 +45,18 @@ def resource(name="cluster", status=None, annotations=None, **spec):
     return {**made, "status": status} if status else made
 
 
+PROBE = {"f:httpGet": {"f:path": {}, "f:port": {}, "f:scheme": {}}}
+SECURITY = {"f:allowPrivilegeEscalation": {}, "f:capabilities": {"f:drop": {}}, "f:readOnlyRootFilesystem": {}}
 APPLIED = {
+    "f:automountServiceAccountToken": {},
+    "f:serviceAccountName": {},
+    "f:securityContext": {"f:runAsNonRoot": {}, "f:seccompProfile": {"f:type": {}}},
     "f:containers": {
         'k:{"name":"secondary-scheduler"}': {
             **{key: {} for key in (".", "f:name", "f:image", "f:command", "f:args")},
-            **{f"f:{kind}Probe": {"f:httpGet": {"f:path": {}, "f:port": {}}} for kind in ("liveness", "readiness", "startup")},
-            "f:resources": {"f:requests": {}},
+            **{f"f:{kind}Probe": PROBE for kind in ("liveness", "readiness", "startup")},
+            "f:resources": {"f:requests": {"f:cpu": {}}},
+            "f:securityContext": SECURITY,
         }
     },
     "f:volumes": {'k:{"name":"config"}': {".": {}, "f:name": {}, "f:secret": {"f:secretName": {}}}},

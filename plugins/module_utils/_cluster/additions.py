@@ -136,6 +136,11 @@ def evaluate(live: dict[str, Any], wanted: dict[str, Any], manager: str) -> Verd
     return Verdict(fresh, disputed, record)
 
 
+def by_hand(live: Object, manager: str) -> list[Addition]:
+    """What other field managers than ``manager`` added to the pods' spec of a live workload, without defaults of the server."""
+    return [one for one in _found(live, live, manager) if one.manager and one.path[2] == "f:spec"]
+
+
 def claim(live: dict[str, Any], fresh: list[Addition], manager: str) -> TakeOver | None:
     """The `TakeOver` that makes the additions fields of ``manager``; None where there are none."""
     if not fresh:

@@ -64,11 +64,6 @@ def owned_fields(live: Object, manager: str, subresource: str | None = None) -> 
     return entries[0].get("fieldsV1", {}) if entries else {}
 
 
-def covers(fields: Object, some: Object) -> bool:
-    """Does the set ``fields`` (fieldsV1) contain all of the set ``some``?"""
-    return all(key in fields and (not fields[key] or covers(fields[key], below)) for key, below in _children(some).items())
-
-
 def owns(fields: Object, value: Any) -> bool:
     """Does the set ``fields`` (fieldsV1) contain each field of ``value``, a part of a manifest? The values themselves do not matter."""
     children = _children(fields)

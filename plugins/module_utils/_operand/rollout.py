@@ -16,9 +16,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict, cast
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions, deployments
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import additions, conditions, deployments
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.deployments import progress
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import covers, owned_fields, owns
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import owned_fields, owns
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import Failure
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.readiness import CRASHES
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
@@ -337,30 +337,25 @@ def serves(deployment: Object | None, rollout: Rollout) -> bool:
 
 def _is_as_applied(deployment: Object, rollout: Rollout) -> bool:
     """Has no one edited the pods' spec since the operator applied it? Admission takes no field from the operator, and owns none that it adds."""
-    ours = _of_pods(owned_fields(deployment, resource_names.FIELD_MANAGER))
-    others = [
-        _of_pods(entry.get("fieldsV1") or {})
-        for entry in deployment["metadata"].get("managedFields") or []
-        if entry.get("manager") != resource_names.FIELD_MANAGER
-    ]
-    return bool(ours) and owns(ours, _declared(rollout)) and all(covers(ours, fields) for fields in others)
-
-
-def _of_pods(fields: Object) -> Object:
+    fields = owned_fields(deployment, resource_names.FIELD_MANAGER)
     for key in ("f:spec", "f:template", "f:spec"):
         fields = fields.get(key) or {}
-    return fields
+    return bool(fields) and owns(fields, _declared(rollout)) and not additions.by_hand(deployment, resource_names.FIELD_MANAGER)
 
 
 def _declared(rollout: Rollout) -> Object:
-    """The pods' spec in the template of the Deployment, as far as it is there because of the rollout."""
+    """The fields of the pods' spec in the template of the Deployment on which it depends whether they serve. Values are left out."""
     given = rollout["overrides"]
-    container: Object = {"name": CONTAINER, "image": rollout["image"], "command": [], "args": rollout["flags"]}
-    container |= {probe: {"httpGet": {"path": ""}} for probe in ("livenessProbe", "readinessProbe", "startupProbe")}
+    probe = {"httpGet": {"path": "", "port": ""}}
+    container = {"image": "", "command": [], "args": [], "startupProbe": probe, "livenessProbe": probe, "readinessProbe": probe}
+    container["securityContext"] = {"allowPrivilegeEscalation": "", "readOnlyRootFilesystem": "", "capabilities": {"drop": []}}
     return {
+        "serviceAccountName": "",
+        "automountServiceAccountToken": "",
+        "securityContext": {"runAsNonRoot": "", "seccompProfile": {"type": ""}},
         **{key: given[key] for key in _OF_POD if key in given},
         **{key: chosen for key, chosen in rollout["placement"].items() if chosen},
-        "containers": [{**container, **{key: given[key] for key in _OF_CONTAINER if key in given}}],
+        "containers": [{"name": CONTAINER, **container, **{key: given[key] for key in _OF_CONTAINER if key in given}}],
         "volumes": [{"name": CONFIG_VOLUME, "secret": {"secretName": ""}}, *given.get("volumes", ())],
     }
 

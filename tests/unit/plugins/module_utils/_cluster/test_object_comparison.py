@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import applied, covers, is_applied, owns
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import applied, is_applied, owns
 
 MANAGER = "osso.scheduler"
 
@@ -307,22 +307,6 @@ def test_of_a_manager_that_applied_nothing_it_is_the_identity():
         "kind": "Deployment",
         "metadata": {"name": "d", "namespace": "n"},
     }
-
-
-@pytest.mark.parametrize(
-    ("some", "covered"),
-    [
-        ({}, True),
-        ({"f:image": {}}, True),
-        ({".": {}, "f:image": {}}, True),
-        ({"f:args": {}}, False),
-        ({"f:env": {}}, True),
-        ({"f:env": {".": {}, 'k:{"name":"A"}': {"f:value": {}}}}, True),
-        ({"f:env": {'k:{"name":"B"}': {}}}, False),
-    ],
-)
-def test_a_set_of_fields_covers_another_one(some, covered):
-    assert covers({"f:image": {}, "f:env": {".": {}, 'k:{"name":"A"}': {}}}, some) is covered
 
 
 OWNED = {

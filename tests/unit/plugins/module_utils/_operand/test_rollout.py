@@ -107,10 +107,12 @@ def test_a_rollout_has_served_when_its_deployment_or_a_secret_says_so():
     assert rollouts.read_memory([memory(NEWER).secret], other).served == NEWER
 
 
-def edited(field, manager="kubectl-patch"):
-    """A Deployment whose pods' spec someone edited: ``field`` has their value, or the same as the operator's."""
+def edited(manager="kubectl-patch", **added):
+    """A Deployment whose pods' spec someone edited."""
     live = serving(NEWER)
-    live["metadata"]["managedFields"].append({"manager": manager, "operation": "Update", "fieldsV1": pod_fields({field: {}})})
+    live["spec"]["template"]["spec"].update(added)
+    fields = pod_fields({f"f:{name}": {} for name in added})
+    live["metadata"]["managedFields"].append({"manager": manager, "operation": "Update", "fieldsV1": fields})
     return live
 
 
@@ -128,10 +130,11 @@ def strangers():
 
 def test_pods_of_someone_elses_template_and_no_pods_prove_nothing():
     assert rollouts.serves(serving(NEWER), NEWER)
-    for live in (taken("f:image"), taken("f:args"), taken("f:startupProbe"), edited("f:affinity"), edited("f:tolerations"), strangers()):
+    for live in (taken("f:image"), taken("f:args"), taken("f:startupProbe"), edited(tolerations=[{"operator": "Exists"}]), strangers()):
         assert not rollouts.serves(live, NEWER)
         assert rollouts.read_memory([], holding(NEWER, ROLLOUT, live=live)).served == ROLLOUT
-    for live in (edited("f:volumes"), serving(NEWER)):
+    # A default of the server, and what no one owns: admission added it.
+    for live in (edited(dnsPolicy="ClusterFirst", schedulerName="default-scheduler"), edited("", tolerations=[{"operator": "Exists"}])):
         assert rollouts.serves(live, NEWER)
     assert not rollouts.serves(serving(NEWER, replicas=0), NEWER)
     assert not rollouts.serves(deployment(NEWER), NEWER)
