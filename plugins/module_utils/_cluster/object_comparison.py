@@ -73,7 +73,9 @@ def owns(fields: Object, value: Any) -> bool:
     if isinstance(value, dict):
         given = {"f:" + key: item for key, item in value.items() if item is not None}
         return all(key in children and owns(children[key], item) for key, item in given.items())
-    return all(any(is_item(key, item) and owns(below, item) for key, below in children.items()) for item in value)
+    return isinstance(value, list) and all(
+        any(is_item(key, item) and owns(below, item) for key, below in children.items()) for item in value
+    )
 
 
 def applied(live: Object, manager: str) -> Object:

@@ -331,6 +331,7 @@ OWNED = {
         ({"env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "f"}}}]}, True),
         ({"env": [{"name": "A", "value": "1"}]}, False),
         ({"env": [{"name": "A"}, {"name": "B"}]}, False),
+        ({"env": 1}, False),
     ],
 )
 def test_a_set_of_fields_owns_a_part_of_a_manifest(value, expected):
