@@ -186,13 +186,19 @@ olm:
 endif
 
 ##@ Not part of make test
-.PHONY: test-all test-releases test-long coverage mutants new-release bench oracle oracle-record
+.PHONY: test-all test-releases test-long sanity-all coverage mutants new-release bench oracle oracle-record
 test-all: env  ## Every tier of tests; parts that passed with the same files do not run again
 	@$(ENV) tests/tools/test-all
 
-test-long: ready collections images oracle  ## The second tier; writes the results to docs/long-tests.md
-	@$(PART) sanity-all tests/tools/ansible-test sanity all
+test-long: ready collections images oracle sanity-all  ## The second tier; writes the results to docs/long-tests.md
 	@$(ENV) tests/tools/long-tests run
+
+sanity-all: collections
+	@$(PART) sanity-all tests/tools/ansible-test sanity all
+
+# A folder of the second tier
+test-long-%: ready collections images oracle
+	@$(ENV) tests/tools/long-tests run tests/$*
 
 test-releases: export KUBERNETES = 1.37
 test-releases: env  ## Cluster and OLM tests and walk-throughs on Kubernetes 1.37, in .cluster-1.37

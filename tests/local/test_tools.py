@@ -363,6 +363,15 @@ def test_page_of_the_long_tests_holds_outcomes_and_counts(long_tests):
     assert long_tests.recorded() == entries
 
 
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [("tests/long", []), ("tests/long/", []), ("tests/long/test_a.py", ["test_b"]), ("tests/long/test_", ["test_a", "test_b"])],
+)
+def test_a_run_of_some_long_tests_replaces_their_entries(long_tests, path, kept):
+    long_tests.PAGE.write_text(long_tests.page(long_tests.reported(ElementTree.fromstring(LONG_TESTS)).values()))
+    assert [name.split("::")[0] for name in long_tests.recorded_outside([path])] == [f"tests.long.{module}" for module in kept]
+
+
 def test_the_age_of_the_long_tests_comes_from_their_page(long_tests):
     assert long_tests.age() == "Long tests (make test-long): no recorded run."
     old, failed = long_tests.reported(ElementTree.fromstring(LONG_TESTS)).values()
@@ -475,6 +484,12 @@ def test_a_passed_tier_is_valid_for_the_files_and_not_for_the_commit(tiers):
     assert tiers.made() == ["good"]
 
 
+def test_the_tiers_contain_every_folder_with_long_tests(root):
+    marked = {path.relative_to(root / "tests").parts[0] for path in root.glob("tests/*/**/test_*.py") if "mark.long" in path.read_text()}
+    text = (root / "tests/tools/test-all").read_text()
+    assert f"test-long-{{{','.join(sorted(marked))}}}" in text
+
+
 @pytest.mark.parametrize("path", ["notes", "new"])
 def test_tiers_of_a_changed_checkout_are_not_run(tiers, path):
     (tiers.folder / path).write_text("other")
@@ -505,7 +520,9 @@ def test_a_tier_with_a_selection_of_tests_does_not_count(tiers, name):
 
 def test_a_release_with_a_key_requires_all_tiers(tiers, release, monkeypatch):
     monkeypatch.setattr(release, "ROOT", tiers.folder)
-    every = "lint,unit,ansible-test-units,test-api,test-reconcile,test-integration,test-olm,test-releases,test-long"
+    every = "lint,unit,ansible-test-units,test-api,test-reconcile,test-integration,test-olm,test-releases,sanity-all," + ",".join(
+        f"test-long-{folder}" for folder in ("api", "conformance", "integration", "local", "long", "olm", "unit")
+    )
     message = "with SIGNING_KEY, all tiers of tests are required: test-all: not passed with the present files: {}; next: make test-all"
     assert release.untested() == [message.format(every)]
     assert tiers.made() == []
