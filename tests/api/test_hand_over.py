@@ -87,3 +87,17 @@ def test_handing_over_the_last_scheduler_deletes_the_operators_installation(reco
         assert "osso.scheduler/set" not in labels(kubectl, kind, name)
     assert play("osso.scheduler.hand_over").changed == []
     play(ROLE, variables=UPSTREAM)
+
+
+def test_a_handover_that_waits_reports_that_no_other_operator_replaces_the_pods(reconciled_scheduler, kubectl, play):
+    """Of the pod that holds the Lease there is only what the play reads, without a node."""
+    where = f"--namespace={NAMESPACE}"
+    pods = eventually(lambda: kubectl.list("pod", NAMESPACE, f"app={reconciled_scheduler.workload}"))
+    name = pods[0]["metadata"]["name"]
+    started = {"status": {"startTime": "2026-01-01T00:00:00Z"}}
+    kubectl("patch", "pod", name, where, "--subresource=status", "--type=merge", f"--patch={json.dumps(started)}")
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "spec": {"holderIdentity": f"{name}_1"}}
+    kubectl.apply({**lease, "metadata": {"name": reconciled_scheduler.workload, "namespace": NAMESPACE}})
+    run = play("osso.scheduler.hand_over", variables={"hand_over_wait": 5}, succeed=False)
+    assert "other operator has rolled out its Deployment: this did not happen in time. Install the other operator" in run.output()
+    assert not reconciled_scheduler.get("pod", f"{reconciled_scheduler.workload}-bridge")
