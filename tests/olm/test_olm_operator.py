@@ -265,8 +265,8 @@ def test_a_plan_that_installs_other_operators_is_approved_only_on_request(catalo
     ("options", "says"),
     [
         (
-            {"package": "nothing"},
-            "package is nothing, which CatalogSource olm/shared does not hold. Its packages: broken, imageless, leader",
+            {"package": "unknown"},
+            "package is unknown, which CatalogSource olm/shared does not hold. Its packages: broken, imageless, leader",
         ),
         (
             {"channel": "beta"},
