@@ -70,6 +70,8 @@ class Nodes:
         if len(free) < 2:
             pytest.skip("needs two nodes: make cluster NODES=2")
         self.names = [one["metadata"]["name"] for one in free[:2]]
+        # The pods of a namespace that is being deleted still take their room.
+        eventually(lambda: all(one["status"]["phase"] == "Active" for one in kubectl.json("get", "namespaces")["items"]), 120)
         for one in free[:2]:
             self._fill(one)
         terms = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": self.names}]}]
