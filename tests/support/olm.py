@@ -242,7 +242,7 @@ class Olm:
         return image
 
     def serve(self, image: str, namespace: str, name: str = "catalog", wait: bool = True) -> dict:
-        """Make a CatalogSource of the image, or give that image to the one there is; wait until its packages are listed.
+        """Make a CatalogSource of the image, or give that image to the one there is; wait until it is ready and its packages are listed.
 
         Keep it out of NAMESPACE: a CatalogSource there that does not answer keeps OLM from resolving anything in any namespace.
         """
@@ -260,7 +260,14 @@ class Olm:
         }
         self._kubectl.apply(source)
         if wait:
-            eventually(lambda: self.packages(namespace, name), within=300)
+            state = (
+                "get",
+                "catalogsource",
+                name,
+                f"--namespace={namespace}",
+                "--output=jsonpath={.status.connectionState.lastObservedState}",
+            )
+            eventually(lambda: self._kubectl(*state).stdout == "READY" and self.packages(namespace, name), within=300)
         return source
 
     def packages(self, namespace: str, catalog: str) -> dict[str, dict]:
