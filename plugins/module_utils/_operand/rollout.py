@@ -338,9 +338,8 @@ def serves(deployment: Object | None, rollout: Rollout) -> bool:
 def _is_as_applied(deployment: Object, rollout: Rollout) -> bool:
     """Has no one edited the pods' spec since the operator applied it? Admission takes no field from the operator, and owns none that it adds."""
     fields = owned_fields(deployment, resource_names.FIELD_MANAGER)
-    for key in ("f:spec", "f:template", "f:spec"):
-        fields = fields.get(key) or {}
-    return bool(fields) and owns(fields, _declared(rollout)) and not additions.by_hand(deployment, resource_names.FIELD_MANAGER)
+    declared = {"spec": {"template": {"spec": _declared(rollout)}}}
+    return bool(fields) and owns(fields, declared) and not additions.by_hand(deployment, resource_names.FIELD_MANAGER)
 
 
 def _declared(rollout: Rollout) -> Object:
