@@ -43,10 +43,13 @@ def arguments(folder: Path) -> dict[str, dict]:
         "olm_operator": {"package": "a", "namespace": NAMESPACE},
         "prometheus_info": {"service_account": {"name": "default", "namespace": NAMESPACE}},
         "reconcile_operand": {"resource": RESOURCE},
+        "resource_info": {"api_version": "v1", "kind": "ConfigMap", "namespace": NAMESPACE},
+        "resource_patch": {"api_version": "v1", "kind": "ServiceAccount", "namespace": NAMESPACE, "name": "default", "patch": {}},
         "scheduler_cache_dump": {"scheduler_name": "a"},
         "scheduler_gather": {"path": str(folder / "gathered.tar.gz")},
         "scheduler_info": {},
         "scheduler_pprof": {"scheduler_name": "a", "dest": str(folder)},
+        "scheduler_pool": {"pools": [{"scheduler_name": "a", "namespaces": {"names": [NAMESPACE]}}]},
         "scheduler_explain": {"candidate": {"config": {"kind": "none"}}, "name": "p"},
         "scheduler_preview": {"candidate": {"config": {"kind": "none"}}},
         "scheduler_probe": {"scheduler_name": "a", "timeout": 5},
@@ -83,8 +86,8 @@ def answers(folder: Path, kubeconfig: Path) -> dict[str, TaskResult]:
 
 def test_every_module_waits_for_a_slow_api_server_or_reports_it(secondary_scheduler_kind, own_cluster, kubectl, tmp_path):
     given = arguments(tmp_path)
-    # A task of fleet_info is one for all hosts, and its request is one of scheduler_info.
-    assert {*given, "fleet_info"} == {path.stem for path in MODULES.glob("*.py") if path.stem != "__init__"}
+    # A task of fleet_info is one for all hosts, and its request is one of scheduler_info. validate_variables sends no request.
+    assert {*given, "fleet_info", "validate_variables"} == {path.stem for path in MODULES.glob("*.py") if path.stem != "__init__"}
     kubectl("create", "namespace", NAMESPACE)
     config = json.loads((own_cluster / "kubeconfig").read_text())
     kubeconfig = tmp_path / "kubeconfig"
