@@ -147,6 +147,7 @@ def test_state_removed_deletes_the_scheduler_and_keeps_the_resource(scheduler, k
     scheduler.write(managementState="Removed")
     eventually(lambda: scheduler.deployment is None)
     eventually(lambda: scheduler.condition("Available")[:2] == ("False", "Removed"))
+    eventually(lambda: scheduler.condition("Progressing")[:2] == ("False", "Removed"))
     assert not kubectl.json("get", "clusterrolebinding", f"{scheduler.cluster_name}:kube-scheduler", "--ignore-not-found")
     scheduler.write()
     scheduler.rest()

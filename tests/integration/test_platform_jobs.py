@@ -173,6 +173,7 @@ def test_the_installation_job_installs_the_operator_and_outputs_no_token(install
     assert not told["check"]
     assert told["clusters"]["localhost"] == {
         "cluster": "localhost",
+        "id": "",
         "outcome": "done",
         "version": told["clusters"]["localhost"]["version"],
         "operator": told["clusters"]["localhost"]["operator"],

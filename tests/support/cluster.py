@@ -27,6 +27,7 @@ PATHS = {
     "customresourcedefinition": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
     "event": "/apis/events.k8s.io/v1/namespaces/{namespace}/events",
     "deployment": "/apis/apps/v1/namespaces/{namespace}/deployments",
+    "job": "/apis/batch/v1/namespaces/{namespace}/jobs",
     "kubescheduler": "/apis/operator.openshift.io/v1/kubeschedulers",
     "lease": "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases",
     "namespace": "/api/v1/namespaces",

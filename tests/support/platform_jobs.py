@@ -128,7 +128,7 @@ def answers(template: dict, blanks: bool = True, **given) -> dict:
         if "default" in question:
             found[question["variable"]] = question["default"]
         elif blanks and question["type"] in ("text", "textarea", "multiplechoice"):
-            assert not question["required"], question
+            assert question["variable"] in given or not question["required"], question
             found[question["variable"]] = ""
     assert given.keys() <= {question["variable"] for question in template["survey_spec"]["spec"]}
     return {**found, **given}
