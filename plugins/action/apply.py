@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.errors import AnsibleError
 from ansible.plugins.loader import lookup_loader
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import read
 from ansible_collections.osso.scheduler.plugins.plugin_utils.cluster_action import OnCluster
 from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import share
+from ansible_collections.osso.scheduler.plugins.plugin_utils.user_error import UserError
 
 
 class ActionModule(OnCluster):
@@ -28,7 +29,7 @@ class ActionModule(OnCluster):
             for path in _as_list(args.pop("templates", None)):
                 manifests += read(self._rendered(path, task_vars), f"templates {path}")
         except InputError as error:
-            raise AnsibleActionFail(error.message) from None
+            raise UserError(error.message) from None
         result.update(
             self._execute_module(
                 module_name="osso.scheduler.apply",
@@ -45,7 +46,7 @@ class ActionModule(OnCluster):
             content, _show = self._loader._get_file_contents(self._find_needle("files", path))
             return content.decode("utf-8")
         except (AnsibleError, UnicodeDecodeError) as error:
-            raise AnsibleActionFail(f"src {path}: {error}") from None
+            raise UserError(f"src {path}: {error}") from None
 
     def _rendered(self, path, task_vars):
         """What the lookup plugin ``template`` makes of it: the same search path and variables in every release of ansible-core."""
@@ -53,7 +54,7 @@ class ActionModule(OnCluster):
         try:
             (rendered,) = lookup.run([path], variables=_Variables(task_vars))
         except AnsibleError as error:
-            raise AnsibleActionFail(f"templates {path}: {error}") from None
+            raise UserError(f"templates {path}: {error}") from None
         # What looks like JSON comes decoded from ansible-core before 2.19. A text has to be a plain one, since PyYAML's C parser takes
         # no subclass: neither the tagged text of 2.19 nor the unsafe one before, whose str() is unsafe again.
         return "".join([rendered]) if isinstance(rendered, str) else rendered

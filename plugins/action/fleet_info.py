@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 
-from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.vars import load_extra_vars
 from ansible_collections.osso.scheduler.plugins.module_utils._fleet.cluster_identity import GROUP, VARIABLE, problems, similar, twins
 from ansible_collections.osso.scheduler.plugins.module_utils._variables import playbooks, spelling
 from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork, share
+from ansible_collections.osso.scheduler.plugins.plugin_utils.user_error import UserError
 
 SHORT = 8
 # What playbooks keep the result in
@@ -66,7 +67,7 @@ def _variables(hostvars, name):
             access = of_host[VARIABLE]
             known[VARIABLE] = dict(access) if hasattr(access, "items") else access if access is not None else ""
         except AnsibleError as error:
-            raise AnsibleActionFail(f"{name}: {VARIABLE} cannot be evaluated: {error}") from error
+            raise UserError(f"{name}: {VARIABLE} cannot be evaluated: {error}") from error
     return known
 
 

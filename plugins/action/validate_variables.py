@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import without_tokens
@@ -27,6 +27,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._variables import (
     secondary_scheduler,
     typed_values,
 )
+from ansible_collections.osso.scheduler.plugins.plugin_utils.user_error import UserError
 
 # What is checked beside types, by the name of the role: ``given``, the variables; ``changed``, those that differ from their defaults; ``facts``
 VALIDATORS = {
@@ -54,7 +55,7 @@ class ActionModule(ActionBase):
     def run(self, tmp=None, task_vars=None):
         result = super().run(tmp, task_vars)
         if not self._task._role:
-            raise AnsibleActionFail("validate_variables checks the variables of a role: call it as a task of a role.")
+            raise UserError("validate_variables checks the variables of a role: call it as a task of a role.")
         folder = Path(task_vars["role_path"])
         specification = self._loader.load_from_file(str(folder / "meta/argument_specs.yml"))
         options = specification["argument_specs"]["main"]["options"]
@@ -70,7 +71,7 @@ class ActionModule(ActionBase):
             result.update({name: value for name, value in found.items() if name not in HIDDEN})
             errors = found["errors"] + list(self._errors_of_files(found.get("items", ())))
         if errors:
-            raise AnsibleActionFail(without_tokens("\n".join(errors)))
+            raise UserError(without_tokens("\n".join(errors)))
         return dict(result, changed=False)
 
     def _errors_of_files(self, items):

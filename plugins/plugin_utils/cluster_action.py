@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
-from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.errors import AnsibleError
 from ansible.plugins.action.normal import ActionModule as Normal
 from ansible_collections.osso.scheduler.plugins.module_utils._fleet.cluster_identity import GROUP, VARIABLE, option_names, problems
 from ansible_collections.osso.scheduler.plugins.plugin_utils.in_fork import InFork, share
+from ansible_collections.osso.scheduler.plugins.plugin_utils.user_error import UserError
 
 
 class OnCluster(InFork):
@@ -30,7 +31,7 @@ def action_of(module, *parts):
 def with_access(arguments, variables, templar):
     """The arguments of a module with the options of ``cluster_access``, unless they have authentication options of their own.
 
-    Raises `AnsibleActionFail` where that variable is no mapping of options, and for a host of the group ``clusters`` without it: such a host is never
+    Raises `UserError` where that variable is no mapping of options, and for a host of the group ``clusters`` without it: such a host is never
     the cluster of the environment.
     """
     if any(arguments.get(name) not in (None, "") for name in option_names() if name != "retry_seconds"):
@@ -38,11 +39,11 @@ def with_access(arguments, variables, templar):
     try:
         access = templar.template(variables.get(VARIABLE))
     except AnsibleError as error:
-        raise AnsibleActionFail(f"{VARIABLE} cannot be evaluated: {error}") from error
+        raise UserError(f"{VARIABLE} cannot be evaluated: {error}") from error
     wrong = problems({VARIABLE: access}, {}, required=False)
     if access is None and GROUP in variables.get("group_names", ()):
         wrong = [f"{VARIABLE} is missing for {variables['inventory_hostname']}, a host of the group {GROUP}"]
     if wrong:
-        raise AnsibleActionFail(". ".join(wrong))
+        raise UserError(". ".join(wrong))
     given = {name: value for name, value in arguments.items() if value not in (None, "") or name not in option_names()}
     return {**(access or {}), **given}

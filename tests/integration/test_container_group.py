@@ -101,10 +101,18 @@ def test_a_scheduler_is_configured_and_probed_without_a_credential(job):
 
 def test_a_job_beyond_the_documented_permissions_is_reported_as_forbidden(job):
     """Definitions and roles of an installation are beyond them."""
-    refused = job(INSTALL, answers(TEMPLATES[INSTALL]))
+    refused = job(INSTALL, answers(TEMPLATES[INSTALL], operator_image=f"registry.example.com/operator@sha256:{'a' * 64}"))
     assert refused.rc == 2
     assert "system:serviceaccount:scheduler-jobs:scheduler-jobs" in refused.stdout
     assert "forbidden" in refused.stdout
+
+
+def test_a_missing_variable_is_one_error_of_the_job_without_a_traceback(job):
+    """ansible-core before 2.19, which this image has, adds a traceback to errors of actions."""
+    refused = job(INSTALL, answers(TEMPLATES[INSTALL]))
+    assert refused.rc == 2
+    assert "operator_image is missing" in refused.stdout
+    assert "exception" not in refused.stdout
 
 
 def test_a_job_without_the_accounts_token_fails_and_uses_no_other_access(job):
