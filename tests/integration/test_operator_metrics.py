@@ -33,12 +33,12 @@ HA = {"mode": "HighlyAvailable", "highlyAvailableTopology": {"maxReplicas": 2}}
 
 @pytest.fixture(scope="module")
 def stack(own_cluster, kubectl, tmp_path_factory):
-    """Who may read it: the ServiceAccount reader, and not the ServiceAccount stranger."""
+    """Who may read it: the ServiceAccount metrics-reader, and not the ServiceAccount stranger."""
     installed()
     with Stack.of(own_cluster, kubectl, tmp_path_factory.mktemp("monitoring"), openshift=False) as stack:
-        grant(kubectl, NAMESPACE, READ, name="reader")
+        grant(kubectl, NAMESPACE, READ, name="metrics-reader")
         yield stack
-    kubectl("delete", "serviceaccount", "reader", PLACE, "--ignore-not-found")
+    kubectl("delete", "serviceaccount", "metrics-reader", PLACE, "--ignore-not-found")
 
 
 class LoadAware(Scheduler):
@@ -56,7 +56,7 @@ class LoadAware(Scheduler):
         )
         self.annotations = {
             "prometheus-url": stack.guarded_url,
-            "prometheus-token": "serviceaccount/reader",
+            "prometheus-token": "serviceaccount/metrics-reader",
             "prometheus-ca": f"{self.name}-ca",
             **{name.replace("_", "-"): value for name, value in annotations.items()},
         }
@@ -307,7 +307,7 @@ def test_a_scheduler_without_its_required_metrics_is_not_deployed(load_aware, st
     stack.rules([])
     stack.forget()
     try:
-        scheduler.annotate(prometheus_token="serviceaccount/reader")
+        scheduler.annotate(prometheus_token="serviceaccount/metrics-reader")
         refused(scheduler, "MetricMissing", f"Prometheus has no {CPU}")
         stack.exporter.only(stack.nodes[0], cpu=0.2)
     finally:
@@ -446,6 +446,8 @@ def test_the_playbook_site_requires_only_the_name_of_a_load_aware_preset(stack, 
     loudly = {"args": [f"--extra-vars=@{DEMO}", "-vvv"], "diff": True}
     role = {"name": "Monitoring", "ansible.builtin.import_role": {"name": "osso.scheduler.monitoring"}}
     scheduler = Scheduler(kubectl, name)
+    # The role makes an account of the same name, and adopts none.
+    kubectl("delete", "serviceaccount", "metrics-reader", PLACE)
     try:
         said = play("osso.scheduler.site", variables=variables, **loudly).output()
         assert "eyJhbGci" not in said, "a web token begins so"
