@@ -93,13 +93,13 @@ class LoadAware(Scheduler):
     def tokens(self) -> set[str]:
         return {decoded(secret["data"]["token"]) for secret in self.secrets() if "token" in secret["data"]}
 
-    def age(self, token: str, left: int) -> None:
-        """Date a token back, so that it is renewed in so many seconds: a token is not renewed before half of its life has passed."""
-        expires = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=LIFE / 2 + left)
+    def age(self, left: int) -> None:
+        """Date younger tokens back, so that they are renewed in so many seconds: when a fifth of their life is left."""
+        expires = datetime.now(UTC) + timedelta(seconds=LIFE / 5 + left)
         dates = {ISSUED: expires - timedelta(seconds=LIFE), EXPIRES: expires}
         given = [f"{name}={timestamps.write(moment)}" for name, moment in dates.items()]
         for secret in self.secrets():
-            if decoded(secret["data"].get("token", "")) == token:
+            if timestamps.write(expires) < (secret["metadata"]["annotations"].get(EXPIRES) or ""):
                 self.kubectl("annotate", "--overwrite", "secret", secret["metadata"]["name"], PLACE, *given)
 
     def log(self) -> str:
@@ -219,15 +219,14 @@ def test_token_is_renewed_without_a_gap(load_aware, placed, kubectl, replicas):
     loudly = {"logLevel": "TraceAll", "operatorLogLevel": "TraceAll"}
     scheduler.write(**loudly, **({"topology": HA} if replicas > 1 else {}))
     eventually(lambda: len(scheduler.serving_pods()) == replicas)
-    seen, gaps, logs = set(), 0, {}
+    seen, gaps, logs = scheduler.tokens(), 0, {}
     first, started = scheduler.rollouts(), time.monotonic()
     while scheduler.rollouts() < first + 2:
         assert time.monotonic() - started < 180, f"{len(seen)} tokens, {scheduler.rollouts() - first} rollouts"
         placed.append(f"{scheduler.name}-{len(placed)}")
         place_pod(kubectl, scheduler, placed[-1])
-        for token in scheduler.tokens() - seen:
-            scheduler.age(token, left=15)
-            seen.add(token)
+        seen |= scheduler.tokens()
+        scheduler.age(left=15)
         # Those of the pods that are replaced, too
         logs |= {f"log {name}": kubectl("logs", name, PLACE, check=False).stdout for name in pods_of(scheduler)}
         gaps += len(scheduler.serving_pods()) < replicas
@@ -420,7 +419,7 @@ def test_load_watcher_keeps_the_token_from_the_scheduler(stack, kubectl):
         # The plugin asks the load-watcher every 30 seconds.
         eventually(lambda: placed() == {middling})
         # A new token replaces the load-watcher and nothing else.
-        scheduler.age(token, left=0)
+        scheduler.age(left=0)
         eventually(lambda: scheduler.watchers and scheduler.watchers[0]["metadata"]["name"] != pod["metadata"]["name"])
         scheduler.rest()
         assert scheduler.rollouts() == before
