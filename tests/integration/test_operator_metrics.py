@@ -364,7 +364,9 @@ def test_a_metric_that_becomes_not_a_number_is_reported_while_the_scheduler_runs
 def test_an_account_whose_token_the_operator_may_not_request_is_reported(load_aware):
     scheduler = load_aware(prometheus_token="serviceaccount/default")
     scheduler.write()
-    refused(scheduler, "", "is not allowed to request a token", condition="PrometheusUnknown")
+    remedy = "or set the annotation osso.scheduler/prometheus-token to serviceaccount/metrics-reader"
+    refused(scheduler, "", remedy, condition="PrometheusUnknown")
+    assert "the operator is not allowed to request a token" in scheduler.condition("Degraded")[2]
 
 
 class Watched(LoadAware):

@@ -135,7 +135,8 @@ def test_a_token_that_expired_without_an_operator_is_replaced_by_the_first_recon
     kubectl("delete", "serviceaccount", "metrics-reader", f"--namespace={scheduler.namespace}")
     operator.reconcile(scheduler)
     assert scheduler.condition("Degraded")[:2] == ("True", "PrometheusUnknown")
-    assert "metrics-reader does not exist" in scheduler.condition("Degraded")[2]
+    remedy = "create it, for example with the role osso.scheduler.monitoring, or correct the annotation osso.scheduler/prometheus-token"
+    assert f"metrics-reader does not exist: {remedy}" in scheduler.condition("Degraded")[2]
     assert token_of(scheduler) == renewed
     kubectl.apply(account)
     operator.serve(scheduler)

@@ -56,6 +56,21 @@ _SAFE_TOKEN = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9][-A-Za-z0-9._~+/]*=*")
 _SAFE_URL = re.compile(r"https?://[-A-Za-z0-9._~:/\[\]@!$&()*+,;=%?]+")
 
 
+# What a user of the operator can do about a finding, by its code: the hint of the finding names options of modules.
+_REMEDIES = {
+    "no-service-account": f"create it, for example with the role osso.scheduler.monitoring, or correct the annotation {resource_names.PROMETHEUS_TOKEN}",
+    "no-token-secret": f"create a Secret with the key token, or set the annotation {resource_names.PROMETHEUS_TOKEN} to serviceaccount/NAME",
+    "not-allowed": (
+        "grant the ServiceAccount of the operator that permission, or set the annotation "
+        f"{resource_names.PROMETHEUS_TOKEN} to serviceaccount/metrics-reader"
+    ),
+    "token-request-refused": (
+        f"correct the annotations {resource_names.PROMETHEUS_TOKEN} and {resource_names.PROMETHEUS_TOKEN_DURATION}; "
+        "a token lives for 600 seconds at least"
+    ),
+}
+
+
 class Source(NamedTuple):
     """url, token, ca (PEM): empty where the resource names none. token_of: whose token it is. issued, expires (RFC 3339), requested (seconds):
     empty where the operator has not requested it itself.
@@ -285,7 +300,8 @@ def _taken(source: Source, token: tokens.Token | None, finding: Finding | None, 
         # One of both is known
         if finding is None:
             raise AssertionError("finding")
-        return source._replace(problem=f"{finding.message[0].lower()}{finding.message[1:]}: {finding.hint}")
+        message = finding.message.replace("The user is", "The operator is")
+        return source._replace(problem=f"{message[0].lower()}{message[1:]}: {_REMEDIES[finding.code]}")
     if not _SAFE_TOKEN.fullmatch(token.value):
         return source._replace(problem=f"what the {token.source} holds is no bearer token: it contains invalid characters")
     return source._replace(token=token.value, token_of=owner)

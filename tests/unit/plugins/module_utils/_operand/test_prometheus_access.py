@@ -220,7 +220,11 @@ def test_token_of_a_secret_is_read():
         ({"prometheus_url": 'https://a"b'}, (), "it must be a URL"),
         ({"prometheus_token": ""}, (), "holds ${PROM_TOKEN}: set the annotation osso.scheduler/prometheus-token"),
         ({"prometheus_token": "metrics-reader"}, (), "prometheus-token names no object: set the annotation"),
-        ({"prometheus_token": "secret/none"}, (), "the Secret ns/none does not exist"),
+        (
+            {"prometheus_token": "secret/none"},
+            (),
+            "the Secret ns/none does not exist: create a Secret with the key token, or set the annotation osso",
+        ),
         ({"prometheus_token_duration": "1h"}, (ACCOUNT,), "prometheus-token-duration is 1h; it must be a number of seconds"),
         ({"prometheus_token_renew_before": "0"}, (ACCOUNT,), "prometheus-token-renew-before is 0; it must be"),
         ({"prometheus_ca": "none"}, (ACCOUNT,), "the ConfigMap ns/none (annotation osso.scheduler/prometheus-ca) does not exist"),
