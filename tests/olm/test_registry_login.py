@@ -54,3 +54,6 @@ def test_a_pull_secret_is_enough_for_catalog_and_bundle(role, play, olm, private
     for suffix in ("-bundle", "-catalog"):
         assert private.pulls_of_nodes(f"team/osso/scheduler-operator{suffix}"), suffix
     assert role(by_olm).changed == []
+    role({**by_olm, "operator_state": "absent"})
+    # The role leaves a namespace that it did not make.
+    kubectl("delete", "namespace", NAMESPACE)
