@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2] / "plugins/module_utils"
+TESTS = Path(__file__).parents[1]
+ROOT = TESTS.parent / "plugins/module_utils"
 PREFIX = "ansible_collections.osso.scheduler.plugins.module_utils"
 
 
@@ -51,6 +52,20 @@ def order_of_modules(files):
 def parameters(text):
     """The names of all parameters of functions."""
     return {node.arg for node in ast.walk(ast.parse(text)) if isinstance(node, ast.arg)}
+
+
+def of_the_controller(path):
+    """What a file imports of Ansible beside its module_utils, itself or through other files of this checkout."""
+    for node in ast.parse(path.read_text()).body:
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        parts = [*(["support"] if node.level else []), *(node.module or "").split(".")]
+        if parts[0] == "ansible" and parts[1:2] != ["module_utils"]:
+            yield ".".join(parts)
+        place = TESTS.joinpath(*parts) if parts[0] == "support" else TESTS.parent.joinpath(*parts[3:])
+        for file in [place.with_suffix(".py"), *(place / f"{alias.name}.py" for alias in node.names)]:
+            if file.is_file() and ROOT not in file.parents:
+                yield from of_the_controller(file)
 
 
 @pytest.fixture(scope="module")
@@ -92,3 +107,13 @@ def test_no_two_modules_have_one_name(files):
 def test_no_function_of_module_utils_has_a_parameter_named_module(files):
     assert parameters("def f(module): pass") == {"module"}
     assert [name for name, text in files.items() if "module" in parameters(text)] == []
+
+
+def test_tests_of_module_utils_run_without_ansibles_controller():
+    """As `ansible-test units` runs them."""
+    assert [*of_the_controller(TESTS / "support/direct_module.py")]
+    assert {
+        path.name: list(of_the_controller(path))
+        for path in (TESTS / "unit/plugins/module_utils").rglob("*.py")
+        if list(of_the_controller(path))
+    } == {}

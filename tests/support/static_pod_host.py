@@ -15,27 +15,7 @@ import yaml
 from . import kubelet
 from .certificates import Authority
 from .direct_module import run_directly
-
-CONFIG = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-# As kubeadm writes it, as far as it matters
-POD = {
-    "apiVersion": "v1",
-    "kind": "Pod",
-    "metadata": {"name": "kube-scheduler", "namespace": "kube-system", "labels": {"component": "kube-scheduler"}},
-    "spec": {
-        "containers": [
-            {
-                "name": "kube-scheduler",
-                "image": "registry.k8s.io/kube-scheduler:v1.34.7",
-                "command": ["kube-scheduler", "--bind-address=127.0.0.1", "--kubeconfig=/etc/kubernetes/scheduler.conf", "--v=2"],
-                "volumeMounts": [{"name": "kubeconfig", "mountPath": "/etc/kubernetes/scheduler.conf", "readOnly": True}],
-            }
-        ],
-        "hostNetwork": True,
-        "volumes": [{"name": "kubeconfig", "hostPath": {"path": "/etc/kubernetes/scheduler.conf", "type": "FileOrCreate"}}],
-    },
-}
-TEXT = "# written by hand\n" + yaml.safe_dump(POD, sort_keys=False)
+from .static_pod import TEXT
 
 
 class Host:

@@ -23,7 +23,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import 
 from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import guard, manifest, process, rollback
 from support import kubelet
 from support.direct_module import COLLECTIONS
-from support.static_pod_host import CONFIG, TEXT
+from support.static_pod import CONFIG, TEXT
 
 BROKEN = CONFIG + "profiles: [{schedulerName: broken}]\n"
 SECRET = "extenders: [{urlPrefix: 'https://a', tlsConfig: {keyData: c2VjcmV0LWtleQ==}}]\n"

@@ -31,7 +31,8 @@ from support import kubelet
 from support.ansible_runs import play
 from support.api_server import ApiServer, status
 from support.direct_module import COLLECTIONS, run_directly
-from support.static_pod_host import CONFIG, POD, TEXT, Host
+from support.static_pod import CONFIG, POD, TEXT
+from support.static_pod_host import Host
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -17,7 +17,7 @@ import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import change as module
 from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import guard, manifest, process, rollback
-from support.static_pod_host import CONFIG, TEXT
+from support.static_pod import CONFIG, TEXT
 
 KEY = "c2VjcmV0LWtleQ=="
 SECRET = CONFIG + f"extenders: [{{urlPrefix: 'https://a', tlsConfig: {{keyData: {KEY}}}}}]\n"

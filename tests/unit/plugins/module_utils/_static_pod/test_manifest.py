@@ -13,7 +13,7 @@ import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import manifest as manifests
-from support.static_pod_host import CONFIG, POD, TEXT
+from support.static_pod import CONFIG, POD, TEXT
 
 BEFORE = "osso.scheduler/flags-before"
 
