@@ -112,8 +112,5 @@ def test_no_function_of_module_utils_has_a_parameter_named_module(files):
 def test_tests_of_module_utils_run_without_ansibles_controller():
     """As `ansible-test units` runs them."""
     assert [*of_the_controller(TESTS / "support/direct_module.py")]
-    assert {
-        path.name: list(of_the_controller(path))
-        for path in (TESTS / "unit/plugins/module_utils").rglob("*.py")
-        if list(of_the_controller(path))
-    } == {}
+    paths = (TESTS / "unit/plugins/module_utils").rglob("*.py")
+    assert {path.name: found for path in paths if (found := list(of_the_controller(path)))} == {}
