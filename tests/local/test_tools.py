@@ -25,6 +25,15 @@ def run(*command, **environment):
     return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
 
 
+def git(folder, *command):
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *command], cwd=folder, check=True)
+
+
+def commit(folder):
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--allow-empty", "--no-gpg-sign", "--message=x")
+
+
 def load(script):
     """A script without suffix as a module."""
     loader = importlib.machinery.SourceFileLoader(script.name, str(script))
@@ -348,7 +357,9 @@ LONG_TESTS = """<testsuites><testsuite>
 @pytest.fixture
 def long_tests(root, tmp_path):
     tool = load(root / "tests/tools/long-tests")
-    tool.PAGE = tmp_path / "page.md"
+    tool.ROOT, tool.PAGE = tmp_path, tmp_path / "page.md"
+    git(tmp_path, "init", "--quiet")
+    commit(tmp_path)
     return tool
 
 
@@ -361,6 +372,15 @@ def test_page_of_the_long_tests_holds_outcomes_and_counts(long_tests):
     assert "## tests.long.test_b" not in page
     long_tests.PAGE.write_text(page)
     assert long_tests.recorded() == entries
+
+
+def test_the_page_itself_does_not_make_the_commit_of_a_long_test_dirty(long_tests):
+    clean = long_tests.tested_commit()
+    assert re.fullmatch(r"[0-9a-f]{7,}", clean)
+    long_tests.PAGE.write_text("")
+    assert long_tests.tested_commit() == clean
+    (long_tests.ROOT / "other").write_text("")
+    assert long_tests.tested_commit() == f"{clean}-dirty"
 
 
 @pytest.mark.parametrize(
@@ -431,15 +451,11 @@ careless:
             (folder / name).write_text(text)
         (folder / "tests/tools").mkdir(parents=True)
         shutil.copy(tool, folder / "tests/tools")
-        self.git("init", "--quiet")
+        git(folder, "init", "--quiet")
         self.commit()
 
-    def git(self, *command):
-        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *command], cwd=self.folder, check=True)
-
     def commit(self):
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "--allow-empty", "--no-gpg-sign", "--message=x")
+        commit(self.folder)
 
     def test_all(self, *arguments, **environment):
         return run(self.folder / "tests/tools/test-all", *arguments, **environment)
@@ -505,7 +521,7 @@ def test_a_tier_during_which_files_change_does_not_count(tiers):
     done = tiers.test_all("careless", "good")
     assert (done.returncode, tiers.made()) == (1, [])
     assert done.stderr.startswith("test-all: files changed while make careless ran, so this run does not count")
-    tiers.git("checkout", "--quiet", "notes")
+    git(tiers.folder, "checkout", "--quiet", "notes")
     assert tiers.test_all("--check", "careless").returncode == 1
 
 
