@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ansible.errors import AnsibleFilterError
-from ansible_collections.osso.scheduler.plugins.module_utils._operand import hand_over
+from ansible_collections.osso.scheduler.plugins.module_utils._operand import hand_over, upstream_cleanup
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.table import table
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import gangs, lease_bridge, scheduler_moves
 from ansible_collections.osso.scheduler.plugins.module_utils._variables import custom_scheduler, secondary_scheduler
@@ -46,4 +46,5 @@ class FilterModule:
             "scheduler_move": scheduler_moves.plan,
             "scheduler_placements": scheduler_moves.placements,
             "secondary_schedulers": secondary_schedulers,
+            "upstream_leftovers": upstream_cleanup.leftovers_after,
         }

@@ -210,6 +210,13 @@ options:
     type: list
     elements: str
     default: []
+  keep_members:
+    description:
+      - With O(state=absent), members of the set that are neither deleted nor changed, as C(KIND/NAME), such as C(Service/metrics). Use it for
+        objects that others look after from now on.
+    type: list
+    elements: str
+    default: []
   prune:
     description:
       - Delete objects that an earlier run applied under the same O(set_name) and that the manifests no longer contain. Only objects in the
@@ -616,6 +623,7 @@ def main():
             keep_existing=dict(type="list", elements="str", default=[]),
             take_ownership=dict(type="list", elements="str", default=[]),
             orphan=dict(type="list", elements="str", default=[]),
+            keep_members=dict(type="list", elements="str", default=[]),
             prune=dict(type="bool", default=False),
             keep_nonempty=dict(type="bool", default=False),
             owner=dict(
@@ -680,6 +688,7 @@ def run(module):
         keep_existing=params["keep_existing"],
         take_ownership=params["take_ownership"],
         orphan=params["orphan"],
+        keep_members=params["keep_members"],
         prune=params["prune"],
         keep_nonempty=params["keep_nonempty"],
         owner=params["owner"],
@@ -730,6 +739,7 @@ def _check(params, objects):
         ("keep_existing", "given"),
         ("take_ownership", "given"),
         ("orphan", "given"),
+        ("keep_members", "given"),
         ("prune", "true"),
     ):
         if params[option] and not params["set_name"]:
@@ -741,8 +751,9 @@ def _check(params, objects):
         raise InputError("orphan is given but prune is false; without prune nothing leaves the set. Set prune to true.")
     if present and params["all_of"]:
         raise InputError("all_of deletes every object of a kind: use it only with state: absent.")
-    if present and params["keep_nonempty"]:
-        raise InputError("keep_nonempty is for deletions: use it only with state: absent.")
+    for option in ("keep_nonempty", "keep_members"):
+        if present and params[option]:
+            raise InputError(f"{option} is for deletions: use it only with state: absent.")
     if not present and params["adopt"]:
         raise InputError("adopt is for objects that are applied: use it only with state: present.")
     if not present and (params["wait_for"] or params["subresource"] or params["takeover_field_managers"]):

@@ -7,8 +7,11 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import Identity
 from support.objects import config_map, thing, things
 
 ADOPTED_FROM = "osso.scheduler/adopted-from"
@@ -153,6 +156,87 @@ class TestAdoption:
         kubectl("patch", "configmap", "settings", f"--namespace={namespace}", "--type=merge", '--patch={"metadata":{"finalizers":null}}')
         assert apply([config_map(namespace, a="ours")], set_name="mine").actions() == {"ConfigMap settings": "created"}
 
+    def test_what_replaces_an_object_that_another_deletes_is_not_a_member(self, apply, kubectl, live, namespace):
+        """The inventory names it no sooner than there is one of ours."""
+        theirs, options = config_map(namespace, a="theirs"), {"set_name": "mine", "set_namespace": namespace}
+        held = {**theirs, "metadata": {**theirs["metadata"], "finalizers": ["example.com/hold"]}}
+        kubectl("create", "--filename=-", stdin=held)
+        kubectl("delete", "configmap", "settings", f"--namespace={namespace}", "--wait=false")
+        apply([config_map(namespace, a="ours")], wait_timeout=1, succeed=False, **options)
+        assert apply_set.members(live("osso-set-mine")) == []
+        kubectl("patch", "configmap", "settings", f"--namespace={namespace}", "--type=merge", '--patch={"metadata":{"finalizers":null}}')
+        kubectl("create", "--filename=-", stdin=theirs)
+        assert "did not create it" in apply([config_map(namespace, a="ours")], succeed=False, **options).message
+        kubectl("delete", "configmap", "settings", f"--namespace={namespace}")
+        assert apply([config_map(namespace, a="ours")], **options).actions()["ConfigMap settings"] == "created"
+        assert apply_set.members(live("osso-set-mine")) == [Identity("v1", "ConfigMap", namespace, "settings")]
+
+    def test_an_object_that_leaves_within_the_run_is_followed_by_a_member(self, apply, kubectl, live, namespace):
+        theirs, options = config_map(namespace, a="theirs"), {"set_name": "mine", "set_namespace": namespace}
+        theirs["metadata"]["finalizers"] = ["example.com/hold"]
+        kubectl("create", "--filename=-", stdin=theirs)
+        kubectl("delete", "configmap", "settings", f"--namespace={namespace}", "--wait=false")
+        patch = '--patch={"metadata":{"finalizers":null}}'
+        end = threading.Timer(1, lambda: kubectl("patch", "configmap", "settings", f"--namespace={namespace}", "--type=merge", patch))
+        end.start()
+        assert apply([config_map(namespace, a="ours")], **options).actions()["ConfigMap settings"] == "created"
+        end.join()
+        assert apply_set.members(live("osso-set-mine")) == [Identity("v1", "ConfigMap", namespace, "settings")]
+        assert apply([config_map(namespace, a="ours")], **options).result["changed"] is False
+
+    @pytest.mark.parametrize("how", ["replaced", "without its label"])
+    def test_an_adopted_object_without_the_label_of_the_set_is_adopted_again(self, apply, kubectl, live, namespace, applied, how):
+        theirs, options = config_map(namespace, a="theirs"), {"set_name": "mine", "set_namespace": namespace}
+        applied(theirs)
+        apply([config_map(namespace, b="ours")], adopt=True, **options)
+        if how == "replaced":
+            kubectl("replace", "--filename=-", stdin=theirs)
+        else:
+            kubectl("label", "configmap", "settings", f"--namespace={namespace}", f"{SET}-", f"{SET}-namespace-")
+        assert SET not in (live("settings")["metadata"].get("labels") or {})
+        assert apply([config_map(namespace, b="ours")], **options).actions()["ConfigMap settings"] == "adopted"
+        assert live("settings")["metadata"]["annotations"][ADOPTED_FROM] != "Apply osso.scheduler"
+        assert apply([config_map(namespace, b="ours")], **options).result["changed"] is False
+        assert apply(state="absent", **options).actions()["ConfigMap settings"] == "released"
+
+    def test_an_object_taken_back_by_its_owner_is_not_changed_by_force(self, apply, kubectl, live, namespace, applied):
+        theirs, options = config_map(namespace, a="theirs"), {"set_name": "mine", "set_namespace": namespace}
+        applied(theirs)
+        apply([config_map(namespace, a="ours")], adopt=True, **options)
+        kubectl("replace", "--filename=-", stdin=theirs)
+        run = apply([config_map(namespace, a="ours")], succeed=False, **options)
+        assert ".data.a is managed by" in run.message
+        assert "Nothing was written" in run.message
+        assert live("settings")["data"] == {"a": "theirs"}
+
+    @pytest.mark.parametrize("is_created_again", [True, False])
+    def test_what_follows_an_adopted_object_is_created_only_by_the_run(self, apply, kubectl, live, namespace, applied, is_created_again):
+        """Its owner deletes it, and a run does not see its end."""
+        theirs, options = config_map(namespace, a="theirs"), {"set_name": "mine", "set_namespace": namespace}
+        held = {**theirs, "metadata": {**theirs["metadata"], "finalizers": ["example.com/hold"]}}
+        applied(held)
+        apply([config_map(namespace, b="ours")], adopt=True, **options)
+        kubectl("delete", "configmap", "settings", f"--namespace={namespace}", "--wait=false")
+        apply([config_map(namespace, b="ours"), config_map(namespace, "new")], wait_timeout=1, succeed=False, **options)
+        kubectl("patch", "configmap", "settings", f"--namespace={namespace}", "--type=merge", '--patch={"metadata":{"finalizers":null}}')
+        if is_created_again:
+            applied(theirs)
+        predicted = apply([config_map(namespace, b="ours")], check=True, **options)
+        run = apply([config_map(namespace, b="ours")], **options)
+        assert run.actions() == predicted.actions()
+        assert run.actions()["ConfigMap settings"] == ("adopted" if is_created_again else "created")
+        assert apply([config_map(namespace, b="ours")], **options).result["changed"] is False
+        gone = apply(state="absent", **options).actions()
+        assert gone["ConfigMap settings"] == ("released" if is_created_again else "deleted")
+
+    def test_members_of_any_kind_can_stay_when_the_set_is_deleted(self, apply, live, namespace):
+        options = {"set_name": "mine", "set_namespace": namespace}
+        apply([account(namespace, "settings"), config_map(namespace)], **options)
+        before = live("settings")
+        gone = apply(state="absent", keep_members=["ConfigMap/settings"], **options)
+        assert gone.actions() == {"ServiceAccount settings": "deleted", "ConfigMap osso-set-mine": "deleted"}
+        assert live("settings") == before
+
     def test_an_object_of_another_set_is_never_adopted(self, apply, namespace):
         apply(config_map(namespace), set_name="first", set_namespace=namespace)
         run = apply(config_map(namespace), set_name="second", set_namespace=namespace, adopt=True, succeed=False)
@@ -172,7 +256,9 @@ class TestAdoption:
         options = {"set_name": "mine", "set_namespace": namespace}
         kubectl("create", "--field-manager=other", "--filename=-", stdin=config_map(namespace, a="1"))
         assert "did not create it" in apply(config_map(namespace, a="1"), succeed=False, **options).message
-        apply(config_map(namespace, a="1"), takeover_field_managers=["other"])  # without the label, as after the first write
+        # Without the label, as after the first write; the inventory comes before
+        apply(config_map(namespace, a="1"), takeover_field_managers=["other"])
+        kubectl("create", "--filename=-", stdin=apply_set.manifest("mine", namespace, [Identity("v1", "ConfigMap", namespace, "settings")]))
         apply(config_map(namespace, a="1"), takeover_field_managers=["other"], **options)
         assert ADOPTED_FROM not in (live("settings")["metadata"].get("annotations") or {})
         assert apply(state="absent", **options).actions()["ConfigMap settings"] == "deleted"

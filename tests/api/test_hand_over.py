@@ -65,6 +65,16 @@ def test_handing_over_the_last_scheduler_deletes_the_operators_installation(reco
     assert "osso.scheduler/set" in labels(kubectl, "namespace", NAMESPACE)
     play("osso.scheduler.hand_over")
     assert ours(kubectl) == before
+    # Neither a member that somebody replaced nor what somebody wrote into the inventory is deleted.
+    where = f"--namespace={NAMESPACE}"
+    policy = reconciled_scheduler.get("networkpolicy")
+    kubectl("delete", "networkpolicy", reconciled_scheduler.workload, where)
+    kubectl("create", "--filename=-", stdin={**policy, "metadata": {"name": reconciled_scheduler.workload, "namespace": NAMESPACE}})
+    inventory = reconciled_scheduler.get("configmap", f"osso-set-operand-{reconciled_scheduler.name}")
+    forged = json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "namespace": "default", "name": "kube-root-ca.crt"})
+    patch = {"data": {"objects": inventory["data"]["objects"] + forged + "\n"}}
+    kubectl("patch", "configmap", inventory["metadata"]["name"], where, f"--patch={json.dumps(patch)}")
+    root = kubectl.json("get", "configmap", "kube-root-ca.crt", "--namespace=default")["metadata"]["uid"]
 
     # Without nodes, no pod replaces the former ones.
     pod = {"volumes": None, "containers": [{"name": reconciled_scheduler.workload, "volumeMounts": None}]}
@@ -80,6 +90,9 @@ def test_handing_over_the_last_scheduler_deletes_the_operators_installation(reco
         run.changed == predicted.changed == ["Remove objects that are no longer in use", "Remove the rest of the operator's installation"]
     )
     assert ours(kubectl) == others
+    kubectl("delete", "networkpolicy", reconciled_scheduler.workload, where)
+    assert kubectl.json("get", "configmap", "kube-root-ca.crt", "--namespace=default")["metadata"]["uid"] == root
+    assert reconciled_scheduler.get("serviceaccount")
     assert not reconciled_scheduler.get("serviceaccount", "osso-scheduler-operator")
     assert not kubectl("get", "configmaps", f"--namespace={NAMESPACE}", "--selector=osso.scheduler/inventory", "--output=name").stdout
     assert reconciled_scheduler.resource

@@ -9,10 +9,12 @@ What OLM does is in tests/olm/test_role.py.
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import reconcile_period
-from support import ansible_runs
+from support import ansible_runs, upstream
 from support.scheduler import eventually
 from support.site import DEMO, NAMESPACE, RESOURCE, remove, removed
 
@@ -196,7 +198,15 @@ class TestUpstream:
         assert audit.writes() == []
 
     def test_removal_of_the_upstream_operator_leaves_no_object(self, fresh, play, kubectl):
-        kubectl("create", "clusterrolebinding", "secondary-scheduler-system-kube-scheduler", "--clusterrole=view", "--user=nobody")
+        resource = {"apiVersion": "operator.openshift.io/v1", "kind": "SecondaryScheduler"}
+        metadata = {"namespace": NAMESPACE, "name": "cluster", "uid": "former"}
+        for obj in upstream.objects({**resource, "metadata": metadata, "spec": {"schedulerConfig": "c", "schedulerImage": "i"}}):
+            if obj["kind"] == "ClusterRoleBinding":
+                kubectl("create", "--filename=-", stdin=obj)
+        changed = "secondary-scheduler-system-volume-scheduler"
+        others = json.dumps({"subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "nobody"}]})
+        kubectl("patch", "clusterrolebinding", changed, "--type=merge", f"--patch={others}")
         play(ROLE, variables={**UPSTREAM, "operator_state": "absent"})
         left = kubectl("get", "clusterroles,clusterrolebindings,namespaces,customresourcedefinitions", "--output=name").stdout
-        assert [name for name in left.split() if "secondary" in name] == []
+        kubectl("delete", "clusterrolebinding", changed)
+        assert [name for name in left.split() if "secondary" in name] == [f"clusterrolebinding.rbac.authorization.k8s.io/{changed}"]

@@ -179,8 +179,9 @@ def test_upstream_takes_the_scheduler_back_with_one_rollout(upstream_scheduler, 
     assert set(upstream.found(upstream_scheduler)) >= upstream.ALONE
     assert len(upstream.found(upstream_scheduler)) == 10
     assert play("osso.scheduler.hand_over").changed == []
+    stand_in.reconcile()
     serves(upstream_scheduler)
-    assert upstream_scheduler.rollouts() == before + 1
+    assert upstream_scheduler.rollouts() == before + 1, "a change of its objects makes it replace its pods"
 
 
 def test_the_resource_can_be_deleted_without_this_operator(upstream_scheduler):

@@ -121,6 +121,67 @@ def test_objects_of_others_are_adopted_only_if_the_resource_allows_it(new, opera
     operator.serve(scheduler)
 
 
+def test_an_adopted_object_that_its_owner_replaces_is_adopted_again(new, operator, kubectl):
+    """Nothing in it says that it belongs to the scheduler, and the inventory says that it existed before."""
+    scheduler = new()
+    theirs = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": scheduler.workload, "namespace": scheduler.namespace}}
+    kubectl.apply(theirs)
+    patch(scheduler, "secondaryscheduler", scheduler.name, metadata={"annotations": {"osso.scheduler/adopt": "true"}})
+    operator.serve(scheduler)
+    patch(scheduler, "secondaryscheduler", scheduler.name, metadata={"annotations": {"osso.scheduler/adopt": None}})
+    kubectl("replace", "--filename=-", stdin=theirs)
+    operator.serve(scheduler)
+    metadata = scheduler.get("serviceaccount")["metadata"]
+    assert "osso.scheduler/adopted-from" in metadata["annotations"]
+    assert owners({"metadata": metadata}) == []
+    assert operator.writes(scheduler) == 0
+    eventually(lambda: not operator.finalize(scheduler).look_again)
+    assert "osso.scheduler/set" not in scheduler.get("serviceaccount")["metadata"]["labels"]
+
+
+def test_an_object_that_its_owner_deletes_and_creates_again_is_not_changed(new, operator, kubectl):
+    """The operator cannot wait for its end, and what follows it does not belong to the scheduler."""
+    scheduler = new()
+    metadata = {"name": scheduler.workload, "namespace": scheduler.namespace}
+    theirs = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {**metadata, "finalizers": ["example.com/hold"]}}
+    kubectl.apply(theirs)
+    kubectl("delete", "serviceaccount", scheduler.workload, f"--namespace={scheduler.namespace}", "--wait=false")
+    assert operator.reconcile(scheduler).look_again
+    patch(scheduler, "serviceaccount", metadata={"finalizers": None})
+    kubectl.apply({**theirs, "metadata": metadata})
+    before = scheduler.get("serviceaccount")
+    assert "osso.scheduler/adopt" in operator.reconcile(scheduler).failure
+    assert scheduler.get("serviceaccount") == before
+    kubectl("delete", "serviceaccount", scheduler.workload, f"--namespace={scheduler.namespace}")
+    operator.serve(scheduler)
+    assert operator.writes(scheduler) == 0
+
+
+def test_what_was_taken_out_of_a_former_scheduler_belongs_to_nobody(scheduler, new, operator, kubectl):
+    """as docs/ownership.md describes it: the operator wrote it once, but it has no labels any more"""
+    kubectl("delete", "configmap", f"osso-set-operand-{scheduler.name}", f"--namespace={scheduler.namespace}")
+    labels = {"osso.scheduler/set": None, "osso.scheduler/set-namespace": None}
+    patch(scheduler, "role", metadata={"labels": labels, "ownerReferences": None})
+    assert "osso.scheduler/adopt" in operator.reconcile(scheduler).failure
+    patch(scheduler, "secondaryscheduler", scheduler.name, metadata={"annotations": {"osso.scheduler/adopt": "true"}})
+    operator.serve(scheduler)
+    assert "osso.scheduler/adopted-from" in scheduler.get("role")["metadata"]["annotations"]
+
+
+def test_the_lease_of_another_scheduler_stays_when_a_resource_is_deleted(new, operator, kubectl):
+    scheduler = new()
+    metadata = {"name": scheduler.workload, "namespace": scheduler.namespace}
+    pod = {"metadata": {"labels": {"app": "other"}}, "spec": {"containers": [{"name": "main", "image": IMAGE}]}}
+    spec = {"selector": {"matchLabels": {"app": "other"}}, "template": pod}
+    kubectl.apply(
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec},
+        {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata},
+    )
+    assert "osso.scheduler/adopt" in operator.reconcile(scheduler).failure
+    assert not operator.finalize(scheduler).look_again
+    assert scheduler.get("lease")
+
+
 def test_edits_that_make_an_apply_invalid_are_reverted(scheduler, operator):
     before = scheduler.deployment["spec"]["template"]
     volumes = [{"name": volume["name"], "emptyDir": {}} for volume in pod_spec(scheduler)["volumes"]]

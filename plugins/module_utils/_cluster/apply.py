@@ -69,6 +69,7 @@ class Options(NamedTuple):
     keep_existing: Sequence[str] = ()
     take_ownership: Sequence[str] = ()
     orphan: Sequence[str] = ()
+    keep_members: Sequence[str] = ()
     prune: bool = False
     keep_nonempty: bool = False
     repair: bool = False
@@ -108,6 +109,10 @@ class Run:
         self._members: list[Identity] = []
         # Without an inventory, the labels alone say what is a member.
         self._has_inventory = False
+        # Of the members, those that existed before: as the inventory says, and as this run finds or changes it
+        self._adopted: set[Key] = set()
+        # What becomes a member in this run
+        self._mine: list[Identity] = []
         # Objects that this run adopts, and those of which fields by others are put back
         self._adopting: set[Identity] = set()
         self._put_back: dict[Identity, str] = {}
@@ -133,13 +138,13 @@ class Run:
             self._refuse_unknown_kinds()
         self._read(self._wanted)
         members = self._members = self._recorded()
-        mine = self._claim()
+        mine = self._mine = self._claim()
         self._record_on_workloads()
         stale = [member for member in members if member.key not in {identity.key for identity in self._wanted}]
         if not self._options.check:
             self._rehearse()
 
-        recorded = False
+        recorded, adopted = False, set(self._adopted)
         for phase in apply_order.phases(self._wanted):
             if not recorded and apply_order.phase(phase[0]) != apply_order.NAMESPACES:
                 self._record(apply_set.union(members, mine))
@@ -149,7 +154,7 @@ class Run:
             for identity in phase:
                 self._apply(identity, self._wanted[identity])
             self._establish(phase)
-        if not recorded:
+        if not recorded or self._adopted != adopted:
             self._record(apply_set.union(members, mine))
         if not self._options.check:
             self._wait(awaited)
@@ -157,17 +162,18 @@ class Run:
             kept = self._prune(stale)
             self._record(apply_set.union(kept, mine))
 
-    def absent(self, recorded: bool = True) -> None:
+    def absent(self, recorded: bool = True, then: Callable[[], None] = lambda: None) -> None:
         """Delete the manifests, every object of the kinds in ``all_of``, and what the set's inventory names.
 
         Of a set, only what it created: what it adopted is given back, and what it never had stays. Without ``recorded`` the inventory is not
-        read and stays: only the members among the set's kinds that are found by their labels are deleted.
+        read and stays: only the members among the set's kinds that are found by their labels are deleted. ``then`` is called when something
+        of a set with an inventory was there and is deleted, before the inventory is, so that an interrupted run calls it again.
         """
         self._locate(self._wanted)
         self._read(self._wanted)
         members = self._members = self._recorded(look_for_more=True) if recorded else self._labelled()
-        named = {identity.key for identity in self._wanted}
-        others = [member for member in members if member.key not in named]
+        named, kept = {identity.key for identity in self._wanted}, self._options.keep_members
+        others = [member for member in members if member.key not in named and f"{member.kind}/{member.name}" not in kept]
         self._locate(others)
         self._read(others)
         doomed, released = self._sorted_by_standing(others)
@@ -196,6 +202,8 @@ class Run:
             self._orphan(one)
         self._delete(doomed)
         if self._inventory and recorded:
+            if doomed or self._live[self._inventory]:
+                then()
             self._delete([self._doomed(self._inventory)])
         self._delete(home)
 
@@ -245,24 +253,30 @@ class Run:
         for identity, wanted in list(self._wanted.items()):
             live = self._live[identity]
             if live is None or "deletionTimestamp" in live["metadata"]:
-                mine.append(identity)
+                # An object of others that is being deleted becomes no member: what this run creates in its place does (`_await_end`).
+                if live is None or options.check or self._is_created(identity, live):
+                    mine.append(identity)
                 continue
-            standing = self._standing(identity)
+            standing, returned = self._standing(identity), self._is_returned(identity, live)
             if self._is_replaced(identity, live):
                 standing = Standing.CREATED
             if standing is Standing.ADOPTED:
-                self._wanted[identity] = membership.adopted(wanted, live)
+                self._wanted[identity] = membership.adopted(wanted, live, options.field_manager)
             elif standing is Standing.FOREIGN and identity.kind in prune.HOLDERS:
                 if identity.name not in options.take_ownership:
                     self._share(identity)
                     continue
-            elif standing is Standing.FOREIGN and not self._is_taken_over(live):
-                if membership.set_of(live) not in (None, self._set) or not options.adopt:
+            elif standing is Standing.FOREIGN and (returned or not self._is_taken_over(identity, live)):
+                if membership.set_of(live) not in (None, self._set) or not (returned or options.adopt):
                     foreign[identity] = live
                     continue
-                self._wanted[identity] = membership.adopted(wanted, live)
+                self._wanted[identity] = membership.adopted(wanted, live, options.field_manager)
                 self._adopting.add(identity)
             mine.append(identity)
+            if membership.former_manager(self._wanted[identity]) is not None:
+                self._adopted.add(identity.key)
+            else:
+                self._adopted.discard(identity.key)
         if foreign:
             raise InputError(self._not_ours(foreign))
         if self._adopting:
@@ -272,7 +286,12 @@ class Run:
 
     def _is_replaced(self, identity: Identity, live: Object) -> bool:
         """Is this in the place of an object that the set created, without saying that it belongs to any set?"""
-        return self._options.repair and self._has_inventory and self._is_recorded(identity) and membership.set_of(live) is None
+        belongs = self._has_inventory and self._is_recorded(identity) and identity.key not in self._adopted
+        return self._options.repair and belongs and membership.set_of(live) is None
+
+    def _is_returned(self, identity: Identity, live: Object) -> bool:
+        """Is this an adopted object, or in the place of one, that its owner wrote without the labels of the set?"""
+        return identity.key in self._adopted and membership.set_of(live) is None
 
     def _share(self, identity: Identity) -> None:
         """Apply an object without its becoming a member, or leave it as it is."""
@@ -282,12 +301,14 @@ class Run:
         else:
             self._wanted[identity] = without_set(self._wanted[identity])
 
-    def _is_taken_over(self, live: Object) -> bool:
+    def _is_taken_over(self, identity: Identity, live: Object) -> bool:
         """Was it written by a replaced field manager, or by one of our runs that was interrupted during the takeover?"""
-        options = self._options
-        if not options.takeover_field_managers or membership.set_of(live) not in (None, self._set):
+        replaced = self._options.takeover_field_managers
+        if not replaced or membership.set_of(live) not in (None, self._set):
             return False
-        return membership.has_fields_of(live, [*options.takeover_field_managers, options.field_manager])
+        # Such a run had written the inventory before. An inventory that others changed need not name what has the labels.
+        is_member = self._inventory is None or self._is_recorded(identity) or membership.set_of(live) == self._set
+        return membership.has_fields_of(live, [*replaced, self._options.field_manager] if is_member else replaced)
 
     def _not_ours(self, foreign: Mapping[Identity, Object]) -> str:
         reasons = "; ".join(f"{identity}: {self._whose(live)}" for identity, live in foreign.items())
@@ -389,6 +410,7 @@ class Run:
         live = self._live[self._inventory]
         try:
             members = [one for one in apply_set.members(live) if self._is_possible(one)]
+            self._adopted = apply_set.adopted(live)
         except ClusterError as error:
             if not self._options.set_kinds:
                 raise
@@ -494,8 +516,7 @@ class Run:
     def _apply(self, identity: Identity, wanted: Object) -> None:
         options, live = self._options, self._live[identity]
         if live and self._is_dying(live) and not options.check:
-            wait.until_gone(self._client, [(identity, self._resource(identity), live["metadata"]["uid"])], self._deadline)
-            live = self._live[identity] = None
+            live = self._await_end(identity, live)
         if live and self._is_unchanged(identity, wanted):
             self._report.add(identity, apply_result.UNCHANGED, live, live)
             self._report_additions(identity, live, wanted)
@@ -521,6 +542,7 @@ class Run:
                 self._report.put_back.append(f"{identity}: {self._put_back[identity]}")
         if live is None:
             done = apply_result.CREATED
+            self._adopted.discard(identity.key)
         elif identity in self._adopting:
             done = apply_result.ADOPTED
         else:
@@ -542,6 +564,24 @@ class Run:
                 f"{identity}: the API server rejects the tokens of its pods, since their ServiceAccount was recreated. {replaced} replaced."
             )
         self._report_additions(identity, after, wanted)
+
+    def _await_end(self, identity: Identity, dying: Object) -> Object | None:
+        """Wait until an object is deleted; what is in its place then. Raises `InputError` where that is not for the set to change."""
+        wait.until_gone(self._client, [(identity, self._resource(identity), dying["metadata"]["uid"])], self._deadline)
+        self._read([identity])
+        live = self._live[identity]
+        if identity == self._inventory:
+            return live
+        if live and self._options.set_name and not self._is_created(identity, live):
+            raise InputError(
+                f"{identity}: while it was being deleted, another object of its name was created, and {self._whose(live)}. It stays as it is. "
+                "Run again: the next run treats it as an object that existed before."
+            )
+        if identity not in self._mine:
+            self._mine.append(identity)
+            if apply_order.phase(identity) != apply_order.NAMESPACES:
+                self._record(apply_set.union(self._members, self._mine))
+        return live
 
     def _record_on_workloads(self) -> None:
         """Have the manifests of workloads record the uid of their ServiceAccount, and which additions of others are removed."""
@@ -699,7 +739,7 @@ class Run:
         return (belongs and membership.former_manager(live) is None) or self._is_replaced(identity, live)
 
     def _may_force(self, identity: Identity) -> bool:
-        return self._options.force_conflicts or identity in self._adopting
+        return self._options.force_conflicts or (self._options.adopt and identity in self._adopting)
 
     def _take_over(self, identity: Identity) -> None:
         """Store that fields are ours. The object may be written by others at the same time, or even be gone."""
@@ -787,7 +827,7 @@ class Run:
     def _record(self, members: list[Identity]) -> None:
         """Write down what the set consists of, where that is not written already."""
         if self._inventory:
-            wanted = desired(apply_set.manifest(*self._name_and_namespace(), members))
+            wanted = desired(apply_set.manifest(*self._name_and_namespace(), members, self._adopted))
             live = self._live[self._inventory]
             if live and live.get("immutable"):
                 self._recreated.add(self._inventory)

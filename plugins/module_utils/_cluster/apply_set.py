@@ -10,28 +10,30 @@ It is written before the objects are, so that an interrupted run leaves nothing 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.manifests import (
     SET_LABEL,
     SET_NAMESPACE_LABEL,
     Identity,
+    Key,
 )
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.object_comparison import owned_fields
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 
 INVENTORY_LABEL = "osso.scheduler/inventory"
-_KEY = "objects"
+_KEY, _ADOPTED = "objects", "adopted"
 
 
 def identity(set_name: str, namespace: str) -> Identity:
     return Identity("v1", "ConfigMap", namespace, "osso-set-" + set_name)
 
 
-def manifest(set_name: str, namespace: str, members: Iterable[Identity]) -> Object:
-    """The ConfigMap that records ``members`` (identities), one a line, sorted."""
-    lines = sorted(json.dumps(member.as_dict(), sort_keys=True) for member in members)
+def manifest(set_name: str, namespace: str, members: Iterable[Identity], adopted: Collection[Key] = ()) -> Object:
+    """The ConfigMap that records ``members`` (identities), one a line, sorted; those of ``adopted`` as adopted."""
+    entries = ({**member.as_dict(), **({_ADOPTED: True} if member.key in adopted else {})} for member in members)
+    lines = sorted(json.dumps(entry, sort_keys=True) for entry in entries)
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -46,12 +48,24 @@ def manifest(set_name: str, namespace: str, members: Iterable[Identity]) -> Obje
 
 def members(config_map: Object | None) -> list[Identity]:
     """The identities that a ConfigMap (or None) records. Raises `ClusterError` when someone else's hand made it unreadable."""
+    return [identity for identity, _adopted in _entries(config_map)]
+
+
+def adopted(config_map: Object | None) -> set[Key]:
+    """Those of the `members` that existed before the set. Raises `ClusterError`, too."""
+    return {identity.key for identity, is_adopted in _entries(config_map) if is_adopted}
+
+
+def _entries(config_map: Object | None) -> list[tuple[Identity, bool]]:
     if config_map is None:
         return []
     try:
         entries = [json.loads(line) for line in config_map["data"][_KEY].splitlines()]
-        return [Identity(entry["apiVersion"], entry["kind"], entry["namespace"], entry["name"]) for entry in entries]
-    except (KeyError, TypeError, ValueError):
+        return [
+            (Identity(entry["apiVersion"], entry["kind"], entry["namespace"], entry["name"]), entry.get(_ADOPTED) is True)
+            for entry in entries
+        ]
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise ClusterError(
             f"{Identity.of(config_map)} does not hold the inventory of a set (data.{_KEY}, one JSON object a line). "
             "Restore it, or delete it and run again: then what was applied earlier and is no longer in the set stays in the cluster."

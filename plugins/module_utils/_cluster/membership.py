@@ -60,11 +60,14 @@ def has_fields_of(live: Object, managers: Collection[str]) -> bool:
     return any(entry.get("manager") in managers for entry in live["metadata"].get("managedFields") or [])
 
 
-def adopted(wanted: Object, live: Object) -> Object:
-    """The manifest ``wanted`` for an object that existed before: with the annotation, and without an owner that it would be deleted with."""
+def adopted(wanted: Object, live: Object, manager: str) -> Object:
+    """The manifest ``wanted`` for an object that existed before: with the annotation, and without an owner that it would be deleted with.
+
+    ``manager``: our field manager. It is recorded only if no other has a field.
+    """
     former = former_manager(live)
     metadata = {key: value for key, value in wanted["metadata"].items() if key != "ownerReferences"}
-    metadata["annotations"] = {**(metadata.get("annotations") or {}), ADOPTED_FROM: _most_of(live) if former is None else former}
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), ADOPTED_FROM: _most_of(live, manager) if former is None else former}
     return {**wanted, "metadata": metadata}
 
 
@@ -107,12 +110,12 @@ def _entries(live: Object, subresource: str | None = None) -> list[Object]:
     return [entry for entry in live["metadata"].get("managedFields") or [] if entry.get("subresource", "") == (subresource or "")]
 
 
-def _most_of(live: Object) -> str:
-    """Operation and name of the field manager that owns most of the fields; empty without an owner."""
+def _most_of(live: Object, ours: str) -> str:
+    """Operation and name of the field manager that owns most of the fields, ours only if there is no other; empty without an owner."""
     entries = [entry for entry in _entries(live) if entry.get("manager")]
     if not entries:
         return ""
-    first = max(entries, key=lambda entry: leaf_count(entry.get("fieldsV1") or {}))
+    first = max(entries, key=lambda entry: (entry["manager"] != ours, leaf_count(entry.get("fieldsV1") or {})))
     return f"{first['operation']} {first['manager']}"
 
 

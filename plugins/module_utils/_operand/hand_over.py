@@ -58,6 +58,15 @@ class Plan(TypedDict):
     missing: list[Place]
 
 
+class Replaced(TypedDict, total=False):
+    """The set of the objects of a released resource whose pods another operator has replaced; empty before. keep_members: those that
+    are that operator's from then on, as KIND/NAME. Any change of them would make it replace its pods."""
+
+    set_name: str
+    set_namespace: str
+    keep_members: list[str]
+
+
 class Installation(TypedDict):
     """An installation of our operator that is no longer in use. namespace: of its set; orphan: the names of the members that others use too,
     Namespaces and CustomResourceDefinitions."""
@@ -91,28 +100,31 @@ def plan(resources: list[Object], operators: list[Operator], chosen: list[Place]
     }
 
 
-def stale(resource: Object, deployments: list[Object], inventories: list[Object]) -> list[Object]:
-    """What was made for a released ``resource`` and nothing uses any more, as manifests without content.
+def stale(resource: Object, deployments: list[Object], inventories: list[Object]) -> Replaced:
+    """The set of what was made for a released ``resource`` and nothing uses any more.
 
-    [] until another operator's Deployment, of the same name, has replaced our pods. What has the name that the upstream operator gives it
+    {} until another operator's Deployment, of the same name, has replaced our pods. What has the name that the upstream operator gives it
     is that one's from then on.
     """
     known = resource_names.names_of(resource)
     mine = apply_set.identity(known["set"], known["namespace"])
-    recorded = next((one for one in inventories if Identity.of(one).key == mine.key), None)
+    is_recorded = any(Identity.of(one).key == mine.key for one in inventories)
     deployment = next((one for one in deployments if _key(one["metadata"]) == (known["namespace"], known["workload"])), None)
-    if recorded is None or deployment is None or _is_ours(deployment, known) or not rollout.is_complete(deployment):
-        return []
+    if not is_recorded or deployment is None or _is_ours(deployment, known) or not rollout.is_complete(deployment):
+        return {}
     kept = {
-        ("Deployment", known["workload"]),
-        ("ServiceAccount", known["workload"]),
-        ("ServiceMonitor", known["workload"]),
-        ("Service", known["service"]),
-        ("Role", known["prometheus"]),
-        ("RoleBinding", known["prometheus"]),
+        "Deployment": known["workload"],
+        "ServiceAccount": known["workload"],
+        "ServiceMonitor": known["workload"],
+        "Service": known["service"],
+        "Role": known["prometheus"],
+        "RoleBinding": known["prometheus"],
     }
-    gone = [one for one in apply_set.members(recorded) if (one.kind, one.name) not in kept]
-    return [_manifest(one) for one in [*gone, mine]]
+    return {
+        "set_name": known["set"],
+        "set_namespace": known["namespace"],
+        "keep_members": [f"{kind}/{name}" for kind, name in kept.items()],
+    }
 
 
 def installations(
@@ -124,7 +136,8 @@ def installations(
     """The installations whose operator is stopped, and on whose objects no scheduler depends. deployments, inventories: as `stale` takes them."""
     stopped = {_key(one["metadata"]) for one in plan["operators"]}
     others = [one for one in operators if one["variant"] == "osso" and _key(one) not in stopped]
-    replaced = [Identity.of(one) for resource in plan["resources"] for one in stale(resource, deployments, inventories)]
+    sets = [stale(resource, deployments, inventories) for resource in plan["resources"]]
+    replaced = [apply_set.identity(one["set_name"], one["set_namespace"]) for one in sets if one]
     for one in map(Identity.of, inventories):
         is_in_use = one.name.startswith(_OPERAND) and one not in replaced
         if is_in_use and not any(_watches(other, one.namespace) for other in others):

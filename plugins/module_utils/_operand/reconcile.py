@@ -15,6 +15,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply impo
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply_result import Report
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, NotDeleted, message_of
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.membership import former_manager, set_of
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import decision as decisions
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import events, resource_names, upstream_cleanup
@@ -30,6 +31,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand.reporting 
 CLEANUP_GIVEN_UP = "CleanupGivenUp"
 
 RBAC = "rbac.authorization.k8s.io/v1"
+_LEASES = "coordination.k8s.io/v1"
 KINDS = (
     {"api_version": "v1", "kind": "ServiceAccount"},
     {"api_version": "v1", "kind": "Secret"},
@@ -156,9 +158,11 @@ def clean_up(client: Client, resource: Object, options: Options, report: Report,
     if not resource_names.is_usable(names["name"]):
         return  # Nothing was ever made for it.
     kinds = _kinds(names["namespace"])
-    Run(client, _members(names, kinds, options)._replace(possible_kinds=kinds), report, warn).absent()
-    # The scheduler itself creates it, and would recreate it: so after the scheduler.
-    Run(client, options._replace(manifests=[_lease(names)]), report, warn).absent()
+    members = _members(names, kinds, options)._replace(possible_kinds=kinds)
+    # The Lease goes after the scheduler, which would create it again.
+    Run(client, members, report, warn).absent(
+        then=lambda: Run(client, options._replace(manifests=_lease(client, names)), report, warn).absent()
+    )
 
 
 def _kinds(namespace: str) -> list[Mapping[str, str]]:
@@ -172,9 +176,25 @@ def _members(names: resource_names.Names, kinds: Sequence[Mapping[str, str]], op
     )
 
 
-def _lease(names: resource_names.Names) -> Object:
-    metadata = {"name": names["workload"], "namespace": names["namespace"]}
-    return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
+def _lease(client: Client, names: resource_names.Names) -> list[Object]:
+    """The Lease of a scheduler whose objects are deleted, as a manifest without content; [] if others use it.
+
+    The scheduler itself creates it, so nothing on it shows whose it is; a Deployment of its name does.
+    """
+    name, namespace = names["workload"], names["namespace"]
+    lease = client.get(client.resource(_LEASES, "Lease"), name, namespace)
+    deployment = client.get(client.resource("apps/v1", "Deployment"), name, namespace)
+    is_others = deployment is not None and (set_of(deployment) != (names["set"], namespace) or former_manager(deployment) is not None)
+    if lease is None or set_of(lease) is not None or is_others:
+        return []
+    return [{"apiVersion": _LEASES, "kind": "Lease", "metadata": {"name": name, "namespace": namespace}}]
+
+
+def _unowned(client: Client, names: resource_names.Names) -> list[Object]:
+    """What of a scheduler is in its namespace without an owner, as manifests; [] if nothing was made for it."""
+    inventory = apply_set.manifest(names["set"], names["namespace"], ())
+    live = client.get(client.resource("v1", "ConfigMap"), inventory["metadata"]["name"], names["namespace"])
+    return [inventory, *_lease(client, names)] if live else []
 
 
 def finalize(client: Client, resource: Object, deadline: int, namespaces: Sequence[str], warn: Callable[[str], None]) -> Result:
@@ -215,13 +235,13 @@ def _give_up(client: Client, resource: Object, deadline: int, failure: str, repo
     """Delete what nothing else deletes, because it is outside the namespace or has no owner, and report what is left."""
     names, causes, report = resource_names.names_of(resource), [failure], Report(client, check=False, with_diff=False)
     options = Options([], wait_timeout=_REMOVAL_WAIT)
-    inventory = apply_set.manifest(names["set"], names["namespace"], ())
-    for run, recorded in (
-        (_members(names, KINDS_ELSEWHERE, options), False),
-        (options._replace(manifests=[_lease(names), inventory]), True),
-    ):
+    deletions: tuple[Callable[[], None], ...] = (
+        lambda: Run(client, _members(names, KINDS_ELSEWHERE, options), report, warn).absent(recorded=False),
+        lambda: Run(client, options._replace(manifests=_unowned(client, names)), report, warn).absent(),
+    )
+    for delete in deletions:
         try:
-            Run(client, run, report, warn).absent(recorded)
+            delete()
         except Exception as error:
             causes.append(message_of(error))
     message = f"After {deadline} s the clean-up still fails, so the resource is deleted without it: {' '.join(dict.fromkeys(causes))}"

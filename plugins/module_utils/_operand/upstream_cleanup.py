@@ -49,6 +49,12 @@ def leftovers_of(resource: Object, found: list[Object]) -> list[Object]:
     return [manifest for manifest, obj in manifests if manifest in wanted and _is_upstreams(obj, resource)]
 
 
+def leftovers_after(found: list[Object]) -> list[Object]:
+    """`leftovers_of` the resource that the upstream operator reconciled, which exists no more: the ClusterRoleBindings among ``found``."""
+    metadata = {"namespace": UPSTREAM_NAMESPACE, "name": UPSTREAM_RESOURCE, "uid": ""}
+    return leftovers_of({"apiVersion": "operator.openshift.io/v1", "kind": "SecondaryScheduler", "metadata": metadata}, found)
+
+
 def _is_upstreams(obj: Object, resource: Object) -> bool:
     owners = obj["metadata"].get("ownerReferences") or []
     return (

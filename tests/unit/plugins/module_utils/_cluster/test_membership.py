@@ -76,6 +76,8 @@ def test_managers_are_those_of_the_object_or_of_its_subresource():
             "Apply helm",
         ),
         ([{**entry("", "Update", "a", "b")}, {"manager": "bare", "operation": "Update"}], "Update bare"),
+        ([entry(OURS, "Apply", "a", "b"), entry("kubectl", "Update", "c")], "Update kubectl"),
+        ([entry(OURS, "Apply", "a")], f"Apply {OURS}"),
         ([], ""),
         (None, ""),
     ],
@@ -84,7 +86,7 @@ def test_an_adopted_object_names_the_manager_that_has_most_fields(managed, forme
     wanted = {"metadata": {"name": "n", "ownerReferences": [{"uid": "o"}], "annotations": {"own": "1"}}, "data": {"a": "2"}}
     before = copy.deepcopy(wanted)
     annotations = {"own": "1", "osso.scheduler/adopted-from": former}
-    assert membership.adopted(wanted, live(managedFields=managed)) == {
+    assert membership.adopted(wanted, live(managedFields=managed), OURS) == {
         "metadata": {"name": "n", "annotations": annotations},
         "data": {"a": "2"},
     }
@@ -94,7 +96,9 @@ def test_an_adopted_object_names_the_manager_that_has_most_fields(managed, forme
 @pytest.mark.parametrize("recorded", ["Update first", ""])
 def test_an_object_that_is_adopted_already_keeps_its_former_manager(recorded):
     present = live(annotations={"osso.scheduler/adopted-from": recorded}, managedFields=[entry("other", "Update", "a")])
-    assert membership.adopted({"metadata": {"name": "n"}}, present)["metadata"]["annotations"] == {"osso.scheduler/adopted-from": recorded}
+    assert membership.adopted({"metadata": {"name": "n"}}, present, OURS)["metadata"]["annotations"] == {
+        "osso.scheduler/adopted-from": recorded
+    }
 
 
 def test_a_released_object_loses_the_labels_and_annotations_of_the_set():

@@ -69,8 +69,19 @@ LEASE = {"kind": "Lease", "metadata": {"name": "secondary-scheduler", "namespace
 SELECTOR = "osso.scheduler/set=operand-cluster,osso.scheduler/set-namespace=ns"
 
 
+INVENTORY = {"kind": "ConfigMap", "metadata": {"name": "osso-set-operand-cluster", "namespace": "ns", "uid": "i"}, "data": {"objects": ""}}
+
+
+def workload(**labels):
+    return {"kind": "Deployment", "metadata": {"name": "secondary-scheduler", "namespace": "ns", "uid": "d", "labels": labels}}
+
+
+def deleted(cluster):
+    return [seen[1] for seen in cluster.seen if seen[0] == "delete"]
+
+
 def test_everything_of_a_resource_is_looked_for_and_its_lease_deleted():
-    cluster = Cluster([LEASE])
+    cluster = Cluster([LEASE, INVENTORY])
     assert cleaned_up(cluster)
     listed = [seen for seen in cluster.seen if seen[0] == "list"]
     kinds = [
@@ -89,8 +100,26 @@ def test_everything_of_a_resource_is_looked_for_and_its_lease_deleted():
         ("list", "ClusterRoleBinding", None, SELECTOR),
         ("list", "RoleBinding", "kube-system", SELECTOR),
     ]
-    assert [seen for seen in cluster.seen if seen[0] == "delete"] == [("delete", "Lease", "ns", "secondary-scheduler")]
+    assert deleted(cluster) == ["Lease", "ConfigMap"]
     assert not cleaned_up(Cluster())
+
+
+@pytest.mark.parametrize(
+    ("objects", "gone"),
+    [
+        pytest.param([LEASE], [], id="nothing was made for the resource"),
+        pytest.param([LEASE, INVENTORY, workload()], ["ConfigMap"], id="another scheduler of the name runs"),
+        pytest.param(
+            [{**LEASE, "metadata": {**LEASE["metadata"], "labels": {"osso.scheduler/set": "other"}}}, INVENTORY],
+            ["ConfigMap"],
+            id="of another set",
+        ),
+    ],
+)
+def test_the_lease_of_another_scheduler_stays(objects, gone):
+    cluster = Cluster(objects)
+    cleaned_up(cluster)
+    assert deleted(cluster) == gone
 
 
 def test_nothing_was_made_for_a_resource_with_an_unusable_name():

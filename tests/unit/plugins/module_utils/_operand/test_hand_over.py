@@ -90,26 +90,29 @@ def deployment(volume, **status):
 
 
 RBAC = "rbac.authorization.k8s.io/v1"
-KEPT = [
-    Identity("apps/v1", "Deployment", "one", "secondary-scheduler"),
-    Identity("v1", "ServiceAccount", "one", "secondary-scheduler"),
-    Identity("v1", "Service", "one", "metrics"),
-    Identity(RBAC, "Role", "one", "prometheus-k8s"),
-]
 GONE = [
     Identity(RBAC, "Role", "one", "secondary-scheduler"),
     Identity(RBAC, "ClusterRoleBinding", None, "osso:one:cluster:kube-scheduler"),
     Identity("v1", "Secret", "one", "secondary-scheduler-config-0123"),
 ]
-INVENTORY = apply_set.manifest("operand-cluster", "one", KEPT + GONE)
+INVENTORY = apply_set.manifest("operand-cluster", "one", GONE)
 OURS = {"name": "config", "secret": {"secretName": "secondary-scheduler-config-0123"}}
 THEIRS = {"name": "etckubernetes", "configMap": {"name": "c"}}
 
 
 def test_our_objects_are_deleted_once_their_pods_are_available():
-    found = stale(resource(), [deployment(THEIRS)], [INVENTORY])
-    assert {Identity.of(one) for one in found} == {*GONE, Identity.of(INVENTORY)}
-    assert Identity.of(found[-1]) == Identity.of(INVENTORY)
+    assert stale(resource(), [deployment(THEIRS)], [INVENTORY]) == {
+        "set_name": "operand-cluster",
+        "set_namespace": "one",
+        "keep_members": [
+            "Deployment/secondary-scheduler",
+            "ServiceAccount/secondary-scheduler",
+            "ServiceMonitor/secondary-scheduler",
+            "Service/metrics",
+            "Role/prometheus-k8s",
+            "RoleBinding/prometheus-k8s",
+        ],
+    }
 
 
 @pytest.mark.parametrize(
@@ -125,7 +128,7 @@ def test_our_objects_are_deleted_once_their_pods_are_available():
     ],
 )
 def test_nothing_is_deleted_before_or_after_the_hand_over(deployments, inventories):
-    assert stale(resource(), deployments, inventories) == []
+    assert stale(resource(), deployments, inventories) == {}
 
 
 def test_what_is_being_deleted_is_not_handed_over():
