@@ -197,8 +197,11 @@ sanity-all: collections
 	@$(PART) sanity-all tests/tools/ansible-test sanity all
 
 # A folder of the second tier
-test-long-%: ready collections images oracle
+test-long-%: ready collections images
 	@$(ENV) tests/tools/long-tests run tests/$*
+
+# Only these compare with the real kube-schedulers, which take half an hour to build
+test-long-api test-long-integration test-long-unit: oracle
 
 test-releases: export KUBERNETES = 1.37
 test-releases: env  ## Cluster and OLM tests and walk-throughs on Kubernetes 1.37, in .cluster-1.37
