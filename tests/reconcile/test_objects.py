@@ -157,7 +157,7 @@ def test_an_object_that_its_owner_deletes_and_creates_again_is_not_changed(new, 
     assert operator.writes(scheduler) == 0
 
 
-def test_what_was_taken_out_of_a_former_scheduler_belongs_to_nobody(scheduler, new, operator, kubectl):
+def test_what_was_taken_out_of_a_former_scheduler_belongs_to_nobody(scheduler, operator, kubectl):
     """as docs/ownership.md describes it: the operator wrote it once, but it has no labels any more"""
     kubectl("delete", "configmap", f"osso-set-operand-{scheduler.name}", f"--namespace={scheduler.namespace}")
     labels = {"osso.scheduler/set": None, "osso.scheduler/set-namespace": None}

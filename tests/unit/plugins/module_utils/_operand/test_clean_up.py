@@ -72,8 +72,12 @@ SELECTOR = "osso.scheduler/set=operand-cluster,osso.scheduler/set-namespace=ns"
 INVENTORY = {"kind": "ConfigMap", "metadata": {"name": "osso-set-operand-cluster", "namespace": "ns", "uid": "i"}, "data": {"objects": ""}}
 
 
-def workload(**labels):
-    return {"kind": "Deployment", "metadata": {"name": "secondary-scheduler", "namespace": "ns", "uid": "d", "labels": labels}}
+def workload(**metadata):
+    return {"kind": "Deployment", "metadata": {"name": "secondary-scheduler", "namespace": "ns", "uid": "d", **metadata}}
+
+
+LABELS = {"osso.scheduler/set": "operand-cluster", "osso.scheduler/set-namespace": "ns"}
+ADOPTED = {"osso.scheduler/adopted-from": ""}
 
 
 def deleted(cluster):
@@ -109,6 +113,8 @@ def test_everything_of_a_resource_is_looked_for_and_its_lease_deleted():
     [
         pytest.param([LEASE], [], id="nothing was made for the resource"),
         pytest.param([LEASE, INVENTORY, workload()], ["ConfigMap"], id="another scheduler of the name runs"),
+        pytest.param([LEASE, INVENTORY, workload(labels=LABELS, annotations=ADOPTED)], ["ConfigMap"], id="an adopted one is given back"),
+        pytest.param([LEASE, INVENTORY, workload(labels=LABELS)], ["Lease", "ConfigMap"], id="no other scheduler has the name"),
         pytest.param(
             [{**LEASE, "metadata": {**LEASE["metadata"], "labels": {"osso.scheduler/set": "other"}}}, INVENTORY],
             ["ConfigMap"],
@@ -116,7 +122,7 @@ def test_everything_of_a_resource_is_looked_for_and_its_lease_deleted():
         ),
     ],
 )
-def test_the_lease_of_another_scheduler_stays(objects, gone):
+def test_only_the_lease_of_the_deleted_scheduler_is_deleted(objects, gone):
     cluster = Cluster(objects)
     cleaned_up(cluster)
     assert deleted(cluster) == gone
