@@ -76,7 +76,9 @@ options:
         type: dict
         suboptions:
           match_labels:
-            description: Labels that these nodes have. For nodes that get the labels later, run the module again to taint them.
+            description:
+              - Labels that these nodes have. For nodes that get the labels later, run the module again to taint them.
+              - C(osso.scheduler/pool) can be one of the labels, with the name of the pool as value.
             type: dict
           names:
             description: Names of the nodes, instead of labels. They get the label C(osso.scheduler/pool) with the name of the pool as value.
@@ -104,7 +106,7 @@ options:
       when_unavailable:
         description:
           - What happens to new pods while the scheduler is not available. With V(wait) they are pending until it is available again.
-          - With V(default), pods are not routed while the scheduler's Deployment has no available replica, so the default scheduler places them.
+          - With V(default), pods are not routed while no pod of the scheduler's Deployment is ready, so the default scheduler places them.
             The API server checks this for each pod. Pods that are already routed still wait. The scheduler must be a Deployment.
         type: str
         choices: [wait, default]
@@ -124,7 +126,13 @@ options:
   replaced:
     description:
       - Schedulers that the play deploys or removes later, such as V(SecondaryScheduler openshift-secondary-scheduler-operator/cluster) or
-        V(Deployment batch/batch). Their names are those in O(configurations), whatever the cluster runs now.
+        V(Deployment batch/batch), or V(SecondaryScheduler) for all of this kind. Their names are those in O(configurations), whatever the cluster runs now.
+      - The module fails if a pool, also one of an earlier run that O(pools) does not contain, would stay without its scheduler.
+    type: list
+    elements: str
+    default: []
+  planned_namespaces:
+    description: Namespaces of schedulers that the play deploys later. Pods of these namespaces are not routed, because they would wait for themselves.
     type: list
     elements: str
     default: []
@@ -143,8 +151,10 @@ notes:
   - "C(MutatingAdmissionPolicy) is available in Kubernetes 1.36, and behind a feature gate in 1.32 to 1.35. Without it, the module fails and names the
     version or the gate."
   - If a policy cannot be evaluated, the default scheduler places the pod. A pod that O(pools[].reserved) cannot check is rejected.
-  - Required permissions are to list Deployments, SecondaryScheduler resources, pods, nodes and DaemonSets, to get Leases and ConfigMaps, to patch nodes,
-    and to get, create, patch and delete the four kinds of admission policies and bindings. With several pools, also to list namespaces.
+  - Required permissions are to list Deployments, SecondaryScheduler resources, pods, nodes, DaemonSets and C(MutatingAdmissionPolicyBindings), to get Leases
+    and ConfigMaps, to get and patch nodes, and to get, create, patch and delete the four kinds of admission policies and bindings. With several pools, also
+    to list namespaces. With O(pools[].when_unavailable=default), also to get Deployments, and to get pods of all namespaces, which the API server requires
+    of the author of such a policy.
 seealso:
   - module: osso.scheduler.scheduler_info
 """
@@ -237,7 +247,13 @@ _RETURNED = ("changed", "objects", "counts", "requests", "diff")
 def run(module):
     params = module.params
     settings = Settings(
-        module.check_mode, params["namespaces"], params["configurations"], params["replaced"], params["force_conflicts"], params["prepare"]
+        module.check_mode,
+        params["namespaces"],
+        params["configurations"],
+        params["replaced"],
+        params["planned_namespaces"],
+        params["force_conflicts"],
+        params["prepare"],
     )
     given = pool_items.complete(params["pools"])
     if given["errors"]:
@@ -282,6 +298,7 @@ def main():
             namespaces=dict(type="list", elements="str", default=[]),
             configurations=dict(type="list", elements="str", default=[]),
             replaced=dict(type="list", elements="str", default=[]),
+            planned_namespaces=dict(type="list", elements="str", default=[]),
             prepare=dict(type="bool", default=False),
             force_conflicts=dict(type="bool", default=True),
         ),

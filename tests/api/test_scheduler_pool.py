@@ -234,12 +234,44 @@ def test_a_pool_is_predicted_applied_once_and_removed_without_leftovers(pools, k
     assert scheduler_of(kubectl, HOME, spec={"schedulerName": NAME}) == NAME
 
     gone = pools(ABSENT, check=True)
-    assert (gone["changed"], gone["counts"]["deleted"], gone["counts"]["updated"], gone["requests"]["write"]) == (True, 4, 2, 0)
+    assert (gone["changed"], gone["counts"]["deleted"], gone["counts"]["updated"], gone["requests"]["write"]) == (True, 6, 2, 0)
     removed = pools(ABSENT)
-    assert (removed["failed"], removed["counts"]["deleted"], removed["counts"]["updated"]) == (False, 4, 2)
+    assert (removed["failed"], removed["counts"]["deleted"], removed["counts"]["updated"]) == (False, 6, 2)
     assert (node(kubectl, nodes[0]), node(kubectl, nodes[1])) == ((None, []), (None, [OTHER_TAINT]))
     await_routing(kubectl, namespace, "default-scheduler")
     assert pools(ABSENT)["changed"] is False
+
+
+def test_pods_of_an_exclusive_pool_get_scheduler_and_toleration_or_neither(pools, kubectl, namespace, nodes):
+    labels = {"kind": "batch"}
+    item = pool(namespace, nodes={"names": nodes}, exclusive=True, when_unavailable="default", pods={"match_labels": labels})
+    toleration = {**TAINT, "operator": "Equal"}
+
+    def found(labels, **spec):
+        spec = admitted(kubectl, pod(namespace, labels, spec=spec))
+        return spec["schedulerName"], [one for one in spec.get("tolerations", []) if one["key"] == KEY]
+
+    kubectl("scale", "deployment", NAME, f"--namespace={HOME}", "--replicas=2")
+    try:
+        for one in eventually(lambda: len(some := kubectl.list("pod", HOME, f"app={NAME}")) == 2 and some):
+            kubectl.report("pod", one["metadata"]["name"], ready(one), HOME)
+        eventually(lambda: kubectl.json("get", "deployment", NAME, f"--namespace={HOME}")["status"].get("availableReplicas") == 2)
+        pools(item)
+        await_routing(kubectl, namespace, labels=labels)
+        # The policy is evaluated for each of the two replicas.
+        assert found(labels) == (NAME, [toleration])
+        # Structured merges reject names that occur twice, which the API server accepts.
+        twice = [{"name": "c", "image": "registry.example.com/c:1", "env": [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]}]
+        assert found(labels, containers=twice) == (NAME, [toleration])
+        eventually(lambda: found({}, schedulerName=NAME) == (NAME, [toleration]))
+        kubectl("scale", "deployment", NAME, f"--namespace={HOME}", "--replicas=0")
+        await_routing(kubectl, namespace, "default-scheduler", labels=labels)
+        assert found(labels) == ("default-scheduler", [])
+        # It waits for its scheduler, which finds no other nodes.
+        assert found(labels, schedulerName=NAME, tolerations=[toleration]) == (NAME, [toleration])
+        assert found(labels, schedulerName=NAME) == (NAME, [toleration])
+    finally:
+        start_scheduler(kubectl)
 
 
 def test_the_prepare_run_only_labels_nodes_and_removes_former_objects(pools, kubectl, namespace, nodes, audit):
@@ -254,13 +286,13 @@ def test_the_prepare_run_only_labels_nodes_and_removes_former_objects(pools, kub
     assert (again["changed"], audit.writes()) == (False, []), again
     assert node(kubectl, nodes[0]) == (NAME, [TAINT])
     gone = pools(ABSENT, prepare=True)
-    assert (gone["counts"]["deleted"], gone["counts"]["updated"], node(kubectl, nodes[0])) == (2, 1, (None, []))
+    assert (gone["counts"]["deleted"], gone["counts"]["updated"], node(kubectl, nodes[0])) == (4, 1, (None, []))
 
 
 def test_an_option_that_is_no_longer_set_leaves_no_object_label_or_taint(pools, kubectl, namespace, nodes):
     pools(pool(namespace, nodes={"names": nodes}, exclusive=True, reserved=True))
     result = pools(pool(namespace, nodes={"names": nodes[:1]}))
-    assert (result["counts"]["deleted"], result["counts"]["updated"]) == (2, 3), result
+    assert (result["counts"]["deleted"], result["counts"]["updated"]) == (4, 4), result
     assert (node(kubectl, nodes[0]), node(kubectl, nodes[1])) == ((NAME, []), (None, [OTHER_TAINT]))
 
 
@@ -292,6 +324,16 @@ def test_the_default_scheduler_places_pods_while_the_scheduler_is_unavailable(po
     await_routing(kubectl, namespace)
     assert pools(pool(namespace))["changed"]
     assert "paramKind" not in kubectl.json("get", "mutatingadmissionpolicy", f"osso-scheduler-pool-{NAME}")["spec"]
+    # The API server evaluates no policy with parameters now, as after a removal of the pool. It does not watch these parameters any more.
+    kubectl("scale", "deployment", NAME, f"--namespace={HOME}", "--replicas=0")
+    eventually(lambda: not kubectl.list("pod", HOME, f"app={NAME}"))
+    await_routing(kubectl, namespace)
+    start_scheduler(kubectl)
+    assert pools(item)["changed"]
+    report_readiness(kubectl, crashing("no configuration"))
+    await_routing(kubectl, namespace, "default-scheduler")
+    report_readiness(kubectl, ready)
+    await_routing(kubectl, namespace)
 
 
 def test_the_last_digit_of_the_controllers_uid_decides_on_the_share(pools, kubectl, namespace):
@@ -356,6 +398,40 @@ def test_a_namespace_that_an_earlier_pool_has_is_rejected(pools, kubectl, namesp
     assert (result["failed"], audit.writes()) == (True, [])
     assert f"The namespace {namespace} is in scheduler_pools[0] ({NAME}) and an earlier pool (earlier): change" in result["msg"]
     assert not pools({"scheduler_name": NAME, "namespaces": {"match_labels": {"team": "overlap"}}})["failed"]
+
+
+def test_a_node_of_an_earlier_pool_is_rejected(pools, kubectl, namespace, nodes, audit):
+    kubectl("label", "node", nodes[0], "disk=ssd", "group=a")
+    item = {"scheduler_name": "planned", "namespaces": {"names": [f"{namespace}-other"]}, "nodes": {"match_labels": {"disk": "ssd"}}}
+    configs = [json.dumps({"profiles": [{"schedulerName": "planned"}]})]
+    for earlier in (pool(namespace, nodes={"names": [nodes[0]]}), pool(namespace, nodes={"names": [nodes[0]]}, exclusive=True)):
+        assert not pools(earlier)["failed"]
+        with audit:
+            result = pools(item, configurations=configs)
+        assert (result["failed"], audit.writes()) == (True, [])
+        assert f"The node {nodes[0]} is in the pools planned and {NAME} (an earlier pool)" in result["msg"]
+
+
+def test_the_namespace_of_a_scheduler_that_the_run_deploys_is_rejected(play, namespace, audit):
+    scheduler = {"name": "planned", "namespace": namespace, "image": IMAGE}
+    variables = {"custom_schedulers": [scheduler], "scheduler_pools": [{"scheduler_name": "planned", "namespaces": {"names": [namespace]}}]}
+    with audit:
+        failed = play("osso.scheduler.custom_scheduler", variables=variables, check=True, succeed=False)
+    assert audit.writes() == []
+    assert f"namespaces.names has {namespace}, where this run deploys a scheduler" in failed.failures[0].result["msg"]
+
+
+def test_a_scheduler_of_an_earlier_pool_is_not_removed(pools, play, namespace, audit):
+    pools(pool(namespace))
+    expected = f"An earlier pool routes pods to {NAME}, but this run removes Deployment {HOME}/{NAME}"
+    variables = {"custom_schedulers": [{"name": NAME, "namespace": HOME, "image": IMAGE, "state": "absent"}]}
+    with audit:
+        failed = play("osso.scheduler.custom_scheduler", variables=variables, succeed=False)
+        every = pools(replaced=["Deployment"])
+    assert audit.writes() == []
+    assert expected in failed.failures[0].result["msg"]
+    assert (every["failed"], expected in every["msg"]) == (True, True), every
+    assert not pools(replaced=["SecondaryScheduler"])["changed"]
 
 
 @pytest.mark.parametrize("change", [{"state": "absent"}, {"config": {**configuration(), "profiles": [{"schedulerName": "renamed"}]}}])

@@ -21,6 +21,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.ver
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.shared_values import listed_twice
 
 VARIABLE = "scheduler_pools"
+POOL_KEY = "osso.scheduler/pool"
+"""Label and taint of a pool's nodes; the value is the schedulerName."""
 ALL = 16
 """The share of all controllers: one sixteenth for each last digit of a uid."""
 SYSTEM_PREFIXES = ("kube-", "openshift-")
@@ -160,6 +162,11 @@ def _errors(item: Mapping[str, Any]) -> list[str]:
         found.append(f"{where}.namespaces.names has {', '.join(system)}: pods of the cluster itself are never routed. Remove it.")
     if item["exclusive"] and not any(item["nodes"].values()):
         found.append(f"{where}.exclusive is true without nodes: set nodes, or set exclusive to false.")
+    marked = item["nodes"]["match_labels"].get(POOL_KEY, name)
+    if marked != name:
+        found.append(
+            f"{where}.nodes.match_labels has {POOL_KEY}: {marked!r}, which is the label of another pool: set {name}, or another label."
+        )
     if not 1 <= item["share"] <= ALL:
         found.append(f"{where}.share is {item['share']}: set a number of sixteenths from 1 to {ALL}. state: absent ends the routing.")
     if item["when_unavailable"] not in ("wait", "default"):

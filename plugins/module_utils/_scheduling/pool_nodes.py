@@ -14,7 +14,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pool_policies import POOL_KEY, node_labels
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pool_items import POOL_KEY
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pool_policies import node_labels
 
 _EFFECT = "NoSchedule"
 _ESCAPED = POOL_KEY.replace("/", "~1")
@@ -27,30 +28,32 @@ class Marks(NamedTuple):
     taint: str | None = None
 
 
-def members(items: Sequence[Mapping[str, Any]], nodes: Sequence[Object]) -> tuple[dict[str, list[str]], list[str]]:
-    """The names of the nodes of each pool by schedulerName, and what contradicts that: a node that does not exist, or is in two pools."""
+def members(
+    items: Sequence[Mapping[str, Any]], nodes: Sequence[Object], earlier: Sequence[Mapping[str, Any]] = ()
+) -> tuple[dict[str, list[str]], list[str]]:
+    """The names of the nodes of each pool by schedulerName, and what contradicts that: a node that does not exist, or is in two pools.
+
+    ``earlier``: pools of earlier runs, whose nodes can have been deleted since.
+    """
     existing = {node["metadata"]["name"]: node["metadata"].get("labels") or {} for node in nodes}
-    found: dict[str, list[str]] = {}
+    found = {item["scheduler_name"]: _members(item, existing) for item in items}
     errors = []
     for item in items:
-        names = item["nodes"]["names"]
-        missing = [name for name in names if name not in existing]
+        missing = [name for name in item["nodes"]["names"] if name not in existing]
         if missing:
             errors.append(f"{item['where']}.nodes.names has {', '.join(missing)}, which do not exist: remove them, or add the nodes.")
-        wanted = node_labels(item)
-        matching = [name for name, labels in existing.items() if wanted and wanted.items() <= labels.items()]
-        found[item["scheduler_name"]] = sorted(set(names) & set(existing)) if names else sorted(matching)
-    for name in sorted(existing):
-        pools = [pool for pool, names in found.items() if name in names]
+    others = [(f"{item['scheduler_name']} (an earlier pool)", _members(item, existing)) for item in earlier]
+    for name in sorted({name for names in found.values() for name in names}):
+        pools = [pool for pool, names in [*found.items(), *others] if name in names]
         if len(pools) > 1:
             errors.append(f"The node {name} is in the pools {' and '.join(pools)}: change their nodes, so that each node is in one pool.")
     return found, errors
 
 
 def wanted_marks(items: Sequence[Mapping[str, Any]], found: Mapping[str, Sequence[str]]) -> dict[str, Marks]:
-    """By the name of a node, what it has to have; ``found``: of `members`."""
+    """By the name of a node of a pool, what it has to have; ``found``: of `members`."""
     return {
-        node: Marks(item["scheduler_name"] if item["nodes"]["names"] else None, item["scheduler_name"] if item["exclusive"] else None)
+        node: Marks(node_labels(item).get(POOL_KEY), item["scheduler_name"] if item["exclusive"] else None)
         for item in items
         for node in found[item["scheduler_name"]]
     }
@@ -61,7 +64,8 @@ def marks_before_deployment(nodes: Mapping[str, Object], wanted: Mapping[str, Ma
     found = {}
     for name, node in nodes.items():
         label, taint = (mark if mark in pools else None for mark in marks(node))
-        found[name] = Marks(wanted.get(name, Marks()).label or label, taint)
+        if name in wanted or label or taint:
+            found[name] = Marks(wanted.get(name, Marks()).label or label, taint)
     return found
 
 
@@ -70,20 +74,22 @@ def marks(node: Object) -> Marks:
     return Marks((node["metadata"].get("labels") or {}).get(POOL_KEY), taints[0] if taints else None)
 
 
-def patch(node: Object, wanted: Marks, pools: Collection[str]) -> tuple[list[Object], str]:
+def patch(node: Object, wanted: Marks | None, pools: Collection[str]) -> tuple[list[Object], str]:
     """The JSON patch that gives a node the ``wanted`` marks, and why it cannot be: it has those of a pool that is not among ``pools``.
 
-    Marks of other pools stay on nodes that get none. The API server rejects the patch if others have changed the taints since they were read.
+    None is for a node that is in none of ``pools``: it loses their marks, and keeps those of other pools. The API server rejects the patch if others
+    have changed the taints since they were read.
     """
     present = marks(node)
     foreign = sorted({mark for mark in present if mark is not None and mark not in pools})
     if foreign:
         name = node["metadata"]["name"]
-        if wanted == Marks():
+        if wanted is None:
             return [], ""
         return [], (
             f"The node {name} is in the pool {foreign[0]} by its label or taint {POOL_KEY}. Remove that pool first (state: absent), or choose other nodes."
         )
+    wanted = wanted or Marks()
     operations: list[Object] = []
     if present.label != wanted.label:
         labels = node["metadata"].get("labels")
@@ -127,6 +133,14 @@ def kept_out(daemon_sets: Sequence[Object], nodes: Sequence[Object], pool: str) 
         ):
             found.append(f"{one['metadata']['namespace']}/{one['metadata']['name']}")
     return sorted(found)
+
+
+def _members(item: Mapping[str, Any], existing: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Of ``existing`` nodes, the labels by name."""
+    if item["nodes"]["names"]:
+        return sorted(set(item["nodes"]["names"]) & set(existing))
+    wanted = node_labels(item)
+    return sorted(name for name, labels in existing.items() if wanted and wanted.items() <= labels.items())
 
 
 def _tolerates(toleration: Mapping[str, Any], pool: str) -> bool:

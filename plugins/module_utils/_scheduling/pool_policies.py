@@ -15,19 +15,23 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_mapping, mappings_in
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_list, as_mapping, mappings_in
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import DEFAULT_SCHEDULER_NAME
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pool_items import ALL, SYSTEM_NAMESPACES, SYSTEM_PREFIXES
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pool_items import ALL, POOL_KEY, SYSTEM_NAMESPACES, SYSTEM_PREFIXES
 
-POOL_KEY = "osso.scheduler/pool"
-"""Label and taint of a pool's nodes; the value is the schedulerName."""
 GROUP = "admissionregistration.k8s.io"
 # The newest first, with the release of Kubernetes from which a server has it, and whether it is served by default
 VERSIONS = (("v1", 36, True), ("v1beta1", 34, False), ("v1alpha1", 32, False))
 KIND = "MutatingAdmissionPolicy"
 _NAME_PREFIX = "osso-scheduler-pool-"
+_TOLERATION_PREFIX = "osso-scheduler-toleration-"
+_NODES = "osso.scheduler/pool-nodes"
+"""Annotation of a binding: the selector of the pool's nodes, for later runs with other pools."""
 _VALIDATING = f"{GROUP}/v1"
-_IS_AVAILABLE = "has(params.status.availableReplicas) && params.status.availableReplicas > 0"
+_IS_READY = (
+    "!has(params.metadata.deletionTimestamp) && has(params.status.conditions)"
+    " && params.status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')"
+)
 _DIGITS = "0123456789abcdef"
 _CONSTRAINTS = {
     "resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}],
@@ -35,50 +39,48 @@ _CONSTRAINTS = {
 
 
 def routing(
-    item: Mapping[str, Any], api_version: str, excluded: Sequence[str], deployment: Mapping[str, str] | None = None
+    item: Mapping[str, Any], api_version: str, excluded: Sequence[str], scheduler_pods: Mapping[str, Any] | None = None
 ) -> list[Object]:
     """The policy that sets schedulerName, and its binding.
 
-    ``excluded``: namespaces that are never routed, beside those of the cluster. ``deployment``: namespace and name of the scheduler's Deployment, of
-    which a replica has to be available; None: pods are routed in any case.
+    ``excluded``: namespaces that are never routed, beside those of the cluster. ``scheduler_pods``: ``namespace`` and label ``selector`` of the
+    scheduler's pods, of which one has to be ready; None: pods are routed in any case.
     """
     name = policy_name(item)
-    mutations: list[Object] = [
-        {
-            "patchType": "ApplyConfiguration",
-            "applyConfiguration": {"expression": f"Object{{spec: Object.spec{{schedulerName: {_text(item['scheduler_name'])}}}}}"},
-        }
-    ]
+    # One mutation, which is applied or not: with several, the toleration would remain where setting the schedulerName fails.
+    operations = f"[JSONPatch{{op: 'add', path: '/spec/schedulerName', value: {_text(item['scheduler_name'])}}}]"
     if item["exclusive"]:
-        mutations.append({"patchType": "JSONPatch", "jsonPatch": {"expression": _add_toleration(item["scheduler_name"])}})
-    policy: Object = {
-        "apiVersion": api_version,
-        "kind": KIND,
-        "metadata": {"name": name},
-        "spec": {
-            # Without an answer of the policy, the default scheduler places the pod.
-            "failurePolicy": "Ignore",
-            "reinvocationPolicy": "Never",
-            "matchConstraints": _CONSTRAINTS,
-            "matchConditions": [{"name": key, "expression": text} for key, text in conditions(item, excluded).items()],
-            "mutations": mutations,
-        },
-    }
+        operations += f" + ({_add_toleration(item['scheduler_name'])})"
+    policy = _mutating(name, api_version, conditions(item, excluded), operations)
     selectors = {"namespaceSelector": _namespace_selector(item)}
     if item["pods"]["match_labels"]:
         selectors["objectSelector"] = {"matchLabels": item["pods"]["match_labels"]}
-    binding: Object = {
-        "apiVersion": api_version,
-        "kind": f"{KIND}Binding",
-        "metadata": {"name": name},
-        "spec": {"policyName": name, "matchResources": selectors},
-    }
-    if deployment:
-        # The API server watches the Deployment itself, so no operator has to suspend the binding. Without the Deployment nothing is routed.
-        policy["spec"]["paramKind"] = {"apiVersion": "apps/v1", "kind": "Deployment"}
-        policy["spec"]["matchConditions"].append({"name": "scheduler-is-available", "expression": _IS_AVAILABLE})
-        binding["spec"]["paramRef"] = {**deployment, "parameterNotFoundAction": "Allow"}
+    binding = _mutating_binding(name, api_version, selectors)
+    binding["metadata"]["annotations"] = {_NODES: json.dumps({**item["nodes"], "names": sorted(item["nodes"]["names"])}, sort_keys=True)}
+    if scheduler_pods:
+        # The API server evaluates the policy for each of these pods, so no operator has to suspend the binding. Without such a pod nothing is routed.
+        # It watches all pods from its start, for its own use. What it watches for policies only, such as Deployments, it never reads again once no
+        # policy refers to it (kubernetes issue 130887): a later pool would go by what was true then.
+        policy["spec"]["paramKind"] = {"apiVersion": "v1", "kind": "Pod"}
+        policy["spec"]["matchConditions"].append({"name": "scheduler-is-available", "expression": _IS_READY})
+        binding["spec"]["paramRef"] = {**scheduler_pods, "parameterNotFoundAction": "Allow"}
     return [policy, binding]
+
+
+def tolerating(item: Mapping[str, Any], api_version: str, excluded: Sequence[str]) -> list[Object]:
+    """The policy, with its binding, that adds the toleration to pods of the pool's namespaces that name the scheduler themselves.
+
+    It applies to all of them: also without the pool's labels, and while the scheduler is unavailable.
+    """
+    name = f"{_TOLERATION_PREFIX}{item['scheduler_name']}"
+    found = {
+        "names-the-scheduler": f"object.spec.schedulerName == {_text(item['scheduler_name'])}",
+        **_routable(excluded),
+    }
+    return [
+        _mutating(name, api_version, found, _add_toleration(item["scheduler_name"])),
+        _mutating_binding(name, api_version, {"namespaceSelector": _namespace_selector(item)}),
+    ]
 
 
 def reservation(item: Mapping[str, Any], excluded: Sequence[str]) -> list[Object]:
@@ -126,26 +128,23 @@ def item_of(binding: Mapping[str, Any]) -> dict[str, Any] | None:
     if not name.startswith(_NAME_PREFIX) or not any(namespaces.values()):
         return None
     pods: Object = {"names": [], "match_labels": (resources.get("objectSelector") or {}).get("matchLabels") or {}}
-    return {"where": "an earlier pool", "scheduler_name": name[len(_NAME_PREFIX) :], "namespaces": namespaces, "pods": pods}
+    return {
+        "where": "an earlier pool",
+        "scheduler_name": name[len(_NAME_PREFIX) :],
+        "namespaces": namespaces,
+        "pods": pods,
+        "nodes": _recorded_nodes(binding),
+    }
 
 
 def conditions(item: Mapping[str, Any], excluded: Sequence[str]) -> dict[str, str]:
     """The CEL expressions by name; a pod for which one of them is false is not routed."""
-    # A pod that names the scheduler of an exclusive pool itself needs the toleration, too.
-    names = [DEFAULT_SCHEDULER_NAME, item["scheduler_name"]] if item["exclusive"] else [DEFAULT_SCHEDULER_NAME]
-    found = {
-        "is-in-a-user-namespace": _user_namespace(excluded),
-        # The API server sets the default before admission.
-        "names-no-other-scheduler": f"object.spec.schedulerName in {_list(names)}",
-        "has-no-node": "!has(object.spec.nodeName) || object.spec.nodeName == ''",
-        "is-no-mirror-pod": "!has(object.metadata.annotations) || !('kubernetes.io/config.mirror' in object.metadata.annotations)",
-        "is-of-no-daemon-set": "!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet')",
-    }
+    # The API server sets the default before admission.
+    found = {"names-no-scheduler": f"object.spec.schedulerName == {_text(DEFAULT_SCHEDULER_NAME)}", **_routable(excluded)}
     if item["share"] < ALL:
         digits = ", ".join(f"'{digit}'" for digit in _DIGITS[: item["share"]])
         found["is-in-the-share"] = (
-            f"object.spec.schedulerName == {_text(item['scheduler_name'])}"
-            " || has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, "
+            "has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, "
             f"has(o.controller) && o.controller && size(o.uid) > 0 && o.uid.substring(size(o.uid) - 1) in [{digits}])"
         )
     return found
@@ -197,6 +196,53 @@ def missing_lines(item: Mapping[str, Any], which: str) -> str:
 
 def lines(item: Mapping[str, Any]) -> str:
     return from_structure({"pluginConfig": [plugin_config(item)]})
+
+
+def _mutating(name: str, api_version: str, expressions: Mapping[str, str], operations: str) -> Object:
+    return {
+        "apiVersion": api_version,
+        "kind": KIND,
+        "metadata": {"name": name},
+        "spec": {
+            # Without an answer of the policy, the pod stays as it is, so the default scheduler places it.
+            "failurePolicy": "Ignore",
+            "reinvocationPolicy": "Never",
+            "matchConstraints": _CONSTRAINTS,
+            "matchConditions": [{"name": key, "expression": text} for key, text in expressions.items()],
+            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": operations}}],
+        },
+    }
+
+
+def _mutating_binding(name: str, api_version: str, selectors: Object) -> Object:
+    return {
+        "apiVersion": api_version,
+        "kind": f"{KIND}Binding",
+        "metadata": {"name": name},
+        "spec": {"policyName": name, "matchResources": selectors},
+    }
+
+
+def _recorded_nodes(binding: Mapping[str, Any]) -> dict[str, Any]:
+    """The selector in the annotation; one of nothing if others have removed or rewritten it."""
+    try:
+        found = as_mapping(json.loads((binding["metadata"].get("annotations") or {}).get(_NODES, "{}")))
+    except ValueError:
+        found = {}
+    return {
+        "names": [name for name in as_list(found.get("names")) if isinstance(name, str)],
+        "match_labels": as_mapping(found.get("match_labels")),
+    }
+
+
+def _routable(excluded: Sequence[str]) -> dict[str, str]:
+    """The conditions of pods that a pool may change."""
+    return {
+        "is-in-a-user-namespace": _user_namespace(excluded),
+        "has-no-node": "!has(object.spec.nodeName) || object.spec.nodeName == ''",
+        "is-no-mirror-pod": "!has(object.metadata.annotations) || !('kubernetes.io/config.mirror' in object.metadata.annotations)",
+        "is-of-no-daemon-set": "!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet')",
+    }
 
 
 def _is_of(profile: Any, item: Mapping[str, Any]) -> bool:
@@ -276,11 +322,14 @@ def _user_namespace(excluded: Sequence[str]) -> str:
 
 
 def _add_toleration(scheduler_name: str) -> str:
-    fields = ", ".join(f"{key}: {_text(value)}" for key, value in toleration(scheduler_name).items())
-    value = f"Object.spec.tolerations{{{fields}}}"
+    """The operations on a pod without this toleration. It can have it already: the policy is evaluated for each pod of the scheduler."""
+    wanted = toleration(scheduler_name)
+    value = f"Object.spec.tolerations{{{', '.join(f'{key}: {_text(text)}' for key, text in wanted.items())}}}"
+    present = " && ".join(f"has(t.{key}) && t.{key} == {_text(text)}" for key, text in wanted.items())
     return (
-        f"has(object.spec.tolerations) ? [JSONPatch{{op: 'add', path: '/spec/tolerations/-', value: {value}}}]"
-        f" : [JSONPatch{{op: 'add', path: '/spec/tolerations', value: [{value}]}}]"
+        f"!has(object.spec.tolerations) ? [JSONPatch{{op: 'add', path: '/spec/tolerations', value: [{value}]}}]"
+        f" : object.spec.tolerations.exists(t, {present}) ? []"
+        f" : [JSONPatch{{op: 'add', path: '/spec/tolerations/-', value: {value}}}]"
     )
 
 

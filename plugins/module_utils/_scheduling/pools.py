@@ -36,6 +36,7 @@ class Settings(NamedTuple):
     namespaces: Sequence[str] = ()
     configurations: Sequence[str] = ()
     replaced: Sequence[str] = ()
+    planned_namespaces: Sequence[str] = ()
     force_conflicts: bool = False
     prepare: bool = False
 
@@ -49,19 +50,22 @@ class Pools:
         self._present = [item for item in items if item["state"] == "present"]
         self._absent = [item for item in items if item["state"] == "absent"]
         self._node_kind = client.resource("v1", "Node")
-        self._deployments: dict[str, dict[str, str]] = {}
+        self._scheduler_pods: dict[str, dict[str, Any]] = {}
 
     def apply(self) -> list[dict[str, Any]]:
         """Apply all items. Returns nodes, and the DaemonSets that are kept out of them, of each pool that is present."""
         api_version = self._api_version()
-        excluded, errors = self._schedulers() if self._present else ([], [])
+        earlier = self._earlier(api_version)
+        if not self._names and not (earlier and self._settings.replaced):
+            return []
+        excluded, errors = self._schedulers(earlier) if self._present or (earlier and self._settings.replaced) else ([], [])
         nodes = {node["metadata"]["name"]: node for node in self._client.list(self._node_kind)}
-        members, contradictions = pool_nodes.members(self._present, list(nodes.values()))
+        members, contradictions = pool_nodes.members(self._present, list(nodes.values()), earlier)
         wanted = pool_nodes.wanted_marks(self._present, members)
         if self._settings.prepare:
             wanted = pool_nodes.marks_before_deployment(nodes, wanted, [item["scheduler_name"] for item in self._present])
         patches, taken = self._patches(nodes, wanted)
-        errors += contradictions + taken + self._shared_namespaces(api_version, excluded)
+        errors += contradictions + taken + self._shared_namespaces(earlier, excluded)
         if errors:
             raise InputError("\n".join([*errors, "Nothing was written."]))
         described = [] if self._settings.prepare else self._present
@@ -94,35 +98,48 @@ class Pools:
             raise InputError(pool_policies.unserved(platform["kubernetes_version"], platform["openshift"]))
         return versions[0]
 
-    def _schedulers(self) -> tuple[list[str], list[str]]:
+    def _earlier(self, api_version: str) -> list[dict[str, Any]]:
+        """Pools of earlier runs that this one does not name, as `pool_policies.item_of` returns them."""
+        try:
+            bindings = self._client.list(self._client.resource(api_version, f"{pool_policies.KIND}Binding"))
+        except ApiError as error:
+            if error.status == 403 and not self._names:
+                self._warn(
+                    "No permission to list MutatingAdmissionPolicyBindings, so it is unknown whether a pool would stay without its scheduler."
+                )
+            elif error.status != 404:
+                raise
+            # 404: the API server has no such policies, so there are no pools.
+            return []
+        return [one for one in map(pool_policies.item_of, bindings) if one and one["scheduler_name"] not in self._names]
+
+    def _schedulers(self, earlier: Sequence[Item]) -> tuple[list[str], list[str]]:
         """Namespaces of schedulers and operators, whose own pods are never routed, and why some pools cannot be."""
         discovery = SchedulerDiscovery(self._client, self._settings.namespaces)
         found = discovery.schedulers()
-        homes = {one["namespace"]: one for one in [*found, *discovery.operators()] if not is_system(one["namespace"])}
+        homes = {one["namespace"]: f"{one['kind']} {one['name']} runs" for one in [*found, *discovery.operators()]}
+        homes = {**dict.fromkeys(self._settings.planned_namespaces, "this run deploys a scheduler"), **homes}
+        homes = {namespace: what for namespace, what in homes.items() if not is_system(namespace)}
         available = [one for one in found if one["serving"] is not False]
         trees = [document.tree(text) for text in self._settings.configurations]
         planned = {name: tree for tree in trees for name in pool_policies.scheduler_names(tree)}
-        errors = []
+        errors = [self._stays_without(f"An earlier pool routes pods to {item['scheduler_name']}", item, found, planned) for item in earlier]
         for item in self._present:
             name, where = item["scheduler_name"], item["where"]
             own = [one for one in available if name in one["scheduler_names"]]
-            staying = [one for one in own if _key(one) not in self._settings.replaced]
-            if own and not staying and name not in planned:
-                errors.append(
-                    f"{where}.scheduler_name is {name}, but this run removes {_key(own[0])}, or gives it another schedulerName, so routed pods would stay "
-                    "pending. Remove the pool in the same run (state: absent), or keep the scheduler and its schedulerName."
-                )
-            elif not own and name not in planned:
+            staying = [one for one in own if not self._is_replaced(one)]
+            errors.append(self._stays_without(f"{where}.scheduler_name is {name}", item, own, planned))
+            if not own and name not in planned:
                 others = sorted({other for one in available for other in one["scheduler_names"]})
                 errors.append(
                     f"{where}.scheduler_name is {name}, but no available scheduler has this name, so routed pods would stay pending. Available: "
                     f"{', '.join(others) or 'none'}. Correct the name, or deploy the scheduler first."
                 )
             if item["when_unavailable"] == "default":
-                errors += self._find_deployment(item, own)
+                errors += self._find_pods(item, own)
             errors += [
-                f"{where}.namespaces.names has {namespace}, where {homes[namespace]['kind']} {homes[namespace]['name']} runs: its own pods would wait "
-                "for it. Remove the namespace, or move the scheduler to another one."
+                f"{where}.namespaces.names has {namespace}, where {homes[namespace]}: its own pods would wait for it. "
+                "Remove the namespace, or move the scheduler to another one."
                 for namespace in item["namespaces"]["names"]
                 if namespace in homes
             ]
@@ -134,23 +151,38 @@ class Pools:
                 errors.append(pool_policies.missing_lines(item, f"the scheduler {name}"))
         return sorted(homes), [error for error in errors if error]
 
-    def _shared_namespaces(self, api_version: str, excluded: Sequence[str]) -> list[str]:
+    def _stays_without(self, pool: str, item: Item, schedulers: Sequence[Mapping[str, Any]], planned: Mapping[str, Any]) -> str:
+        """Why a pool cannot stay: this run removes or renames its scheduler, which is one of ``schedulers``. Empty if it can. ``pool``: for the error."""
+        name = item["scheduler_name"]
+        own = [one for one in schedulers if name in one["scheduler_names"]]
+        if not own or name in planned or not all(map(self._is_replaced, own)):
+            return ""
+        return (
+            f"{pool}, but this run removes {_key(own[0])}, or gives it another schedulerName, so routed pods would stay "
+            f"pending. Remove the pool in the same run (scheduler_pools: [{{scheduler_name: {name}, state: absent}}]), or keep the scheduler and its "
+            "schedulerName."
+        )
+
+    def _is_replaced(self, scheduler: Mapping[str, Any]) -> bool:
+        return _key(scheduler) in self._settings.replaced or scheduler["kind"] in self._settings.replaced
+
+    def _shared_namespaces(self, earlier: Sequence[Item], excluded: Sequence[str]) -> list[str]:
         """Why namespaces are in several pools, of this run or of earlier ones."""
-        bindings = self._client.list(self._client.resource(api_version, f"{pool_policies.KIND}Binding")) if self._present else []
-        earlier = [one for one in map(pool_policies.item_of, bindings) if one and one["scheduler_name"] not in self._names]
-        if len(self._present) + len(earlier) < 2:
+        if not self._present or len(self._present) + len(earlier) < 2:
             return []
         namespaces = self._client.list(self._client.resource("v1", "Namespace"), metadata_only=True)
         return pool_items.shared_namespaces(
             [*self._present, *earlier], [one for one in namespaces if one["metadata"]["name"] not in excluded]
         )
 
-    def _find_deployment(self, item: Item, own: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Remember the Deployment whose availability the API server checks. Returns why there is none. In check mode the play may not have deployed it yet."""
+    def _find_pods(self, item: Item, own: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Remember of which pods the API server checks the readiness. Returns why there are none. In check mode the play may not have deployed them yet."""
         found = [(one["namespace"], one["workload"].partition("/")[2]) for one in own if (one["workload"] or "").startswith("Deployment/")]
-        if found:
-            self._deployments[item["scheduler_name"]] = dict(zip(("namespace", "name"), found[0]))
-        elif own:
+        for namespace, name in found[:1]:
+            deployment = self._client.get(self._client.resource("apps/v1", "Deployment"), name, namespace)
+            if deployment:
+                self._scheduler_pods[item["scheduler_name"]] = {"namespace": namespace, "selector": deployment["spec"]["selector"]}
+        if own and not found:
             kinds = ", ".join(map(_key, own))
             return [
                 f"{item['where']}.when_unavailable is default, which requires a Deployment of the scheduler, but it is {kinds}: set wait."
@@ -169,7 +201,7 @@ class Pools:
         return "" if pool_policies.keeps_to_nodes(document.tree(config), item) else pool_policies.missing_lines(item, which)
 
     def _patches(self, nodes: Mapping[str, Object], wanted: Mapping[str, Marks]) -> tuple[dict[str, list[Object]], list[str]]:
-        found = {name: pool_nodes.patch(node, wanted.get(name, Marks()), self._names) for name, node in nodes.items()}
+        found = {name: pool_nodes.patch(node, wanted.get(name), self._names) for name, node in nodes.items()}
         return {name: operations for name, (operations, _why) in found.items() if operations}, [why for _ops, why in found.values() if why]
 
     def _result(self, item: Item, nodes: Sequence[Object]) -> dict[str, Any]:
@@ -181,7 +213,7 @@ class Pools:
             out = pool_nodes.kept_out(self._client.list(self._client.resource("apps/v1", "DaemonSet")), nodes, pool)
         if out:
             self._warn(
-                f"The taint {pool_policies.POOL_KEY}={pool}:NoSchedule keeps new pods of the DaemonSets {', '.join(out)} away from the nodes of "
+                f"The taint {pool_items.POOL_KEY}={pool}:NoSchedule keeps new pods of the DaemonSets {', '.join(out)} away from the nodes of "
                 f"the pool {pool}. Add a toleration to those that have to run there."
             )
         return {"scheduler_name": pool, "nodes": [node["metadata"]["name"] for node in nodes], "daemon_sets_kept_out": out}
@@ -190,10 +222,12 @@ class Pools:
         present: list[Object] = []
         absent: list[Object] = []
         for item in [] if self._settings.prepare else self._present:
-            present += pool_policies.routing(item, api_version, excluded, self._deployments.get(item["scheduler_name"]))
+            present += pool_policies.routing(item, api_version, excluded, self._scheduler_pods.get(item["scheduler_name"]))
+            (present if item["exclusive"] else absent).extend(pool_policies.tolerating(item, api_version, excluded))
             (present if item["reserved"] else absent).extend(pool_policies.reservation(item, excluded))
         for item in self._absent:
-            absent += pool_policies.routing(item, api_version, excluded) + pool_policies.reservation(item, excluded)
+            absent += pool_policies.routing(item, api_version, excluded) + pool_policies.tolerating(item, api_version, excluded)
+            absent += pool_policies.reservation(item, excluded)
         options = Options([], check=self._settings.check, force_conflicts=self._settings.force_conflicts, set_name=SET)
         if present:
             Run(self._client, options._replace(manifests=present), self._report, self._warn).present()
@@ -209,7 +243,7 @@ class Pools:
                 changed = error.status in (409, 422) and race + 1 < _NODE_RACES and self._client.get(self._node_kind, name)
                 if not changed:
                     raise refusal(error, Identity("v1", "Node", None, name), "patch") from None
-                operations, problem = pool_nodes.patch(changed, wanted.get(name, Marks()), self._names)
+                operations, problem = pool_nodes.patch(changed, wanted.get(name), self._names)
                 if problem:
                     raise InputError(problem) from None
                 if not operations:

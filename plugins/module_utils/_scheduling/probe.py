@@ -16,7 +16,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Resource
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.interrupts import ended_by_signals, uninterrupted
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pool_policies import POOL_KEY
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pool_items import POOL_KEY
 
 PROBE_LABEL = "osso.scheduler/probe"
 # kube-scheduler writes its event after the binding, so it can come a little later than the node's name.

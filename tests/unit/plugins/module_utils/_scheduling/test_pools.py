@@ -119,7 +119,14 @@ def test_a_namespace_in_two_pools_is_an_error():
     assert error.endswith("so that it is in one pool, or set in their pods.match_labels different values of one label.")
 
 
-@pytest.mark.parametrize("fields", [GOOD, NAMED, {**NAMED, "pods": {"match_labels": {"a": "b"}}}])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {**GOOD, "nodes": {"match_labels": {"pool": "x"}}},
+        {**NAMED, "nodes": {"names": ["n1", "n2"]}},
+        {**NAMED, "pods": {"match_labels": {"a": "b"}}},
+    ],
+)
 def test_a_pool_is_known_by_its_binding(fields):
     wanted = complete(fields)["items"][0]
     _policy, binding = pool_policies.routing(wanted, V1, [])
@@ -129,9 +136,19 @@ def test_a_pool_is_known_by_its_binding(fields):
         "scheduler_name": "batch",
         "namespaces": {**wanted["namespaces"], "names": set(wanted["namespaces"]["names"])},
         "pods": wanted["pods"],
+        "nodes": wanted["nodes"],
     }
     assert pool_policies.item_of({**binding, "metadata": {"name": "other"}}) is None
+    assert pool_policies.item_of(pool_policies.tolerating(wanted, V1, [])[1]) is None
     assert pool_policies.item_of({**binding, "spec": {}}) is None
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]", '{"names": 1, "match_labels": []}', '{"names": [{}, 1]}'])
+def test_an_earlier_pool_with_an_unusable_record_of_its_nodes_has_none(text):
+    _policy, binding = pool_policies.routing(item(nodes={"names": ["n"]}), V1, [])
+    (key,) = binding["metadata"]["annotations"]
+    binding["metadata"]["annotations"] = {key: text} if text else None
+    assert pool_policies.item_of(binding)["nodes"] == {"names": [], "match_labels": {}}
 
 
 def test_the_role_has_the_options_of_the_module():
@@ -149,8 +166,9 @@ def test_the_role_has_the_options_of_the_module():
 def test_the_routing_policy_sets_the_scheduler_of_selected_pods():
     policy, binding = pool_policies.routing(item(pods={"match_labels": {"app": "x"}}), V1, ["s"])
     assert (policy["kind"], policy["spec"]["failurePolicy"]) == ("MutatingAdmissionPolicy", "Ignore")
-    assert [one["patchType"] for one in policy["spec"]["mutations"]] == ["ApplyConfiguration"]
-    assert policy["spec"]["mutations"][0]["applyConfiguration"]["expression"] == 'Object{spec: Object.spec{schedulerName: "batch"}}'
+    assert policy["spec"]["mutations"] == [
+        {"patchType": "JSONPatch", "jsonPatch": {"expression": "[JSONPatch{op: 'add', path: '/spec/schedulerName', value: \"batch\"}]"}}
+    ]
     expressions = {one["name"]: one["expression"] for one in policy["spec"]["matchConditions"]}
     assert expressions["is-in-a-user-namespace"] == (
         '!(request.namespace.startsWith("kube-") || request.namespace.startsWith("openshift-") || request.namespace in ["openshift", "s"])'
@@ -165,19 +183,9 @@ def test_the_routing_policy_sets_the_scheduler_of_selected_pods():
     }
 
 
-def test_the_routing_selects_namespaces_by_name_and_adds_a_toleration():
-    exclusive = {**NAMED, "nodes": {"match_labels": {"pool": "x"}}, "exclusive": True}
-    policy, binding = pool_policies.routing(complete(exclusive)["items"][0], V1, [])
+def test_the_routing_selects_namespaces_by_name():
+    _policy, binding = pool_policies.routing(complete(NAMED)["items"][0], V1, [])
     assert binding["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"][0]["values"] == ["a", "b"]
-    assert 'key: "osso.scheduler/pool", operator: "Equal", value: "batch"' in policy["spec"]["mutations"][1]["jsonPatch"]["expression"]
-
-
-def test_pods_that_name_the_scheduler_of_an_exclusive_pool_get_its_toleration():
-    shared = pool_policies.conditions(item(), [])["names-no-other-scheduler"]
-    exclusive = pool_policies.conditions(item(nodes={"names": ["n"]}, exclusive=True, share=1), [])
-    assert shared == 'object.spec.schedulerName in ["default-scheduler"]'
-    assert exclusive["names-no-other-scheduler"] == 'object.spec.schedulerName in ["default-scheduler", "batch"]'
-    assert exclusive["is-in-the-share"].startswith('object.spec.schedulerName == "batch" || ')
 
 
 @pytest.mark.parametrize(("share", "digits"), [(1, "['0']"), (8, "['0', '1', '2', '3', '4', '5', '6', '7']")])
@@ -307,13 +315,35 @@ def test_members_of_pools_are_selected_by_label_or_by_name():
     assert error.startswith("The node n2 is in the pools batch and b")
 
 
+def test_a_node_of_a_pool_of_an_earlier_run_is_rejected():
+    pools, nodes = [item(nodes={"match_labels": {"disk": "ssd"}})], [node("n1", disk="ssd", pool="x"), node("n2", disk="ssd")]
+    for earlier in (
+        item(scheduler_name="old", nodes={"match_labels": {"pool": "x"}}),
+        item(scheduler_name="old", nodes={"names": ["n1", "gone"]}),
+    ):
+        (error,) = pool_nodes.members(pools, nodes, [earlier])[1]
+        assert error.startswith("The node n1 is in the pools batch and old (an earlier pool): change their nodes")
+
+
+def test_the_label_of_the_pool_can_select_its_nodes():
+    """The label that an autoscaler gives to its group of nodes, say."""
+    pools = [item(nodes={"match_labels": {pool_policies.POOL_KEY: "batch"}}, exclusive=True)]
+    found, errors = pool_nodes.members(pools, [node("n", "batch")])
+    assert (pool_nodes.wanted_marks(pools, found), errors) == ({"n": Marks("batch", "batch")}, [])
+    (error,) = complete({**GOOD, "nodes": {"match_labels": {pool_policies.POOL_KEY: "other"}}})["errors"]
+    assert error == (
+        "scheduler_pools[0].nodes.match_labels has osso.scheduler/pool: 'other', which is the label of another pool: set batch, or another label."
+    )
+
+
 @pytest.mark.parametrize(
     ("present", "wanted", "operations"),
     [
         (node("n"), Marks(), []),
         (node("n", "batch", [taint("batch")]), Marks("batch", "batch"), []),
-        # Another pool that this run does not name
-        (node("n", "other", [taint("other")]), Marks(), []),
+        # In no pool that this run names
+        (node("n", "other", [taint("other")]), None, []),
+        (node("n", "batch"), None, [("remove", "/metadata/labels/osso.scheduler~1pool", None)]),
         (node("n"), Marks("batch"), [("add", "/metadata/labels/osso.scheduler~1pool", "batch")]),
         (node("n", "batch"), Marks(), [("remove", "/metadata/labels/osso.scheduler~1pool", None)]),
         (node("n"), Marks(None, "batch"), [("test", "/spec/taints", None), ("add", "/spec/taints", [taint("batch")])]),
@@ -334,8 +364,9 @@ def test_a_node_without_labels_gets_the_label_of_the_pool():
     ]
 
 
-def test_a_node_of_another_pool_is_not_changed():
-    operations, problem = pool_nodes.patch(node("n", taints=[taint("other")]), Marks(None, "batch"), ["batch"])
+@pytest.mark.parametrize("wanted", [Marks(None, "batch"), Marks()])
+def test_a_node_of_another_pool_is_not_changed(wanted):
+    operations, problem = pool_nodes.patch(node("n", taints=[taint("other")]), wanted, ["batch"])
     assert operations == []
     assert problem.startswith("The node n is in the pool other by its label or taint")
 
@@ -382,55 +413,78 @@ USER_NAMESPACE = (
 )
 
 
-def test_the_routing_to_a_deployment_has_all_its_fields():
-    pool = complete({**NAMED, "nodes": {"names": ["n"]}, "exclusive": True, "share": 1})["items"][0]
-    policy, binding = pool_policies.routing(pool, V1, ["s"], {"namespace": "s", "name": "d"})
-    value = 'Object.spec.tolerations{key: "osso.scheduler/pool", operator: "Equal", value: "batch", effect: "NoSchedule"}'
-    expressions = {
-        "is-in-a-user-namespace": USER_NAMESPACE,
-        "names-no-other-scheduler": 'object.spec.schedulerName in ["default-scheduler", "batch"]',
-        "has-no-node": "!has(object.spec.nodeName) || object.spec.nodeName == ''",
-        "is-no-mirror-pod": "!has(object.metadata.annotations) || !('kubernetes.io/config.mirror' in object.metadata.annotations)",
-        "is-of-no-daemon-set": "!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet')",
-        "is-in-the-share": (
-            'object.spec.schedulerName == "batch" || has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, '
-            "has(o.controller) && o.controller && size(o.uid) > 0 && o.uid.substring(size(o.uid) - 1) in ['0'])"
-        ),
-        "scheduler-is-available": "has(params.status.availableReplicas) && params.status.availableReplicas > 0",
-    }
-    add = (
-        f"has(object.spec.tolerations) ? [JSONPatch{{op: 'add', path: '/spec/tolerations/-', value: {value}}}]"
-        f" : [JSONPatch{{op: 'add', path: '/spec/tolerations', value: [{value}]}}]"
-    )
-    assert policy == {
+ROUTABLE = {
+    "is-in-a-user-namespace": USER_NAMESPACE,
+    "has-no-node": "!has(object.spec.nodeName) || object.spec.nodeName == ''",
+    "is-no-mirror-pod": "!has(object.metadata.annotations) || !('kubernetes.io/config.mirror' in object.metadata.annotations)",
+    "is-of-no-daemon-set": "!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet')",
+}
+TOLERATION = (
+    "!has(object.spec.tolerations) ? [JSONPatch{op: 'add', path: '/spec/tolerations', value: [VALUE]}]"
+    ' : object.spec.tolerations.exists(t, has(t.key) && t.key == "osso.scheduler/pool" && has(t.operator) && t.operator == "Equal"'
+    ' && has(t.value) && t.value == "batch" && has(t.effect) && t.effect == "NoSchedule") ? []'
+    " : [JSONPatch{op: 'add', path: '/spec/tolerations/-', value: VALUE}]"
+).replace("VALUE", 'Object.spec.tolerations{key: "osso.scheduler/pool", operator: "Equal", value: "batch", effect: "NoSchedule"}')
+SELECTED = {"namespaceSelector": {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["a", "b"]}]}}
+
+
+def rendered(name, expressions, operations, **spec):
+    """The policy with these conditions and this patch, in full."""
+    return {
         "apiVersion": V1,
         "kind": "MutatingAdmissionPolicy",
-        "metadata": {"name": "osso-scheduler-pool-batch"},
+        "metadata": {"name": name},
         "spec": {
             "failurePolicy": "Ignore",
             "reinvocationPolicy": "Never",
             "matchConstraints": PODS,
             "matchConditions": [{"name": name, "expression": text} for name, text in expressions.items()],
-            "mutations": [
-                {
-                    "patchType": "ApplyConfiguration",
-                    "applyConfiguration": {"expression": 'Object{spec: Object.spec{schedulerName: "batch"}}'},
-                },
-                {"patchType": "JSONPatch", "jsonPatch": {"expression": add}},
-            ],
-            "paramKind": {"apiVersion": "apps/v1", "kind": "Deployment"},
+            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": operations}}],
+            **spec,
         },
     }
-    selector = {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["a", "b"]}]}
+
+
+def test_the_routing_to_available_pods_has_all_its_fields():
+    pool = complete({**NAMED, "nodes": {"names": ["n2", "n1"]}, "exclusive": True, "share": 1})["items"][0]
+    policy, binding = pool_policies.routing(pool, V1, ["s"], {"namespace": "s", "selector": {"matchLabels": {"app": "d"}}})
+    expressions = {
+        "names-no-scheduler": 'object.spec.schedulerName == "default-scheduler"',
+        **ROUTABLE,
+        "is-in-the-share": (
+            "has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, "
+            "has(o.controller) && o.controller && size(o.uid) > 0 && o.uid.substring(size(o.uid) - 1) in ['0'])"
+        ),
+        "scheduler-is-available": (
+            "!has(params.metadata.deletionTimestamp) && has(params.status.conditions)"
+            " && params.status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')"
+        ),
+    }
+    name = "osso-scheduler-pool-batch"
+    operations = f"[JSONPatch{{op: 'add', path: '/spec/schedulerName', value: \"batch\"}}] + ({TOLERATION})"
+    assert policy == rendered(name, expressions, operations, paramKind={"apiVersion": "v1", "kind": "Pod"})
     assert binding == {
         "apiVersion": V1,
         "kind": "MutatingAdmissionPolicyBinding",
-        "metadata": {"name": "osso-scheduler-pool-batch"},
+        "metadata": {"name": name, "annotations": {"osso.scheduler/pool-nodes": '{"match_labels": {}, "names": ["n1", "n2"]}'}},
         "spec": {
-            "policyName": "osso-scheduler-pool-batch",
-            "matchResources": {"namespaceSelector": selector},
-            "paramRef": {"namespace": "s", "name": "d", "parameterNotFoundAction": "Allow"},
+            "policyName": name,
+            "matchResources": SELECTED,
+            "paramRef": {"namespace": "s", "selector": {"matchLabels": {"app": "d"}}, "parameterNotFoundAction": "Allow"},
         },
+    }
+
+
+def test_the_toleration_for_pods_that_name_the_scheduler_has_all_its_fields():
+    pool = complete({**NAMED, "pods": {"match_labels": {"a": "b"}}, "nodes": {"names": ["n"]}, "exclusive": True, "share": 1})["items"][0]
+    policy, binding = pool_policies.tolerating(pool, V1, ["s"])
+    name = "osso-scheduler-toleration-batch"
+    assert policy == rendered(name, {"names-the-scheduler": 'object.spec.schedulerName == "batch"', **ROUTABLE}, TOLERATION)
+    assert binding == {
+        "apiVersion": V1,
+        "kind": "MutatingAdmissionPolicyBinding",
+        "metadata": {"name": name},
+        "spec": {"policyName": name, "matchResources": SELECTED},
     }
 
 
