@@ -394,10 +394,13 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.module import argument_spec, cluster_module
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.discovery import SOURCES
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.preflight import TOKEN_SOURCES, Options, inspect_prometheus
+from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import credentials_in
 
 
 def run(module):
     options = Options(**{name: module.params[name] for name in Options._fields})
+    # Before anything can fail, since the invocation shows the url
+    module.no_log_values.update(credentials_in(options.url or ""))
     if options.return_token and not module.no_log:
         raise InputError("return_token: Ansible would print the token; set no_log: true on the task.")
     result = inspect_prometheus(options, lambda: Client.connect(module.params, module.warn), hide=module.no_log_values.add)
@@ -410,6 +413,7 @@ def main():
     named = dict(name=dict(type="str", required=True), namespace=dict(type="str", required=True))
     cluster_module(
         run,
+        hidden=("config", "content"),
         argument_spec=argument_spec(
             url=dict(type="str"),
             sources=dict(type="list", elements="str", choices=list(SOURCES), default=list(SOURCES)),

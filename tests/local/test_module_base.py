@@ -100,11 +100,35 @@ SIDE = {"config_text": WITH_SECRET, "binary": "nowhere"}
         ("scheduler_preview", {"candidate": SIDE, "baseline": SIDE, "snapshot": "/no/such/file"}),
         ("scheduler_explain", {"candidate": SIDE, "snapshot": "/no/such/file", "name": "p"}),
         ("scheduler_pool", {"configurations": [WITH_SECRET], "pools": [{"scheduler_name": "A B"}]}),
+        ("prometheus_info", {"content": WITH_SECRET}),
+        ("prometheus_info", {"config": {"extenders": [{"tlsConfig": {"keyData": SECRET}}]}}),
     ],
 )
 def test_the_invocation_contains_no_configuration(name, arguments):
     failed = run_directly(name, succeed=False, **arguments)
     assert failed.result["invocation"]["module_args"]
+    assert SECRET not in failed.output
+
+
+@pytest.mark.parametrize(
+    ("url", "wrong"),
+    [
+        (f"https://me:{SECRET}@prometheus", {"plugins": ["TargetLoadPaking"]}),
+        (f"https://me:a/b@{SECRET}@prometheus", {"plugins": ["TargetLoadPaking"]}),
+        (f"https://me:{SECRET}@prometheus", {"plugins": ["TargetLoadPacking"], "content": "{}"}),
+        (f"https://prometheus?token={SECRET}", {"plugin": ["TargetLoadPacking"]}),
+    ],
+)
+def test_the_invocation_contains_no_password_of_an_url(url, wrong):
+    failed = run_directly("prometheus_info", succeed=False, url=url, proxy=f"http://me:{SECRET}@proxy", **wrong)
+    assert failed.result["invocation"]["module_args"]["url"].startswith("https://")
+    assert SECRET not in failed.output
+
+
+def test_no_inline_kubeconfig_is_shown_where_another_option_is_wrong():
+    kubeconfig = {"users": [{"name": "u", "user": {"token": SECRET}}]}
+    failed = run_directly("resource_info", succeed=False, kind="Pod", kubeconfig=kubeconfig, nam="misspelt")
+    assert "nam" in failed.message
     assert SECRET not in failed.output
 
 

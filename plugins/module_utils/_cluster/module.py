@@ -13,6 +13,7 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, message_of
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import masked_objects
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.unicode import joined
 
 NOT_SHOWN = "(not shown: it can contain a credential)"
@@ -25,7 +26,8 @@ def argument_spec(**own: Any) -> dict[str, Any]:
 
 class _Unlogged(AnsibleModule):  # type: ignore[misc]  # ansible-core has no types
     """A module whose arguments are not written to the system log of its host: manifests and configurations contain credentials that the names of
-    options do not reveal. The invocation, a part of the result, does not show the arguments ``hidden``."""
+    options do not reveal. The invocation, a part of the result, shows neither the arguments ``hidden`` nor an inline kubeconfig, and of all others no
+    credential in an address."""
 
     def __init__(self, hidden: Sequence[str], **module_args: Any):
         self._hidden = hidden
@@ -38,8 +40,11 @@ class _Unlogged(AnsibleModule):  # type: ignore[misc]  # ansible-core has no typ
         super().fail_json(msg, invocation=self._invocation(), **result)
 
     def _invocation(self) -> dict[str, Any]:
-        shown = {name: NOT_SHOWN if value and name in self._hidden else value for name, value in self.params.items()}
-        return {"module_args": shown}
+        shown = {name: NOT_SHOWN if value and self._is_hidden(name, value) else value for name, value in self.params.items()}
+        return {"module_args": masked_objects(shown, {})[0]}
+
+    def _is_hidden(self, name: str, value: Any) -> bool:
+        return name in self._hidden or (name == "kubeconfig" and isinstance(value, dict))
 
     def _log_invocation(self) -> None:
         """In the place of what AnsibleModule does before a module can do anything."""
