@@ -508,7 +508,7 @@ requests:
   type: dict
   sample: {"read": 13, "write": 1, "dry_run": 0}
 resources:
-  description: The objects of the kinds in O(return_kinds), without C(managedFields).
+  description: The objects of the kinds in O(return_kinds), without C(managedFields). Credentials are masked as in the diff.
   returned: always
   type: list
   elements: dict

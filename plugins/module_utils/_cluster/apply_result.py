@@ -67,7 +67,7 @@ class Report:
         """Remember the newest state of an object whose kind was asked for."""
         if live and identity.kind in self._return_kinds:
             metadata = {key: value for key, value in live["metadata"].items() if key != "managedFields"}
-            self._resources[identity] = dict(live, metadata=metadata)
+            self._resources[identity] = diff.shown(dict(live, metadata=metadata))
 
     def add_additions(self, identity: Identity, additions: Iterable[Addition]) -> None:
         """What others added to an object, and what is left there."""

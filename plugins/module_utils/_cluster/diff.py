@@ -39,16 +39,24 @@ def difference(before: Object | None, after: Object | None, with_status: bool = 
     managers of fields differs, these are shown.
     """
     managers = [_managers(obj) for obj in (before, after)]
-    before, after = content(before, with_status), content(after, with_status)
+    before, after = _without_credentials(content(before, with_status), content(after, with_status))
+    if before == after and managers[0] != managers[1]:
+        before, after = ({**obj, "metadata": {**obj["metadata"], "managedFields": own}} for obj, own in zip((before, after), managers))
+    return before, after
+
+
+def shown(obj: Object) -> Object:
+    """One whole object, masked as in a diff."""
+    return _without_credentials({}, copy.deepcopy(obj))[1]
+
+
+def _without_credentials(before: Object, after: Object) -> tuple[Object, Object]:
     if "Secret" in (before.get("kind"), after.get("kind")):
         for field in ("data", "stringData"):
             _mask(before, after, field)
     if "ConfigMap" in (before.get("kind"), after.get("kind")):
         _mask_configurations(before.get("data") or {}, after.get("data") or {})
-    before, after = masked_objects(before, after)
-    if before == after and managers[0] != managers[1]:
-        before, after = ({**obj, "metadata": {**obj["metadata"], "managedFields": own}} for obj, own in zip((before, after), managers))
-    return before, after
+    return masked_objects(before, after)
 
 
 def _managers(obj: Object | None) -> list[Object]:

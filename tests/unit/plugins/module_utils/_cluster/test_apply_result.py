@@ -133,3 +133,13 @@ def test_resources_are_the_newest_state_of_the_kinds_that_are_requested():
     collected.see(A, None)
     collected.see(B, {"metadata": {"name": "b"}})
     assert collected.result()["resources"] == [live("2")]
+
+
+def test_resources_show_no_credential():
+    collected = report(return_kinds=["ConfigMap"])
+    given = live("kind: KubeSchedulerConfiguration\nextenders: [{urlPrefix: 'https://me:planted@host'}]\n", resourceVersion="7")
+    collected.see(A, given)
+    (seen,) = collected.result()["resources"]
+    assert "https://********@host" in seen["data"]["k"]
+    assert seen["metadata"]["resourceVersion"] == "7"
+    assert "planted" in given["data"]["k"]
