@@ -587,6 +587,7 @@ def main():
     )
     cluster_module(
         run,
+        hidden=("manifests",),
         argument_spec=argument_spec(
             manifests=dict(type="raw"),
             templates=dict(type="list", elements="str"),
@@ -670,6 +671,7 @@ def run(module):
     objects = read(given)
     # The invocation is part of the result
     params["manifests"] = [str(Identity.of(obj)) for obj in objects]
+    module.hidden = ()
     _check(params, objects)
     client = Client.connect(module.params, module.warn)
     report = Report(client, module.check_mode, module._diff, return_kinds=params["return_kinds"])

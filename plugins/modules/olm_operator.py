@@ -397,7 +397,7 @@ OPTIONS = dict(
 
 
 def main():
-    cluster_module(run, argument_spec=argument_spec(**OPTIONS), supports_check_mode=True)
+    cluster_module(run, hidden=("config",), argument_spec=argument_spec(**OPTIONS), supports_check_mode=True)
 
 
 def run(module):

@@ -123,7 +123,7 @@ def run(module):
 
 
 def main():
-    cluster_module(run, argument_spec=OPTIONS, supports_check_mode=True)
+    cluster_module(run, hidden=("resource",), argument_spec=OPTIONS, supports_check_mode=True)
 
 
 if __name__ == "__main__":

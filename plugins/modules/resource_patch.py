@@ -122,6 +122,7 @@ def run(module):
 def main():
     cluster_module(
         run,
+        hidden=("patch",),
         argument_spec=argument_spec(
             api_version=dict(type="str", default="v1"),
             kind=dict(type="str", required=True),

@@ -207,7 +207,7 @@ def main():
         attempts=dict(type="bool", default=True),
         job=JOB,
     )
-    cluster_module(run, hidden=("candidate",), argument_spec=argument_spec(**own), supports_check_mode=True)
+    cluster_module(run, hidden=("candidate", "template"), argument_spec=argument_spec(**own), supports_check_mode=True)
 
 
 if __name__ == "__main__":

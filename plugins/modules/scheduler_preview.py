@@ -350,7 +350,7 @@ def run(module):
 
 def main():
     own = dict(COMMON, **OPTIONS, only_changed=dict(type="bool", default=False), job=JOB)
-    cluster_module(run, hidden=("candidate", "baseline"), argument_spec=argument_spec(**own), supports_check_mode=True)
+    cluster_module(run, hidden=("candidate", "baseline", "template"), argument_spec=argument_spec(**own), supports_check_mode=True)
 
 
 if __name__ == "__main__":

@@ -156,6 +156,7 @@ def run(module):
 def main():
     cluster_module(
         run,
+        hidden=("content",),
         argument_spec=dict(
             state=dict(type="str", choices=["present", "absent"], default="present"),
             content=dict(type="str"),

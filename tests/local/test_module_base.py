@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,8 @@ from support.direct_module import COLLECTIONS, run_directly
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 OURS = "ansible_collections.osso.scheduler.plugins.modules."
+# Of these the modules are only documentation.
+ACTIONS = {"fleet_info", "validate_variables"}
 SECRET = "c2VjcmV0LWtleQ=="
 WATCHED = """
 import os, runpy, sys
@@ -110,6 +114,67 @@ def test_the_invocation_contains_no_configuration(name, arguments):
     assert SECRET not in failed.output
 
 
+# These, with all that is below, contain no credentials.
+HARMLESS = {
+    *("labels", "namespace_labels", "match_labels", "node_selector", "tolerations", "resources", "grpc_pod_config"),
+    *("wait_for", "plugins", "pools", "flags", "proxy_headers"),
+    *("former", "wanted"),  # of OpenShift's own scheduler, which has no option for a credential
+}
+
+
+def specification(name):
+    """The options of a module."""
+    given = []
+    with pytest.MonkeyPatch.context() as patch:
+        module = import_module(OURS + name)
+        patch.setattr(module, "cluster_module", lambda _run, argument_spec, **_others: given.append(argument_spec))
+        module.main()
+    return given[0]
+
+
+def with_secrets(spec):
+    """A value with a secret for each option that takes anything, such as a manifest, or the text of a configuration."""
+    found = {}
+    for name, option in spec.items():
+        kinds = (option.get("type", "str"), option.get("elements"))
+        value = None
+        if {"dict", "raw"}.intersection(kinds):
+            value = with_secrets(option["options"]) if "options" in option else {"spec": [{"stringData": SECRET}]}
+        elif "str" in kinds and "choices" not in option and re.search("content|config", name):
+            value = f"keyData: {SECRET}"
+        if value and name not in HARMLESS:
+            found[name] = [value] if kinds[0] == "list" else value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("apply", {"kubeconfig", "manifests"}),
+        ("kube_scheduler_config", {"kubeconfig", "config", "content", "preset_parameters"}),
+        ("scheduler_preview", {"kubeconfig", "baseline", "candidate", "template"}),
+    ],
+)
+def test_options_that_can_contain_a_credential_are_found(name, options):
+    assert with_secrets(specification(name)).keys() == options
+
+
+@pytest.mark.parametrize("name", sorted({path.stem for path in (PLUGINS / "modules").glob("*.py")} - ACTIONS))
+def test_no_such_option_is_shown_where_the_arguments_are_wrong(name):
+    arguments = with_secrets(specification(name))
+    failed = run_directly(name, succeed=False, misspelt=True, **arguments)
+    assert re.search("misspelt|mutually exclusive|missing required", failed.message)
+    assert failed.result["invocation"]["module_args"].keys() >= arguments.keys()
+    assert SECRET not in failed.output
+
+
+def test_manifests_that_were_read_are_shown_by_their_identity():
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "namespace": "n"}, "stringData": {"key": SECRET}}
+    failed = run_directly("apply", succeed=False, manifests=[secret], kubeconfig="/no/such/file")
+    assert failed.result["invocation"]["module_args"]["manifests"] == ["Secret n/a"]
+    assert SECRET not in failed.output
+
+
 @pytest.mark.parametrize(
     ("url", "wrong"),
     [
@@ -122,13 +187,6 @@ def test_the_invocation_contains_no_configuration(name, arguments):
 def test_the_invocation_contains_no_password_of_an_url(url, wrong):
     failed = run_directly("prometheus_info", succeed=False, url=url, proxy=f"http://me:{SECRET}@proxy", **wrong)
     assert failed.result["invocation"]["module_args"]["url"].startswith("https://")
-    assert SECRET not in failed.output
-
-
-def test_no_inline_kubeconfig_is_shown_where_another_option_is_wrong():
-    kubeconfig = {"users": [{"name": "u", "user": {"token": SECRET}}]}
-    failed = run_directly("resource_info", succeed=False, kind="Pod", kubeconfig=kubeconfig, nam="misspelt")
-    assert "nam" in failed.message
     assert SECRET not in failed.output
 
 
@@ -192,7 +250,6 @@ def test_half_of_a_surrogate_pair_in_an_option_is_an_error():
 
 
 def test_every_module_goes_through_cluster_module():
-    # Of these, which are actions, the modules only say so.
-    actions = {PLUGINS / "modules" / name for name in ("fleet_info.py", "validate_variables.py")}
+    actions = {PLUGINS / "modules" / f"{name}.py" for name in ACTIONS}
     making = {path for path in PLUGINS.rglob("*.py") if "AnsibleModule" in path.read_text()} - actions
     assert making == {PLUGINS / "module_utils/_cluster/module.py"}

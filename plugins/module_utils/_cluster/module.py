@@ -27,10 +27,10 @@ def argument_spec(**own: Any) -> dict[str, Any]:
 class _Unlogged(AnsibleModule):  # type: ignore[misc]  # ansible-core has no types
     """A module whose arguments are not written to the system log of its host: manifests and configurations contain credentials that the names of
     options do not reveal. The invocation, a part of the result, shows neither the arguments ``hidden`` nor an inline kubeconfig, and of all others no
-    credential in an address."""
+    credential in an address. A module that has replaced the values of ``hidden`` by harmless ones empties it."""
 
     def __init__(self, hidden: Sequence[str], **module_args: Any):
-        self._hidden = hidden
+        self.hidden = hidden
         super().__init__(**module_args)
 
     def exit_json(self, **result: Any) -> None:
@@ -44,7 +44,7 @@ class _Unlogged(AnsibleModule):  # type: ignore[misc]  # ansible-core has no typ
         return {"module_args": masked_objects(shown, {})[0]}
 
     def _is_hidden(self, name: str, value: Any) -> bool:
-        return name in self._hidden or (name == "kubeconfig" and isinstance(value, dict))
+        return name in self.hidden or (name == "kubeconfig" and isinstance(value, dict))
 
     def _log_invocation(self) -> None:
         """In the place of what AnsibleModule does before a module can do anything."""
@@ -53,7 +53,7 @@ class _Unlogged(AnsibleModule):  # type: ignore[misc]  # ansible-core has no typ
 def cluster_module(run: Callable[[Any], dict[str, Any]], hidden: Sequence[str] = (), **module_args: Any) -> None:
     """Make an AnsibleModule of ``module_args``, call ``run(module)``, and exit with the dict that it returns.
 
-    ``hidden``: arguments with configurations, which can contain credentials.
+    ``hidden``: arguments with configurations, manifests or pod templates, which can contain credentials.
 
     A `ClusterError` becomes one readable failure. Any other exception is a bug: of it only type and places are shown.
     """

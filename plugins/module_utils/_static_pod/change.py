@@ -26,10 +26,8 @@ LOCK_SECONDS = 10
 
 
 def change(params: dict[str, Any], check_mode: bool = False) -> dict[str, Any]:
-    """The result of the module for its parameters, in which a credential of ``content`` is masked. Raises ClusterError after a rollback."""
+    """The result of the module for its parameters. Raises ClusterError after a rollback."""
     given = params["content"]
-    # The invocation is part of the result.
-    params["content"] = masked(given, "")[0] if given else given
     path = os.path.realpath(params["manifest"])
     folder, manifests_folder = os.path.realpath(params["config_folder"]), os.path.dirname(path)
     if folder == manifests_folder or folder.startswith(manifests_folder + os.sep):

@@ -257,14 +257,6 @@ def test_a_config_folder_inside_the_folder_of_manifests_is_rejected(host, folder
     host.change(config_folder=f"{host.path.parent}-more")
 
 
-def test_the_parameters_in_the_result_have_no_credential(host):
-    params = {"state": "present", "content": SECRET, "flags": None, "health_host": None, "wait_timeout": 60}
-    params.update(manifest=str(host.path), config_folder=str(host.configurations))
-    assert module.change(params)["changed"]
-    assert params["content"] == SHOWN
-    assert KEY in host.config_file(SECRET)[0].read_text()
-
-
 def test_another_run_holds_the_lock(host, monkeypatch):
     monkeypatch.setattr(module, "LOCK_SECONDS", 0)
     with (
