@@ -36,7 +36,7 @@ attributes:
     support: full
     details:
       - Values of Secrets are masked; the diff only shows which of them change. The texts in O(mask), and credentials in a
-        C(KubeSchedulerConfiguration) in a ConfigMap, are also masked.
+        C(KubeSchedulerConfiguration) in a ConfigMap, are also masked. So are copies of them as JSON in annotations.
   idempotent:
     support: full
     details:

@@ -7,12 +7,16 @@
 from __future__ import annotations
 
 import copy
+import json
+from collections.abc import Iterable
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import masked, masked_objects
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import encloses, json_copy, masked, masked_objects
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_mapping
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.secrets import MASK
 
 _NOISE = ("creationTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
+_OURS = "osso.scheduler/"
 # Written by others on each change; the first also repeats the data of Secrets
 _NOISY_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/revision")
 
@@ -35,8 +39,8 @@ def content(obj: Object | None, with_status: bool = False) -> Object:
 def difference(before: Object | None, after: Object | None, with_status: bool = False) -> tuple[Object, Object]:
     """``(before, after)`` for a diff; either may be None. Values of Secrets are masked: only that one changed can be seen.
 
-    So are the credentials in a scheduler's configuration, in addresses, and in variables that are called like credentials. Where nothing but the
-    managers of fields differs, these are shown.
+    So are the credentials in a scheduler's configuration, in addresses, and in variables that are called like credentials, also in annotations that
+    repeat them as JSON. Where nothing but the managers of fields differs, these are shown.
     """
     managers = [_managers(obj) for obj in (before, after)]
     before, after = _without_credentials(content(before, with_status), content(after, with_status))
@@ -51,12 +55,31 @@ def shown(obj: Object) -> Object:
 
 
 def _without_credentials(before: Object, after: Object) -> tuple[Object, Object]:
+    old, new = (as_mapping(as_mapping(obj.get("metadata")).get("annotations")) for obj in (before, after))
     if "Secret" in (before.get("kind"), after.get("kind")):
         for field in ("data", "stringData"):
-            _mask(before, after, field)
+            values = as_mapping(before.get(field)), as_mapping(after.get(field))
+            _mask(*values, {**values[0], **values[1]})
+        # What others noted there can be any part of it.
+        _mask(old, new, [name for side in (old, new) for name in side if encloses(side[name]) and not name.startswith(_OURS)])
     if "ConfigMap" in (before.get("kind"), after.get("kind")):
-        _mask_configurations(before.get("data") or {}, after.get("data") or {})
+        _mask_configurations(as_mapping(before.get("data")), as_mapping(after.get("data")))
+    for name in {**old, **new}:
+        try:
+            _mask_copies(old, new, name)
+        except RecursionError:
+            _mask(old, new, [name])
     return masked_objects(before, after)
+
+
+def _mask_copies(old: Object, new: Object, name: str) -> None:
+    """Mask what an annotation contains as JSON: an object as a diff shows it, else whatever a diff masks."""
+    copies = [json_copy(side.get(name)) for side in (old, new)]
+    shown = _without_credentials(*(one if isinstance(one, dict) else {"": one} for one in copies))
+    for side, one, masked_one in zip((old, new), copies, shown):
+        found = masked_one if isinstance(one, dict) else masked_one[""]
+        if one is not None and found != json_copy(side[name]):
+            side[name] = json.dumps(found)
 
 
 def _managers(obj: Object | None) -> list[Object]:
@@ -76,13 +99,10 @@ def _mask_configurations(old: Object, new: Object) -> None:
                     data[key] = text
 
 
-def _mask(before: Object, after: Object, field: str) -> None:
-    old, new = before.get(field) or {}, after.get(field) or {}
+def _mask(old: Object, new: Object, keys: Iterable[str]) -> None:
     changed = {key for key in old if key in new and old[key] != new[key]}
-    if old:
-        before[field] = {key: MASK + (" (before)" if key in changed else "") for key in old}
-    if new:
-        after[field] = {key: MASK + (" (after)" if key in changed else "") for key in new}
+    for side, word in ((old, " (before)"), (new, " (after)")):
+        side.update({key: MASK + (word if key in changed else "") for key in keys if key in side})
 
 
 def as_diff(title: str, before: Object, after: Object) -> dict[str, str]:

@@ -9,6 +9,7 @@ kube-scheduler logs its whole configuration, tokens included: at ``-v=2``, and i
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -113,6 +114,19 @@ def _both_hidden(before: Any, after: Any, old: set[str], new: set[str], by_key: 
         return _mapped(value, lambda text: MASK + (word if others and text not in others else ""), by_key=by_key)
 
     return hidden(before, new, " (before)"), hidden(after, old, " (after)")
+
+
+def encloses(text: Any) -> bool:
+    """Whether a value is a text that begins like a mapping or a list in JSON."""
+    return isinstance(text, str) and text.lstrip()[:1] in ("{", "[")
+
+
+def json_copy(text: Any) -> Any:
+    """The mapping or list in a text, None if it contains none: others than kubectl, too, keep a copy of an object in its annotations."""
+    try:
+        return json.loads(text) if encloses(text) else None
+    except (RecursionError, ValueError):
+        return None
 
 
 def holds_credential(text: str) -> bool:

@@ -21,6 +21,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction 
     NOT_SHOWN,
     cut_comments,
     cut_lines,
+    encloses,
+    json_copy,
     masked_values,
     scrub,
     secret_texts,
@@ -177,21 +179,15 @@ class Masking:
 
     def _text(self, value: str, key: str, command: bool) -> str:
         """A text that is not called like a credential: what is called so within it."""
-        encloses = value.lstrip()[:1] in ("{", "[")
-        if encloses:
-            try:
-                found = json.loads(value)
-            except (RecursionError, ValueError):
-                found = None
-            if isinstance(found, (dict, list)):
-                # Others than kubectl, too, keep a copy of an object in its annotations.
-                shown = self._mapped(found)
-                return value if shown == found else json.dumps(shown)
+        found = json_copy(value)
+        if found is not None:
+            shown = self._mapped(found)
+            return value if shown == found else json.dumps(shown)
         if command:
             value = self._assigned(value, _ASSIGNED_IN_COMMAND)
             return self._assigned(value, _FLAG_IN_COMMAND)
         # What a container said last is the end of its log.
-        value = self.log(value) if key == "message" or encloses or "\n" in value else value
+        value = self.log(value) if key == "message" or encloses(value) or "\n" in value else value
         return self._assigned(value, _ASSIGNED)
 
     def _assigned(self, text: str, pattern: re.Pattern[str]) -> str:

@@ -82,6 +82,69 @@ def test_secrets_repeated_in_an_annotation_are_not_shown():
     assert "AAAA" not in json.dumps(difference(None, obj))
 
 
+HOSTILE = ('{"metadata": []}', '{"kind": "Secret", "data": [1]}', '{"kind": "Secret", "metadata": {"annotations": {"a": 1}}}')
+
+
+def annotated(text, name="kapp.k14s.io/original", kind="Deployment"):
+    return {"kind": kind, "metadata": {"name": "a", "annotations": {name: text}}}
+
+
+def _shown(obj):
+    return json.loads(next(iter(obj["metadata"]["annotations"].values())))
+
+
+@pytest.mark.parametrize("name", ["osso.scheduler/present-rollout", "kapp.k14s.io/original"])
+def test_variables_that_an_annotation_repeats_as_json_are_masked(name):
+    def rollout(password):
+        return annotated(
+            json.dumps({"overrides": {"env": [{"name": "DB_PASSWORD", "value": password}, {"name": "A", "value": "1"}]}}), name
+        )
+
+    def masks(obj):
+        return [one["value"] for one in _shown(obj)["overrides"]["env"]]
+
+    before, after = difference(rollout("planted-1"), rollout("planted-2"))
+    assert (masks(before), masks(after)) == (["******** (before)", "1"], ["******** (after)", "1"])
+    assert masks(difference(rollout("planted"), None)[0]) == ["********", "1"]
+
+
+def test_an_annotation_with_a_copy_of_an_object_shows_what_its_diff_shows():
+    before, after = difference(annotated(json.dumps(secret(a="planted-1", b="c"))), annotated(json.dumps(secret(a="planted-2", b="c"))))
+    assert (_shown(before)["data"], _shown(after)["data"]) == (
+        {"a": "******** (before)", "b": "********"},
+        {"a": "******** (after)", "b": "********"},
+    )
+    assert _shown(after)["metadata"] == {"name": "a"}
+    configuration = difference(None, annotated(json.dumps(config_map("cGxhbnRlZA=="))))[1]
+    assert "cGxhbnRlZA==" not in json.dumps(configuration)
+    patch = [{"op": "add", "path": "/env", "value": [{"name": "API_TOKEN", "value": "planted"}]}]
+    assert _shown(difference(None, annotated(json.dumps(patch)))[1])[0]["value"] == [{"name": "API_TOKEN", "value": "********"}]
+
+
+def test_nothing_is_shown_of_the_json_that_others_noted_on_a_secret():
+    old, new = (annotated(f'[{{"path": "/data/a", "value": "{value}"}}', kind="Secret") for value in ("AAAA", "BBBB"))
+    before, after = difference(old, new)
+    assert [side["metadata"]["annotations"]["kapp.k14s.io/original"] for side in (before, after)] == [
+        "******** (before)",
+        "******** (after)",
+    ]
+    assert difference(old, old)[1]["metadata"]["annotations"] == {"kapp.k14s.io/original": "********"}
+    ours = annotated('{"image": "a"}', "osso.scheduler/served-rollout", "Secret")
+    assert difference(None, ours)[1] == ours
+
+
+@pytest.mark.parametrize("text", ['{"a":  1}', "[1,  2]", "{not json", "[" * 100_000, *HOSTILE])
+def test_annotations_without_credentials_stay_as_they_are(text):
+    assert difference(None, annotated(text))[1] == annotated(text)
+
+
+@pytest.mark.parametrize("depth", [600, 3_000, 100_000])
+def test_a_deeply_nested_annotation_is_no_failure(depth):
+    given = '{"a": ' * depth + "1" + "}" * depth
+    (text,) = difference(None, annotated(given))[1]["metadata"]["annotations"].values()
+    assert text in (given, "********")  # the depth that Python reads depends on its release
+
+
 def test_a_diff_does_not_change_its_objects():
     obj = secret(a="AAAA")
     difference(obj, obj)
