@@ -46,7 +46,8 @@ options:
     choices: [route, service, prometheus]
     default: [route, service, prometheus]
   namespace:
-    description: Namespace of the Route or Service. A C(Prometheus) object in it is preferred to others.
+    description: Namespace of the Route or Service. A C(Prometheus) object in it is preferred to others. If there are several, a token is only sent if
+      this namespace contains exactly one of them.
     type: str
     default: openshift-monitoring
   names:

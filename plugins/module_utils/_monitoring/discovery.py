@@ -32,13 +32,14 @@ AUTHORITIES = {
 
 
 class Discovery:
-    """One search. ``findings`` is where it adds what led nowhere."""
+    """One search. ``findings`` is where it adds what led nowhere. with_token: whether what it finds gets a token."""
 
-    def __init__(self, client: Client, namespace: str, names: list[str], findings: list[Finding]) -> None:
+    def __init__(self, client: Client, namespace: str, names: list[str], findings: list[Finding], with_token: bool = False) -> None:
         self._client = client
         self._namespace = namespace
         self._names = names
         self.findings = findings
+        self._with_token = with_token
 
     def find(self, sources: Iterable[str]) -> Endpoint | None:
         """The first endpoint of the sources, in the order of SOURCES; None, and an error among the findings, if there is none."""
@@ -48,6 +49,8 @@ class Discovery:
             found = next(look[source](), None)
             if found is not None:
                 return found
+        if any(finding.code == "ambiguous" for finding in self.findings):
+            return None
         looked = {
             "route": f"no admitted Route {self._either()}",
             "service": f"no Service {self._either()}",
@@ -95,14 +98,24 @@ class Discovery:
             if failure.status != 404:
                 self._not_allowed(failure, "list prometheuses.monitoring.coreos.com", "give url")
             return
-        chosen = endpoints.choose(live, self._namespace)
+        found = {_name(item): endpoints.of_prometheus(item) for item in live}
+        for name in [name for name, endpoint in found.items() if endpoint is None]:
+            message = f"The Prometheus object {name} is ignored: its serviceName is no DNS label, or its routePrefix does not begin with /"
+            self.findings.append(warning("bad-url", message, "correct it"))
+        usable = [item for item in live if found[_name(item)]]
+        chosen = endpoints.choose(usable, self._namespace)
         if chosen is None:
             return
-        others = [_name(item) for item in live if item is not chosen]
+        others = [_name(item) for item in usable if item is not chosen]
+        if others and self._with_token and [item["metadata"]["namespace"] for item in usable].count(self._namespace) != 1:
+            message = f"There are several Prometheus objects, {', '.join(sorted([_name(chosen), *others]))}, and the token is sent to none of them"
+            hint = "set url (monitoring_url), or namespace (monitoring_prometheus_namespace) if it contains one of them"
+            self.findings.append(error("ambiguous", message, hint))
+            return
         if others:
             message = f"There are several Prometheus objects; {_name(chosen)} was chosen, not {', '.join(others)}"
             self.findings.append(warning("ambiguous", message, "give namespace, or url"))
-        yield endpoints.of_prometheus(chosen)
+        yield from filter(None, [found[_name(chosen)]])
 
     def _get(self, resource: Resource, name: str) -> dict[str, Any] | None:
         try:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding, error
 
 INGRESS, SERVICE = "ingress", "service"
@@ -79,12 +80,17 @@ def of_service(service: Mapping[str, Any]) -> Endpoint | None:
     return Endpoint(url, "Service", metadata["namespace"], metadata["name"], SERVICE if tls else "")
 
 
-def of_prometheus(prometheus: Mapping[str, Any]) -> Endpoint:
-    """The endpoint of a Prometheus object: the Service that its operator makes for it, without anything that guards it."""
+def of_prometheus(prometheus: Mapping[str, Any]) -> Endpoint | None:
+    """The endpoint of a Prometheus object: the Service that its operator makes for it, without anything that guards it.
+
+    None if its fields are none of a URL, in which they could name another host.
+    """
     metadata, spec = prometheus["metadata"], prometheus.get("spec") or {}
     tls = bool((spec.get("web") or {}).get("tlsConfig"))
     prefix = (spec.get("routePrefix") or "").rstrip("/")
     service = spec.get("serviceName") or "prometheus-operated"
+    if dns1123_label(service) or (prefix and not prefix.startswith("/")):
+        return None
     url = "{0}://{1}.{2}.svc:9090{3}".format("https" if tls else "http", service, metadata["namespace"], prefix)
     return Endpoint(url, "Prometheus", metadata["namespace"], metadata["name"])
 

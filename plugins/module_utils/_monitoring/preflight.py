@@ -109,7 +109,8 @@ class _Preflight:
         self._options = options
         self._hide = hide
         self._client = client
-        self._discovery = Discovery(client, self._options.namespace, list(self._options.names), findings)
+        with_token = any(getattr(options, source) for source in TOKEN_SOURCES)
+        self._discovery = Discovery(client, options.namespace, list(options.names), findings, with_token)
         self._now = now
         self.findings = findings
         self.token: Token | None = None

@@ -53,9 +53,9 @@ def service(name, ports=({"name": "web", "port": 9090},)):
     return obj("Service", name, spec={"ports": list(ports)})
 
 
-def search(cluster, sources=ALL, namespace="m", names=("one", "two")):
+def search(cluster, sources=ALL, namespace="m", names=("one", "two"), **options):
     findings = []
-    return Discovery(cluster, namespace, list(names), findings).find(sources), findings
+    return Discovery(cluster, namespace, list(names), findings, **options).find(sources), findings
 
 
 ROUTE_ONE = Endpoint("http://one.example.com", "Route", "m", "one")
@@ -120,6 +120,28 @@ def test_one_of_several_objects_is_chosen_with_a_warning():
     assert (found.namespace, found.name) == ("m", "c")
     message = "There are several Prometheus objects; m/c was chosen, not a/b, z/a"
     assert findings == [warning("ambiguous", message, "give namespace, or url")]
+
+
+@pytest.mark.parametrize("namespace", ["m", "n"])
+def test_a_token_is_sent_to_none_of_several_objects(namespace):
+    cluster = Cluster(obj("Prometheus", "b", "a"), obj("Prometheus", "d", "m"), obj("Prometheus", "c", "m"))
+    found, findings = search(cluster, namespace=namespace, with_token=True)
+    message = "There are several Prometheus objects, a/b, m/c, m/d, and the token is sent to none of them"
+    hint = "set url (monitoring_url), or namespace (monitoring_prometheus_namespace) if it contains one of them"
+    assert (found, findings) == (None, [error("ambiguous", message, hint)])
+
+
+def test_a_token_is_sent_to_the_only_object_of_the_namespace():
+    found, findings = search(Cluster(obj("Prometheus", "b", "a"), obj("Prometheus", "c", "m")), with_token=True)
+    assert (found.name, [one.severity for one in findings]) == ("c", ["warning"])
+
+
+def test_an_object_that_names_another_host_is_ignored():
+    evil = obj("Prometheus", "b", "a", spec={"serviceName": "evil.example.com/?x="})
+    found, findings = search(Cluster(evil, obj("Prometheus", "c", "z")), with_token=True)
+    assert found.url == "http://prometheus-operated.z.svc:9090"
+    message = "The Prometheus object a/b is ignored: its serviceName is no DNS label, or its routePrefix does not begin with /"
+    assert findings == [warning("bad-url", message, "correct it")]
 
 
 INGRESS = obj("ConfigMap", "default-ingress-cert", "openshift-config-managed", data={"ca-bundle.crt": "i"})

@@ -117,3 +117,8 @@ def test_a_given_url_loses_its_trailing_slash():
         "https://p.example.com",
         "https://p.example.com",
     )
+
+
+@pytest.mark.parametrize("spec", [{"serviceName": "evil.example.com/?x="}, {"serviceName": "a.b"}, {"routePrefix": "@evil.example.com/"}])
+def test_a_prometheus_object_that_names_another_host_has_no_endpoint(spec):
+    assert of_prometheus({"metadata": {"namespace": "monitoring", "name": "k8s"}, "spec": spec}) is None

@@ -63,6 +63,14 @@ class Cluster:
         return self.nodes
 
 
+class Ambiguous(Cluster):
+    """Has two Prometheus objects."""
+
+    def list(self, resource):
+        assert resource.kind == "Prometheus"
+        return [{"metadata": {"namespace": namespace, "name": "p"}} for namespace in ("a", "b")]
+
+
 def vector(**values):
     result = [{"metric": {"instance": name.replace("_", "-")}, "value": [0, value]} for name, value in values.items()]
     return (200, {"status": "success", "data": {"resultType": "vector", "result": result}})
@@ -77,6 +85,13 @@ def inspected(cluster=None, hidden=None, **options):
 
 def claims(**values):
     return f"e30.{base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip('=')}.c"
+
+
+def test_no_prometheus_is_chosen_for_a_token_from_several_objects():
+    search = {"sources": ["prometheus"], "namespace": "m", "ask": False}
+    assert inspected(Ambiguous(), **search)["url"] == "http://prometheus-operated.a.svc:9090"
+    result = inspected(Ambiguous(), token="t", **search)
+    assert (result["found"], result["url"], [one["code"] for one in result["findings"]]) == (False, None, ["ambiguous"])
 
 
 def test_a_prometheus_that_is_not_queried_is_still_described():
