@@ -17,7 +17,9 @@ options:
       - Without it, the module presents the client certificate of the user, if the connection to the API server has one. It never sends the user's
         token to a scheduler.
       - The scheduler's certificate is usually self-signed and is not verified. The connection to the pod goes through the API server and the kubelet,
-        which are both authenticated. Use an account with few other permissions.
+        which are both authenticated. Use an account that may only C(GET /metrics).
+      - The token is sent to static pods of the control plane and to schedulers of SecondaryScheduler resources. Other Deployments, also of the
+        operator, receive it only in the namespaces in O(namespaces), because any user can create a Deployment that runs C(kube-scheduler).
     type: dict
     suboptions:
       namespace:

@@ -88,13 +88,15 @@ class SchedulerDiscovery:
 
     namespaces: where to search for Deployments, everywhere if empty, and what to search for a user who may not list everywhere.
 
-    ``namespaces``: what is searched for that user. ``unknown`` collects what could not be read for lack of permission, or because a node did
-    not answer. ``unread``: the kinds of which nothing could be listed anywhere. ``silent``: the names of nodes that did not answer.
+    ``namespaces``: what is searched for that user. ``named``: those that were given. ``unknown`` collects what could not be read for lack of
+    permission, or because a node did not answer. ``unread``: the kinds of which nothing could be listed anywhere. ``silent``: the names of nodes
+    that did not answer.
     """
 
     def __init__(self, client: Client, namespaces: Sequence[str], now: datetime | None = None) -> None:
         self._client = client
         self._everywhere = not namespaces
+        self.named = frozenset(namespaces)
         self.namespaces = list(namespaces) or list(FALLBACK)
         self._others: list[dict[str, Any]] = []
         self.now = now or datetime.now(timezone.utc)

@@ -310,6 +310,33 @@ def test_the_token_for_metrics_is_requested_only_once(monkeypatch, certificates)
 
 
 @pytest.mark.parametrize(
+    ("kind", "namespaces", "sent"),
+    [
+        ("Deployment", [], False),
+        ("Deployment", ["other"], False),
+        ("Deployment", ["openshift-kube-scheduler"], True),
+        ("SecondaryScheduler", [], True),
+        ("StaticPod", [], True),
+    ],
+)
+def test_the_token_is_sent_only_to_what_administrators_create_or_name(monkeypatch, certificates, kind, namespaces, sent):
+    server = Metered(certificates[0])
+    look, entry = metered(monkeypatch, server, ACCOUNT)
+    target = look.target(entry)
+    look = Inside(server, SchedulerDiscovery(server, namespaces), ACCOUNT)
+    server.answers = [(200, PAGE)] * 2
+    text, why = look.page_of(target, 10259, kind)
+    assert (text, len(server.seen), len(server.tokens)) == ((PAGE, 1, 1) if sent else ("", 0, 0))
+    assert why == (
+        ""
+        if sent
+        else "its metrics were not requested, because anyone who may create a Deployment in openshift-kube-scheduler would receive the token of "
+        "metrics_account: add openshift-kube-scheduler to namespaces if that is right"
+    )
+    assert Inside(server, SchedulerDiscovery(server, [])).page_of(target, 10259, kind) == (PAGE, "")
+
+
+@pytest.mark.parametrize(
     ("answer", "why"),
     [
         ((401, ""), "does not let the user read its metrics (HTTP 401): give a ServiceAccount as metrics_account that may GET /metrics."),
