@@ -39,12 +39,17 @@ def with_secrets(wanted: Object, live: Object | None, secrets: Mapping[str, Obje
     return dict(wanted, spec=dict(wanted["spec"], template=pods))
 
 
+def recorded(workload: Object) -> dict[str, str]:
+    """The uids of the Secrets that a workload records, by name."""
+    return dict(entry.partition("=")[::2] for entry in _of(workload["metadata"]).split(","))
+
+
 def _is_replaced(workload: Object, name: str, secret: Object) -> bool:
     """Is this, the metadata of a Secret, not the one with which the pods were started?"""
-    recorded = dict(entry.partition("=")[::2] for entry in _of(workload["metadata"]).split(","))
+    uids = recorded(workload)
     ended = find(workload, "Progressing").get("lastUpdateTime")
     # Without a record, of another release or removed by a user, only the times can tell; they are whole seconds.
-    return recorded[name] != secret["uid"] if name in recorded else ended is not None and secret["creationTimestamp"] > ended
+    return uids[name] != secret["uid"] if name in uids else ended is not None and secret["creationTimestamp"] > ended
 
 
 def _of(metadata: Object) -> str:

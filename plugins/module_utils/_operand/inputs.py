@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypedDict
 
-from ansible_collections.osso.scheduler.plugins.module_utils._cluster import pod_failures, timestamps
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster import apply_set, pod_failures, timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.accounts import Account, account
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
@@ -32,6 +32,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._operand import dec
 from ansible_collections.osso.scheduler.plugins.module_utils._operand import (
     eligible_nodes,
     overrides,
+    own_secrets,
     plugin_requirements,
     prometheus_access,
     resource_names,
@@ -195,7 +196,7 @@ class Reader:
             chosen = rollouts.placement(self._spec, given)
             live = self._client.list(self._client.resource("v1", "Node"))
             eligible = eligible_nodes.eligible(live, chosen["nodeSelector"], chosen["tolerations"])
-        secrets, now = self._secrets(), timestamps.now()
+        secrets, now = self._secrets(deployment), timestamps.now()
         memory, configured = rollouts.read_memory(secrets, deployment), rollouts.configuration(deployment)
         intact = {secret["metadata"]["name"] for secret in secrets}
         texts = (config.decoded if config else "") + (prometheus_access.template(memory.secret) if memory.secret else "")
@@ -270,16 +271,28 @@ class Reader:
     def _is_to_be_asked(facts: decisions.Facts, decision: decisions.Application) -> bool:
         return not decision.is_kept and facts.found_config.valid is None and not decisions.is_deployed(facts)
 
-    def _secrets(self) -> list[Object]:
-        """Those with configurations of the scheduler, but for those whose content someone has replaced.
+    def _secrets(self, deployment: Object | None) -> list[Object]:
+        """Those with configurations and tokens of the scheduler.
 
         None for a name that is too long: nothing was ever made for it, and it fits into no label.
         """
-        if not resource_names.is_usable(self._names["name"]):
+        names = self._names
+        if not resource_names.is_usable(names["name"]):
             return []
-        selector = ",".join(f"{key}={value}" for key, value in resource_names.labels(self._names).items())
-        found = self._client.list(self._client.resource("v1", "Secret"), self._names["namespace"], label_selector=selector)
-        return [secret for secret in found if prometheus_access.is_intact(secret, self._names)]
+        labels = ",".join(f"{key}={value}" for key, value in resource_names.labels(names).items())
+        selector = f"{labels},{apply_set.selector(names['set'], names['namespace'])}"
+        found = self._client.list(self._client.resource("v1", "Secret"), names["namespace"], label_selector=selector)
+        return own_secrets.own(found, self._resource, deployment, self._recorded_secrets)
+
+    def _recorded_secrets(self) -> list[str]:
+        """Names of the Secrets in the inventory; none where it does not exist or is unreadable, which the apply reports."""
+        namespace = self._names["namespace"]
+        inventory = self._get("v1", "ConfigMap", apply_set.identity(self._names["set"], namespace).name)
+        try:
+            members = apply_set.members(inventory)
+        except ClusterError:
+            return []
+        return [member.name for member in members if (member.kind, member.namespace) == ("Secret", namespace)]
 
     def _failure(self, deployment: Object | None) -> pod_failures.Failure | None:
         """Why pods of the newest rollout are not ready. Asked only where some are not."""

@@ -34,6 +34,8 @@ PRESENT = "osso.scheduler/present-rollout"
 SERVED = "osso.scheduler/served-rollout"
 SERVED_AT = "osso.scheduler/served-at"
 FAILED = "osso.scheduler/failed-rollout"
+RECORD = (SERVED, SERVED_AT, FAILED)
+"""On the Secret."""
 
 CONTAINER, CONFIG_VOLUME = "secondary-scheduler", "config"
 """Names in the template of the Deployment (roles/operand/templates/scheduler.yaml.j2)."""
