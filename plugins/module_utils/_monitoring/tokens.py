@@ -68,7 +68,9 @@ def request(client: Client, account: Mapping[str, Any]) -> tuple[Token | None, F
             return None, error("token-request-refused", message, "correct service_account; a token lives for 600 seconds at least")
         raise
     status = answer["status"]
-    return token_from(status["token"], f"TokenRequest for {who}")._replace(expires=timestamps.parse(status["expirationTimestamp"])), None
+    token, granted = token_from(status["token"], f"TokenRequest for {who}"), timestamps.parse(status["expirationTimestamp"])
+    # The API server computes both with two clock readings, so one can be a second later.
+    return token._replace(expires=min(granted, token.expires or granted)), None
 
 
 def of_secret(client: Client, secret: Mapping[str, str]) -> tuple[Token | None, Finding | None]:

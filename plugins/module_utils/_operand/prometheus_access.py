@@ -325,8 +325,11 @@ def _kept(secrets: Iterable[Object], owner: str, seconds: int) -> tuple[tokens.T
             requested = said.get(REQUESTED) or str(DURATION)
             if not value or said.get(TOKEN_OF) != owner or int(requested) > seconds:
                 continue
-            if timestamps.seconds_between(said.get(ISSUED), said.get(EXPIRES)) > 0:
-                found.append((tokens.token_from(value, owner), said[ISSUED], said[EXPIRES], requested))
+            token, issued, expires = tokens.token_from(value, owner), said.get(ISSUED) or "", timestamps.parse(said.get(EXPIRES))
+            # Anyone who may change the Secret's annotations can make the recorded end a later one.
+            end = timestamps.write(min(expires, token.expires or expires))
+            if timestamps.seconds_between(issued, end) > 0:
+                found.append((token, issued, end, requested))
         except ValueError:
             continue  # someone changed it
     return max(found, key=lambda entry: entry[2], default=None)

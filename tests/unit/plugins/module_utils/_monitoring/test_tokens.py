@@ -66,6 +66,15 @@ def test_a_token_is_requested_for_a_service_account(server):
     assert json.loads(seen.body)["spec"] == {"expirationSeconds": 600, "audiences": ["prometheus"]}
 
 
+@pytest.mark.parametrize("seconds", [-1, 0, 3600])
+def test_a_requested_token_ends_at_the_earlier_of_its_two_ends(server, seconds):
+    end = datetime(2026, 11, 20, 18, 0, tzinfo=UTC)
+    claims = web_token(exp=int(end.timestamp()) + seconds)
+    server.answers.append((201, {"status": {"token": claims, "expirationTimestamp": "2026-11-20T18:00:00Z"}}))
+    token, _finding = tokens.request(connect(server.url), ACCOUNT)
+    assert (end - token.expires).total_seconds() == -min(seconds, 0)
+
+
 @pytest.mark.parametrize(
     ("answer", "code", "hint"),
     [

@@ -191,6 +191,18 @@ def test_token_of_a_secret_that_someone_changed_is_not_kept(change):
     assert read(cluster, [made]).token == "token-2"
 
 
+@pytest.mark.parametrize("recorded", ["2999-01-01T00:00:00Z", "2026-01-02T00:00:00Z"])
+def test_a_token_is_renewed_at_its_own_end_if_the_recorded_one_is_later(recorded):
+    claims = base64.urlsafe_b64encode(json.dumps({"exp": 1767315600}).encode()).decode().rstrip("=")
+    cluster = Cluster(ACCOUNT)
+    made = secret_of(read(cluster)._replace(token=f"a.{claims}.c"))
+    made["metadata"]["annotations"][prometheus_access.EXPIRES] = recorded
+    kept, end = read(cluster, [made]), min(recorded, "2026-01-02T01:00:00Z")
+    assert (kept.expires, len(cluster.requested)) == (end, 1)
+    assert secret_of(kept)["metadata"]["annotations"][prometheus_access.EXPIRES] == end, "the annotation is repaired"
+    assert read(cluster, [made], now="2026-01-02T00:00:00Z").token == "token-2"
+
+
 def test_token_that_gets_less_time_than_was_asked_for_is_not_renewed_at_once():
     source = read(Cluster(ACCOUNT), prometheus_token_duration="600", prometheus_token_renew_before="3600")
     assert source.renew == 300
