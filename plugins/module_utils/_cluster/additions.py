@@ -317,7 +317,7 @@ def _removed(live: Object, template: str) -> set[str]:
     try:
         record = json.loads((live["metadata"].get("annotations") or {}).get(RECORD) or "{}")
         return {str(one) for one in record["fields"]} if record["template"] == template else set()
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, RecursionError, TypeError, ValueError):
         return set()  # It does not exist, or another client changed it.
 
 

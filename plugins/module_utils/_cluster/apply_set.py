@@ -65,7 +65,7 @@ def _entries(config_map: Object | None) -> list[tuple[Identity, bool]]:
             (Identity(entry["apiVersion"], entry["kind"], entry["namespace"], entry["name"]), entry.get(_ADOPTED) is True)
             for entry in entries
         ]
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         raise ClusterError(
             f"{Identity.of(config_map)} does not hold the inventory of a set (data.{_KEY}, one JSON object a line). "
             "Restore it, or delete it and run again: then what was applied earlier and is no longer in the set stays in the cluster."

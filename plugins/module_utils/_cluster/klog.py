@@ -144,7 +144,7 @@ def _from_json(line: str) -> Entry | None:
     try:
         found = json.loads(line)
         message = found.pop("msg")
-    except (ValueError, KeyError):
+    except (KeyError, RecursionError, ValueError):
         return None
     time, source = str(found.pop("ts", "")), str(found.pop("caller", ""))
     # An error has no v but err (component-base/logs/json).
@@ -196,7 +196,7 @@ def _value(text: str) -> tuple[Any, str]:
         try:
             value, end = json.JSONDecoder().raw_decode(text)
             return value, text[end:]
-        except ValueError:
+        except (RecursionError, ValueError):
             pass
     word = _WORD(text, 0).group()
     return _unquote(word) if word.startswith('"') else _plain(word), text[len(word) :]
@@ -224,5 +224,5 @@ def _plain(word: str) -> Any:
     """A number, truth value or null as such, else the text itself."""
     try:
         return json.loads(word)
-    except ValueError:
+    except (RecursionError, ValueError):
         return word

@@ -40,9 +40,8 @@ class Token(NamedTuple):
 def token_from(value: str, source: str = "token") -> Token:
     """The token for a value, with its claims if it is a JSON web token. Only the server verifies the signature."""
     claims = _claims(value)
-    expires = claims.get("exp")
-    moment = datetime.fromtimestamp(expires, timezone.utc) if isinstance(expires, (int, float)) else None
-    return Token(value, source, moment, str(claims.get("sub") or ""))
+    subject = claims.get("sub")
+    return Token(value, source, _moment(claims.get("exp")), subject if isinstance(subject, str) else "")
 
 
 def request(client: Client, account: Mapping[str, Any]) -> tuple[Token | None, Finding | None]:
@@ -118,6 +117,16 @@ def _unreadable(failure: ApiError, what: str, namespace: str) -> Finding:
     return error("not-allowed", f"The user is not allowed to {what}", hint)
 
 
+def _moment(seconds: Any) -> datetime | None:
+    """The time of a claim, None for one that is no number of seconds until the year 9999."""
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        return None
+    try:
+        return datetime.fromtimestamp(seconds, timezone.utc)
+    except (OSError, OverflowError, ValueError):
+        return None
+
+
 def _claims(value: str) -> dict[str, Any]:
     """The payload of a JSON web token, empty for anything else."""
     parts = value.split(".")
@@ -125,6 +134,6 @@ def _claims(value: str) -> dict[str, Any]:
         return {}
     try:
         claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
-    except ValueError:
+    except (RecursionError, ValueError):
         return {}
     return claims if isinstance(claims, dict) else {}

@@ -231,7 +231,9 @@ def test_a_field_that_is_added_again_within_ten_minutes_is_disputed(manager, tim
     )
 
 
-@pytest.mark.parametrize("broken", ["", "nonsense", "[]", "{}", '{"template": 1}', record(digest(["", *TTY]), template="another")])
+@pytest.mark.parametrize(
+    "broken", ["", "nonsense", "[]", "{}", '{"template": 1}', "[" * 100_000, record(digest(["", *TTY]), template="another")]
+)
 def test_a_record_that_is_unreadable_or_of_another_template_does_not_count(broken):
     found = additions.evaluate(live(changed(tty=True), annotations={additions.RECORD: broken}), WANTED, OURS)
     assert (len(found.fresh), found.disputed) == (1, [])

@@ -29,7 +29,8 @@ def test_the_order_of_members_does_not_change_the_text():
 
 
 @pytest.mark.parametrize(
-    "broken", [{}, {"data": None}, {"data": {"objects": "nonsense"}}, {"data": {"objects": "{}"}}, {"data": {"objects": "1"}}]
+    "broken",
+    [{}, {"data": None}, *({"data": {"objects": text}} for text in ("nonsense", "{}", "1", "[" * 100_000))],
 )
 def test_an_unreadable_inventory_is_one_clear_error(broken):
     with pytest.raises(ClusterError, match="ConfigMap home/osso-set-mine does not hold the inventory"):

@@ -64,6 +64,12 @@ def test_json_lines_yield_severity_message_and_values():
     assert only('{"ts":1,"msg":"m","err":"e"}\n').severity == "error"
 
 
+def test_a_nested_text_is_no_json():
+    nested = "[" * 100_000
+    assert foreign_lines(f'{{"msg": {nested}\n') == [f'{{"msg": {nested}']
+    assert only(f'{HEADER} "m" a={nested}\n').values == {"a": nested}
+
+
 def error_line(message, letter="E", rest=""):
     return f'{letter}{HEADER[1:]} "{message}"{rest}\n'
 

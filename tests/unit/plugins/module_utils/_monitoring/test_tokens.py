@@ -44,6 +44,27 @@ def test_a_web_token_tells_who_and_until_when():
     assert not token.is_expired(datetime(2025, 11, 21, 15, 59, tzinfo=UTC))
 
 
+def raw(claims) -> str:
+    """A token with this text in place of its claims."""
+    return f"a.{base64.urlsafe_b64encode(claims.encode()).decode().rstrip('=')}.c"
+
+
+# Seconds after the year 9999, among them milliseconds; and what is JSON for Python alone
+NO_TIMES = ["1763740800000", "1e400", "-1e400", "1e18", "9" * 400, "9" * 5000, "NaN", "true", "null", "[1]", '"1763740800"']
+
+
+@pytest.mark.parametrize("expires", NO_TIMES)
+def test_a_web_token_with_an_end_that_is_no_time_does_not_say_when_it_ends(expires):
+    token = tokens.token_from(raw(f'{{"exp": {expires}}}'))
+    assert token.expires is None
+    assert not token.is_expired(datetime.now(UTC))
+
+
+@pytest.mark.parametrize("claims", ["[" * 100_000, '{"sub":' * 100_000, '{"sub": [1]}'])
+def test_claims_that_are_nested_or_no_texts_are_no_claims(claims):
+    assert tokens.token_from(raw(claims))[2:] == (None, "")
+
+
 @pytest.mark.parametrize("value", ["opaque", "a.b.c", f"a.{encoded([1])}.c", f"a.{encoded({'exp': 'never'})}.c", "sha256~x.y"])
 def test_a_token_that_is_no_jwt_has_no_expiry_and_no_subject(value):
     token = tokens.token_from(value)
