@@ -200,7 +200,7 @@ class Reader:
         memory, configured = rollouts.read_memory(secrets, deployment), rollouts.configuration(deployment)
         intact = {secret["metadata"]["name"] for secret in secrets}
         texts = (config.decoded if config else "") + (prometheus_access.template(memory.secret) if memory.secret else "")
-        return decisions.Facts(
+        facts = decisions.Facts(
             resource=self._resource,
             config=config,
             config_problem=self._found.reason,
@@ -214,9 +214,11 @@ class Reader:
             failure=self._failure(deployment),
             tls=tuple(profile),
             serving_cert=service_ca,
-            source=prometheus_access.read(self._client, self._resource, texts, secrets, now),
             now=now,
         )
+        if not isinstance(decisions.decide(facts), decisions.Application):
+            return facts  # A token would be requested each time, and discarded.
+        return facts._replace(source=prometheus_access.read(self._client, self._resource, texts, secrets, now))
 
     def _serves(self, api_version: str, kind: str) -> bool:
         group, version = api_version.split("/")

@@ -1,0 +1,88 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a reconcile reads, and requests, to decide (operand/inputs.py)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import Reader
+from support.operand import resource
+
+ANNOTATIONS = {
+    # Nothing listens there.
+    "osso.scheduler/prometheus-url": "http://127.0.0.1:1",
+    "osso.scheduler/prometheus-token": "serviceaccount/metrics-reader",
+    "osso.scheduler/kubernetes-version": "1.31",
+    "osso.scheduler/plugins": "scheduler-plugins",
+}
+
+
+def config(name="load-aware", address="${PROM_URL}"):
+    provider = {"type": "Prometheus", "address": address, "token": "${PROM_TOKEN}"}
+    plugin = {"name": "TargetLoadPacking", "args": {"metricProvider": provider}}
+    profile = {"schedulerName": name, "plugins": {"score": {"enabled": [{"name": plugin["name"]}]}}, "pluginConfig": [plugin]}
+    return json.dumps({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [profile]})
+
+
+class Cluster:
+    """Has a resource, its ConfigMap with this text, and a ServiceAccount whose tokens it counts."""
+
+    def __init__(self, reconciled, text):
+        self.reconciled, self.tokens = reconciled, 0
+        metadata = {"name": "config", "namespace": "ns", "resourceVersion": "1"}
+        self.objects = {
+            ("ConfigMap", "config"): {"metadata": metadata, "data": {"config.yaml": text}},
+            ("ServiceAccount", "metrics-reader"): {"metadata": {"name": "metrics-reader", "namespace": "ns", "uid": "1"}},
+        }
+
+    def groups(self):
+        return {}
+
+    def version(self):
+        return "1.31"
+
+    def resource(self, api_version, kind):
+        return KNOWN[api_version, kind]
+
+    def list(self, kind, _namespace=None, **_options):
+        return [self.reconciled] if kind.kind == "SecondaryScheduler" else []
+
+    def get(self, kind, name, _namespace=None):
+        return self.objects.get((kind.kind, name))
+
+    def request(self, _method, path, **_options):
+        assert path.endswith("/serviceaccounts/metrics-reader/token")
+        self.tokens += 1
+        return {"status": {"token": f"token-{self.tokens}", "expirationTimestamp": "2999-01-01T00:00:00Z"}}
+
+
+def read(text, **spec):
+    """What a reconcile goes by, and how many tokens it requests."""
+    reconciled = resource(annotations=ANNOTATIONS, **spec)
+    cluster = Cluster(reconciled, text)
+    return Reader(cluster, reconciled).read(), cluster.tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "spec", "reason"),
+    [
+        (config(), {"managementState": "Removed"}, "Removed"),
+        (config(), {"managementState": "Unmanaged"}, "Unmanaged"),
+        (config("default-scheduler"), {}, "DefaultSchedulerRefused"),
+        (config(), {"unsupportedConfigOverrides": {"nonsense": True}}, "OverridesInvalid"),
+        (config(), {"topology": {"mode": "HighlyAvailable"}}, "NoNodeMatches"),
+    ],
+)
+def test_no_token_is_requested_for_a_configuration_that_is_not_applied(text, spec, reason):
+    inputs, requested = read(text, **spec)
+    assert (inputs.decision.reason, requested) == (reason, 0)
+
+
+def test_a_token_is_requested_for_a_configuration_that_is_applied():
+    inputs, requested = read(config())
+    assert (inputs.facts.source.token, requested) == ("token-1", 1)
