@@ -293,9 +293,8 @@ def _refused(facts: Facts, valid: Condition) -> Reason | None:
 
 def _unfilled(facts: Facts) -> Reason | None:
     """``(reason, message)`` for a configuration with placeholders that nothing fills, None otherwise."""
-    if facts.source is not None and facts.source.lacks(facts.found_config.decoded):
-        return "PrometheusUnknown", f"The settings for Prometheus are incomplete: {facts.source.problem}."
-    return None
+    problem = facts.source.obstacle(facts.found_config.decoded) if facts.source is not None else ""
+    return ("PrometheusUnknown", f"The settings for Prometheus are incomplete: {problem}.") if problem else None
 
 
 def _unmeasured(facts: Facts, desired: Rollout) -> str:

@@ -21,6 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import tim
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import content_hash
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import tree
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import (
     LOAD_WATCHER_URL,
     PLACEHOLDERS,
@@ -55,6 +56,9 @@ _SOURCE = re.compile(r"(serviceaccount|secret)/([a-z0-9]([-a-z0-9.]*[a-z0-9])?)"
 _SAFE_TOKEN = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9][-A-Za-z0-9._~+/]*=*")
 _SAFE_URL = re.compile(r"https?://[-A-Za-z0-9._~:/\[\]@!$&()*+,;=%?]+")
 
+
+_ANY_TOKEN = "osso-token-of-prometheus"
+"""Stands for the token where a configuration is searched for it."""
 
 # What a user of the operator can do about a finding, by its code: the hint of the finding names options of modules.
 _REMEDIES = {
@@ -98,7 +102,18 @@ class Source(NamedTuple):
 
     def lacks(self, text: str) -> bool:
         """Can this configuration not be filled?"""
-        return bool(self.problem) and (self.names_ca or any(name in text for name in PLACEHOLDERS))
+        return bool(self.obstacle(text))
+
+    def obstacle(self, text: str) -> str:
+        """Why this configuration cannot be filled, empty if it can."""
+        if self.problem and (self.names_ca or any(name in text for name in PLACEHOLDERS)):
+            return self.problem
+        if PROM_TOKEN not in text or _keeps_token(tree(text.replace(PROM_URL, self.url).replace(PROM_TOKEN, _ANY_TOKEN)), self.url):
+            return ""
+        return (
+            f"the configuration holds {PROM_TOKEN} where the token would be sent to another address than that of Prometheus: use it only as token "
+            f"next to address: {PROM_URL}, or set the annotation {resource_names.PROMETHEUS_URL} of this resource to that address"
+        )
 
     def values(self, text: str) -> dict[str, str]:
         """What fills the placeholders that are in a configuration, by placeholder."""
@@ -139,15 +154,27 @@ def read(client: Client, resource: Object, text: str, secrets: Iterable[Object],
     source, namespace, watched = Source(names_ca=bool(ca)), resource["metadata"]["namespace"], LOAD_WATCHER_URL in wanted
     if watched:
         source = _with_watcher(source, resource)
-    if (PROM_URL in wanted or watched) and not source.problem:
-        source = _with_url(
-            source, annotations.get(resource_names.PROMETHEUS_URL) or "", PROM_URL if PROM_URL in wanted else LOAD_WATCHER_URL
-        )
+    url = annotations.get(resource_names.PROMETHEUS_URL) or ""
+    if (PROM_URL in wanted or watched or (PROM_TOKEN in wanted and url)) and not source.problem:
+        source = _with_url(source, url, PROM_URL if PROM_URL in wanted else LOAD_WATCHER_URL)
     if (PROM_TOKEN in wanted or (watched and annotations.get(resource_names.PROMETHEUS_TOKEN))) and not source.problem:
         source = _with_token(client, source, annotations, namespace, secrets, now)
     if ca and not source.problem:
         source = _with_ca(client, source, ca, namespace)
     return source
+
+
+def _keeps_token(config: Any, url: str) -> bool:
+    """Does a configuration with `_ANY_TOKEN` have it only as the token for the address ``url``?"""
+    if isinstance(config, Mapping):
+        trusted = ["token"] if url and config.get("address") == url else []
+        return all(
+            _keeps_token(key, url) and (_keeps_token(value, url) or (key in trusted and isinstance(value, str)))
+            for key, value in config.items()
+        )
+    if isinstance(config, (list, tuple)):
+        return all(_keeps_token(item, url) for item in config)
+    return not (isinstance(config, str) and _ANY_TOKEN in config)
 
 
 def fill(text: str, source: Source | None) -> str:

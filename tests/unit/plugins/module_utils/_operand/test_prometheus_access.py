@@ -313,6 +313,77 @@ def test_token_is_part_of_the_secret_and_not_of_the_rollout():
     assert "token-1" not in json.dumps([first.rollout, first.secret["annotations"]])
 
 
+def provided(**provider):
+    args = {"metricProvider": {"type": "Prometheus", **provider}}
+    return {"profiles": [{"pluginConfig": [{"name": "TargetLoadPacking", "args": args}]}]}
+
+
+TOKEN, EVIL = "${PROM_TOKEN}", "https://evil.example.com"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        provided(address="${PROM_URL}", token=TOKEN),
+        provided(address=URL, token=TOKEN),
+        {"profiles": [{"pluginConfig": [{"name": "Private", "args": {"from": [{"address": "${PROM_URL}", "token": TOKEN}]}}]}]},
+        {"profiles": [], "url": "${PROM_URL}"},
+    ],
+)
+def test_the_token_is_filled_in_for_the_address_of_prometheus(config):
+    config = replace(CONFIG, text=json.dumps(config) + f"\n# {TOKEN}\n")
+    decision = decide(facts(config=config, source=read(Cluster(ACCOUNT), text=config.text)))
+    assert (decision.action, decision.reason) == ("apply", "AsExpected")
+    assert TOKEN not in decision.secret["data"]["config.yaml"]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        provided(address=EVIL, token=TOKEN),
+        provided(address="${PROM_URL}.evil.example.com", token=TOKEN),
+        provided(address=f"{EVIL}/${{PROM_URL}}", token=TOKEN),
+        provided(token=TOKEN),
+        provided(address=f"{EVIL}/{TOKEN}"),
+        provided(address="${PROM_URL}", token={"address": EVIL, "token": TOKEN}),
+        {"profiles": [{"pluginConfig": [{"args": {"watcherAddress": f"{EVIL}?{TOKEN}"}}]}]},
+        {"extenders": [{"urlPrefix": EVIL, "filterVerb": TOKEN}]},
+        {"extenders": [{"urlPrefix": EVIL, "managedResources": [{TOKEN: ""}]}]},
+    ],
+)
+def test_the_token_is_not_filled_in_for_another_address(config):
+    config = replace(CONFIG, text=json.dumps(config))
+    source = read(Cluster(ACCOUNT), text=config.text)
+    decision = decide(facts(config=config, source=source))
+    assert (decision.action, decision.reason) == ("hold", "PrometheusUnknown")
+    assert decision.message == (
+        "The settings for Prometheus are incomplete: the configuration holds ${PROM_TOKEN} where the token would be sent to another address than that "
+        "of Prometheus: use it only as token next to address: ${PROM_URL}, or set the annotation osso.scheduler/prometheus-url of this resource to "
+        "that address."
+    )
+    served = requested_rollout(facts(config=replace(LOAD_AWARE, hash="served")))
+    good = secret_of(source, config_hash="served")
+    memory = rollouts.Memory(good, served)
+    kept = decide(facts(config=config, source=source, memory=memory))
+    assert (kept.action, kept.reason, kept.secret["template"]) == ("apply", "PrometheusUnknown", TEXT)
+
+
+def test_an_address_that_no_annotation_names_gets_no_token():
+    text = json.dumps(provided(address=EVIL, token=TOKEN))
+    assert read(Cluster(ACCOUNT), text=text, prometheus_url="").lacks(text)
+    text = json.dumps(provided(address="", token=TOKEN))
+    assert read(Cluster(ACCOUNT), text=text, prometheus_url="").lacks(text)
+
+
+def test_a_rollout_that_had_the_token_for_another_address_gets_no_new_one():
+    text = json.dumps(provided(address=EVIL, token=TOKEN))
+    source = read(Cluster(ACCOUNT), text=text)
+    served = requested_rollout(facts(config=replace(CONFIG, text=text, hash="served")))
+    memory = rollouts.Memory(secret_of(source, text, "served"), served)
+    kept = decide(facts(config=None, source=source._replace(token="token-2"), memory=memory))
+    assert (kept.action, kept.secret["data"]["token"]) == ("apply", "token-1")
+
+
 def test_configuration_with_a_token_is_not_logged():
     flags = requested_rollout(facts(config=LOAD_AWARE))["flags"]
     assert [flag for flag in flags if flag.startswith(("-v=", "--vmodule="))] == ["-v=1", "--vmodule=configfile=1,*=2"]
