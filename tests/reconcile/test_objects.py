@@ -12,6 +12,7 @@ import json
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import find
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import content_hash
 from conformance.operator.steps import container, owner, owners, patch, pod_spec, version
 from support.access import service_account
 from support.operator_in_process import Operator
@@ -228,6 +229,35 @@ def test_a_configuration_secret_that_cannot_be_recreated_is_reported(scheduler, 
     operator.serve(scheduler)
     assert scheduler.get("secret", name)["data"] == secret["data"]
     assert scheduler.condition("Degraded")[0] == "False"
+
+
+def test_a_planted_record_of_a_rollout_is_not_applied(scheduler, operator, kubectl):
+    """Anyone who may create Secrets can give one the labels, the owner and the annotations of the operator's."""
+    image = container(scheduler)["image"]
+    secret = scheduler.get("secret", pod_spec(scheduler)["volumes"][0]["secret"]["secretName"])
+    text = scheduler.config(weight=7)
+    name = f"{scheduler.workload}-config-{content_hash(text)}"
+    record = json.loads(scheduler.deployment["metadata"]["annotations"]["osso.scheduler/present-rollout"])
+    evil = {**record, "image": "registry.example.com/evil:1"}
+    planted = {
+        **secret,
+        "metadata": {**copied(secret["metadata"]), "name": name},
+        "data": {"config.yaml": base64.b64encode(text.encode()).decode()},
+    }
+    annotations = {"osso.scheduler/served-rollout": json.dumps(evil), "osso.scheduler/served-at": "2999-01-01T00:00:00Z"}
+    planted["metadata"]["annotations"] = annotations
+    kubectl.create("secret", planted, scheduler.namespace)
+    kubectl("delete", "configmap", scheduler.name, f"--namespace={scheduler.namespace}")
+    kubectl("delete", "deployment", scheduler.workload, f"--namespace={scheduler.namespace}")
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[:2] == ("True", "ConfigMapMissing")
+    assert container(scheduler)["image"] == image
+    # Nor is it a part of what the operator creates, once it is to create a Secret of this name itself.
+    scheduler.write_config(text)
+    operator.reconcile(scheduler)
+    assert scheduler.condition("Degraded")[:2] == ("True", "ApplyFailed")
+    assert f"Secret {scheduler.namespace}/{name}" in scheduler.condition("Degraded")[2]
+    assert container(scheduler)["image"] == image
 
 
 def test_a_binding_with_another_role_is_created_again(scheduler, operator, kubectl):

@@ -144,3 +144,40 @@ def test_a_token_that_expired_without_an_operator_is_replaced_by_the_first_recon
     assert token_of(scheduler) != renewed
     assert scheduler.rollouts() == 3
     assert operator.writes(scheduler) == 0
+
+
+def test_a_token_is_not_sent_to_another_address_than_that_of_the_resource(load_aware, operator, kubectl):
+    scheduler = load_aware("secret/given")
+    write_secret(scheduler, web_token(time.time() + HOUR))
+    operator.serve(scheduler)
+    before, seen = mounted(scheduler)["metadata"]["name"], []
+
+    class Other(Guarded):
+        def do_GET(self):
+            seen.append(self.headers["Authorization"])
+            super().do_GET()
+
+        do_POST = do_GET
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Other) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        text = scheduler.get("configmap", scheduler.name)["data"]["config.yaml"]
+        scheduler.write_config(text.replace("${PROM_URL}", f"http://127.0.0.1:{server.server_port}"))
+        operator.reconcile(scheduler)
+        server.shutdown()
+    status, reason, message = scheduler.condition("Degraded")
+    assert (status, reason, seen) == ("True", "PrometheusUnknown", [])
+    assert "the token would be sent to another address than that of Prometheus" in message
+    assert mounted(scheduler)["metadata"]["name"] == before
+
+
+def test_an_edited_end_of_a_token_is_repaired_from_the_token(load_aware, operator, kubectl):
+    scheduler = load_aware("serviceaccount/metrics-reader")
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "metrics-reader", "namespace": scheduler.namespace}}
+    kubectl.apply(account)
+    operator.serve(scheduler)
+    before, key = mounted(scheduler)["metadata"], "osso.scheduler/token-expires"
+    patch(scheduler, "secret", before["name"], metadata={"annotations": {key: "2999-01-01T00:00:00Z"}})
+    operator.reconcile(scheduler)
+    assert mounted(scheduler)["metadata"]["annotations"][key] == before["annotations"][key]
+    assert operator.writes(scheduler) == 0
