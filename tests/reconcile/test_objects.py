@@ -238,7 +238,7 @@ def test_a_planted_record_of_a_rollout_is_not_applied(scheduler, operator, kubec
     text = scheduler.config(weight=7)
     name = f"{scheduler.workload}-config-{content_hash(text)}"
     record = json.loads(scheduler.deployment["metadata"]["annotations"]["osso.scheduler/present-rollout"])
-    evil = {**record, "image": "registry.example.com/evil:1"}
+    evil = {**record, "image": "registry.example.com/evil:1", "config": content_hash(text)}
     planted = {
         **secret,
         "metadata": {**copied(secret["metadata"]), "name": name},
@@ -252,12 +252,34 @@ def test_a_planted_record_of_a_rollout_is_not_applied(scheduler, operator, kubec
     operator.reconcile(scheduler)
     assert scheduler.condition("Degraded")[:2] == ("True", "ConfigMapMissing")
     assert container(scheduler)["image"] == image
-    # Nor is it a part of what the operator creates, once it is to create a Secret of this name itself.
+    # Nor is it overwritten and used, once it is to create a Secret of this name itself.
     scheduler.write_config(text)
     operator.reconcile(scheduler)
     assert scheduler.condition("Degraded")[:2] == ("True", "ApplyFailed")
     assert f"Secret {scheduler.namespace}/{name}" in scheduler.condition("Degraded")[2]
     assert container(scheduler)["image"] == image
+
+
+def test_a_planted_record_does_not_start_a_scheduler_without_configuration(scheduler, new, operator, kubectl):
+    """Where nothing was created yet, neither an inventory nor a Deployment names other Secrets."""
+    victim = new("victim")
+    kubectl("delete", "configmap", victim.name, f"--namespace={victim.namespace}")
+    text = victim.config()
+    secret = scheduler.get("secret", pod_spec(scheduler)["volumes"][0]["secret"]["secretName"])
+    record = json.loads(scheduler.deployment["metadata"]["annotations"]["osso.scheduler/present-rollout"])
+    evil = {**record, "image": "registry.example.com/evil:1", "config": content_hash(text)}
+    labels = {key: value.replace(scheduler.name, victim.name) for key, value in secret["metadata"]["labels"].items()}
+    metadata = {
+        "name": f"{victim.workload}-config-{content_hash(text)}",
+        "labels": labels,
+        "annotations": {"osso.scheduler/served-rollout": json.dumps(evil), "osso.scheduler/served-at": "2026-01-01T00:00:00Z"},
+        "ownerReferences": [{**secret["metadata"]["ownerReferences"][0], "name": victim.name, "uid": victim.resource["metadata"]["uid"]}],
+    }
+    data = {"config.yaml": base64.b64encode(text.encode()).decode()}
+    kubectl.create("secret", {**secret, "metadata": metadata, "data": data}, victim.namespace)
+    operator.reconcile(victim)
+    assert victim.condition("Degraded")[:2] == ("True", "ConfigMapMissing")
+    assert kubectl.get("deployment", victim.workload, victim.namespace) is None
 
 
 def test_a_binding_with_another_role_is_created_again(scheduler, operator, kubectl):
