@@ -18,8 +18,8 @@ options:
         token to a scheduler.
       - The scheduler's certificate is usually self-signed and is not verified. The connection to the pod goes through the API server and the kubelet,
         which are both authenticated. Use an account that may only C(GET /metrics).
-      - The token is sent to static pods of the control plane and to schedulers of SecondaryScheduler resources. Other Deployments, also of the
-        operator, receive it only in the namespaces in O(namespaces), because any user can create a Deployment that runs C(kube-scheduler).
+      - The token is sent to schedulers in the namespaces C(kube-*) and C(openshift-*). In other namespaces they receive it only if O(namespaces) contains
+        these, because any user of a namespace can create a Deployment that runs C(kube-scheduler).
     type: dict
     suboptions:
       namespace:

@@ -96,7 +96,7 @@ def bundle(play, second, tmp_path_factory, kubectl):
     kubectl("create", "clusterrole", reader, "--verb=get", "--non-resource-url=/metrics")
     kubectl("create", "clusterrolebinding", reader, f"--clusterrole={reader}", f"--serviceaccount={second}:metrics")
     try:
-        variables = {"gather_dest": str(folder), "gather_namespaces": ["kube-system", NAMESPACE, second]}
+        variables = {"gather_dest": str(folder), "gather_namespaces": ["kube-system", second]}
         run = play("osso.scheduler.gather", variables={**variables, "gather_metrics_account": {"namespace": second, "name": "metrics"}})
     finally:
         kubectl("delete", "clusterrole,clusterrolebinding", reader)

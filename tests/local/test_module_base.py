@@ -104,8 +104,8 @@ SIDE = {"config_text": WITH_SECRET, "binary": "nowhere"}
         ("scheduler_preview", {"candidate": SIDE, "baseline": SIDE, "snapshot": "/no/such/file"}),
         ("scheduler_explain", {"candidate": SIDE, "snapshot": "/no/such/file", "name": "p"}),
         ("scheduler_pool", {"configurations": [WITH_SECRET], "pools": [{"scheduler_name": "A B"}]}),
-        ("prometheus_info", {"content": WITH_SECRET}),
-        ("prometheus_info", {"config": {"extenders": [{"tlsConfig": {"keyData": SECRET}}]}}),
+        ("prometheus_info", {"content": WITH_SECRET, "kubeconfig": "/no/such/file"}),
+        ("prometheus_info", {"config": {"extenders": [{"tlsConfig": {"keyData": SECRET}}]}, "kubeconfig": "/no/such/file"}),
     ],
 )
 def test_the_invocation_contains_no_configuration(name, arguments):

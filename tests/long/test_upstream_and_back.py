@@ -46,6 +46,8 @@ def upstream_scheduler(kubectl, stand_in):
     yield scheduler
     remove()
     upstream.uninstall(kubectl)
+    # The hand-over leaves them without the labels of the operator, which adopts nothing.
+    kubectl("delete", f"--filename={CRD.parent / 'plugins'}", "--ignore-not-found")
 
 
 def leader(scheduler) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterable
+from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import encloses, json_copy, masked, masked_objects
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
@@ -74,12 +75,24 @@ def _without_credentials(before: Object, after: Object) -> tuple[Object, Object]
 
 def _mask_copies(old: Object, new: Object, name: str) -> None:
     """Mask what an annotation contains as JSON: an object as a diff shows it, else whatever a diff masks."""
-    copies = [json_copy(side.get(name)) for side in (old, new)]
+    copies = [_with_masked_parts(json_copy(side.get(name))) for side in (old, new)]
     shown = _without_credentials(*(one if isinstance(one, dict) else {"": one} for one in copies))
     for side, one, masked_one in zip((old, new), copies, shown):
         found = masked_one if isinstance(one, dict) else masked_one[""]
         if one is not None and found != json_copy(side[name]):
             side[name] = json.dumps(found)
+
+
+def _with_masked_parts(value: Any) -> Any:
+    """A list or mapping whose objects at any depth are masked; not the mapping itself."""
+    if isinstance(value, list):
+        return [_masked_parts_and_self(one) for one in value]
+    return {key: _masked_parts_and_self(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def _masked_parts_and_self(value: Any) -> Any:
+    found = _with_masked_parts(value)
+    return _without_credentials({}, found)[1] if isinstance(found, dict) and "kind" in found else found
 
 
 def _managers(obj: Object | None) -> list[Object]:

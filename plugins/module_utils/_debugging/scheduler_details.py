@@ -22,6 +22,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plu
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.version_independent import KIND
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import tokens
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.foreign_schedulers import KUBE_SCHEDULER
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.pool_items import is_system
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_discovery import SchedulerDiscovery
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.workload import Command, find_command, is_ready
 
@@ -38,8 +39,6 @@ METRICS_ACCOUNT_SPEC: dict[str, Any] = dict(
 
 # Lines from the end of a log in which the last error is looked for
 _LOG_LINES = 1000
-# Kinds of entries that only administrators create: whoever may create a Deployment can have it called kube-scheduler
-_OF_ADMINISTRATORS = ("SecondaryScheduler", "StaticPod")
 _METRICS_SECONDS = 15
 _TOKEN_SECONDS = 600
 
@@ -94,14 +93,15 @@ class Inside:
             return target, "", error.message
         if not port:
             return target, "", "it exposes no metrics: its flag --secure-port is 0"
-        return (target, *self.page_of(target, port, entry["kind"]))
+        return (target, *self.page_of(target, port))
 
-    def page_of(self, target: Target, port: int, kind: str) -> tuple[str, str]:
-        """The page of metrics at a port of a pod, and in words why there is none. kind: of the entry that the pod belongs to."""
-        if self._account and kind not in _OF_ADMINISTRATORS and target.namespace not in self._discovery.named:
+    def page_of(self, target: Target, port: int) -> tuple[str, str]:
+        """The page of metrics at a port of a pod, and in words why there is none."""
+        # Whoever may create a Deployment can have it called kube-scheduler, with the labels of an operand.
+        if self._account and not is_system(target.namespace) and target.namespace not in self._discovery.named:
             return "", (
-                f"its metrics were not requested, because anyone who may create a {kind} in {target.namespace} would receive the token of "
-                f"metrics_account: add {target.namespace} to namespaces if that is right"
+                f"its metrics were not requested, because anyone who may create a Deployment in {target.namespace} would receive the token of "
+                f"metrics_account: set namespaces to all namespaces with schedulers, {target.namespace} among them, if that is right"
             )
         try:
             answer = https.get(self._client, target, port, "/metrics", self._peer(), _METRICS_SECONDS)

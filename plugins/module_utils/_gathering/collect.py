@@ -251,7 +251,7 @@ class _Collector:
             if OPERATORS.get(_workload(pod)) == "osso":
                 target = Target(pod, pod["spec"]["containers"][0]["name"], {}, None)
                 source = f"GET https://{namespace}/{name}:{_OPERATOR_PORT}/metrics"
-                text, why = self._inside.page_of(target, _OPERATOR_PORT, "Deployment")
+                text, why = self._inside.page_of(target, _OPERATOR_PORT)
                 self._page_of_metrics(f"metrics of the operator {namespace}/{name}", source, target, text, why)
 
     def _page_of_metrics(self, what: str, source: str, target: Target | None, text: str, why: str) -> None:

@@ -199,7 +199,7 @@ class Reader:
         secrets, now = self._secrets(deployment), timestamps.now()
         memory, configured = rollouts.read_memory(secrets, deployment), rollouts.configuration(deployment)
         intact = {secret["metadata"]["name"] for secret in secrets}
-        texts = (config.decoded if config else "") + (prometheus_access.template(memory.secret) if memory.secret else "")
+        texts = [config.decoded if config else "", prometheus_access.template(memory.secret) if memory.secret else ""]
         facts = decisions.Facts(
             resource=self._resource,
             config=config,

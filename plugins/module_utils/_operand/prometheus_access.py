@@ -14,7 +14,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import timestamps
@@ -112,7 +112,8 @@ class Source(NamedTuple):
             return ""
         return (
             f"the configuration holds {PROM_TOKEN} where the token would be sent to another address than that of Prometheus: use it only as token "
-            f"next to address: {PROM_URL}, or set the annotation {resource_names.PROMETHEUS_URL} of this resource to that address"
+            f"next to address: {PROM_URL}, or set the annotation {resource_names.PROMETHEUS_URL} of this resource (monitoring_url of the playbooks) to "
+            "that address"
         )
 
     def values(self, text: str) -> dict[str, str]:
@@ -141,14 +142,14 @@ class LoadWatcher(TypedDict):
     secret: SecretContent
 
 
-def read(client: Client, resource: Object, text: str, secrets: Iterable[Object], now: str) -> Source | None:
-    """What the annotations of a resource name; None where neither they nor its configuration have to do with Prometheus.
+def read(client: Client, resource: Object, texts: Sequence[str], secrets: Iterable[Object], now: str) -> Source | None:
+    """What the annotations of a resource name; None where neither they nor its configurations have to do with Prometheus.
 
-    text: the configuration with its placeholders. secrets: those that the operator made for the resource. Raises `ApiError`.
+    texts: configurations with their placeholders. secrets: those that the operator made for the resource. Raises `ApiError`.
     """
     annotations = resource_names.annotations_of(resource)
     ca = annotations.get(resource_names.PROMETHEUS_CA) or ""
-    wanted = [name for name in PLACEHOLDERS if name in text]
+    wanted = [name for name in PLACEHOLDERS if any(name in text for text in texts)]
     if not wanted and not ca:
         return None
     source, namespace, watched = Source(names_ca=bool(ca)), resource["metadata"]["namespace"], LOAD_WATCHER_URL in wanted
@@ -157,17 +158,20 @@ def read(client: Client, resource: Object, text: str, secrets: Iterable[Object],
     url = annotations.get(resource_names.PROMETHEUS_URL) or ""
     if (PROM_URL in wanted or watched or (PROM_TOKEN in wanted and url)) and not source.problem:
         source = _with_url(source, url, PROM_URL if PROM_URL in wanted else LOAD_WATCHER_URL)
-    if (PROM_TOKEN in wanted or (watched and annotations.get(resource_names.PROMETHEUS_TOKEN))) and not source.problem:
-        source = _with_token(client, source, annotations, namespace, secrets, now)
     if ca and not source.problem:
         source = _with_ca(client, source, ca, namespace)
+    # Last, and only if a configuration can use it: a new token may be requested for it.
+    is_used = any(PROM_TOKEN in text and not source.obstacle(text) for text in texts)
+    if (is_used or (watched and annotations.get(resource_names.PROMETHEUS_TOKEN))) and not source.problem:
+        source = _with_token(client, source, annotations, namespace, secrets, now)
     return source
 
 
 def _keeps_token(config: Any, url: str) -> bool:
-    """Does a configuration with `_ANY_TOKEN` have it only as the token for the address ``url``?"""
+    """Does a configuration with `_ANY_TOKEN` have it only as the token for the address ``url``, or for a path of it?"""
     if isinstance(config, Mapping):
-        trusted = ["token"] if url and config.get("address") == url else []
+        base = url.rstrip("/")
+        trusted = ["token"] if base and f"{config.get('address')}/".startswith(f"{base}/") else []
         return all(
             _keeps_token(key, url) and (_keeps_token(value, url) or (key in trusted and isinstance(value, str)))
             for key, value in config.items()

@@ -227,7 +227,7 @@ def _recorded_nodes(binding: Mapping[str, Any]) -> dict[str, Any]:
     """The selector in the annotation; one of nothing if others have removed or rewritten it."""
     try:
         found = as_mapping(json.loads((binding["metadata"].get("annotations") or {}).get(_NODES, "{}")))
-    except ValueError:
+    except (RecursionError, ValueError):
         found = {}
     return {
         "names": [name for name in as_list(found.get("names")) if isinstance(name, str)],

@@ -56,9 +56,9 @@ class Pools:
         """Apply all items. Returns nodes, and the DaemonSets that are kept out of them, of each pool that is present."""
         api_version = self._api_version()
         earlier = self._earlier(api_version)
-        if not self._names and not (earlier and self._settings.replaced):
-            return []
         excluded, errors = self._schedulers(earlier) if self._present or (earlier and self._settings.replaced) else ([], [])
+        if not self._names and not errors:
+            return []
         nodes = {node["metadata"]["name"]: node for node in self._client.list(self._node_kind)}
         members, contradictions = pool_nodes.members(self._present, list(nodes.values()), earlier)
         wanted = pool_nodes.wanted_marks(self._present, members)
@@ -103,7 +103,7 @@ class Pools:
         try:
             bindings = self._client.list(self._client.resource(api_version, f"{pool_policies.KIND}Binding"))
         except ApiError as error:
-            if error.status == 403 and not self._names:
+            if error.status == 403 and not self._present:
                 self._warn(
                     "No permission to list MutatingAdmissionPolicyBindings, so it is unknown whether a pool would stay without its scheduler."
                 )
@@ -159,8 +159,8 @@ class Pools:
             return ""
         return (
             f"{pool}, but this run removes {_key(own[0])}, or gives it another schedulerName, so routed pods would stay "
-            f"pending. Remove the pool in the same run (scheduler_pools: [{{scheduler_name: {name}, state: absent}}]), or keep the scheduler and its "
-            "schedulerName."
+            f"pending. Remove the pool before, with osso.scheduler.pools, or in the same run (scheduler_pools: [{{scheduler_name: {name}, state: absent}}]), "
+            "or keep the scheduler and its schedulerName."
         )
 
     def _is_replaced(self, scheduler: Mapping[str, Any]) -> bool:

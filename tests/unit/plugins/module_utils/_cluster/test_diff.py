@@ -121,6 +121,12 @@ def test_an_annotation_with_a_copy_of_an_object_shows_what_its_diff_shows():
     assert _shown(difference(None, annotated(json.dumps(patch)))[1])[0]["value"] == [{"name": "API_TOKEN", "value": "********"}]
 
 
+@pytest.mark.parametrize("wrap", [lambda one: [one], lambda one: {"kind": "List", "items": [one]}, lambda one: {"spec": {"manifest": one}}])
+def test_copies_of_secrets_are_masked_at_any_depth(wrap):
+    shown = difference(None, annotated(json.dumps(wrap(secret(a="cGxhbnRlZA==")))))[1]
+    assert _shown(shown) == json.loads(json.dumps(wrap({**secret(a="********")})))
+
+
 def test_nothing_is_shown_of_the_json_that_others_noted_on_a_secret():
     old, new = (annotated(f'[{{"path": "/data/a", "value": "{value}"}}', kind="Secret") for value in ("AAAA", "BBBB"))
     before, after = difference(old, new)

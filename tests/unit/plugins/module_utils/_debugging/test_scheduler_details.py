@@ -9,6 +9,7 @@ from __future__ import annotations
 import socket
 import threading
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
@@ -310,30 +311,31 @@ def test_the_token_for_metrics_is_requested_only_once(monkeypatch, certificates)
 
 
 @pytest.mark.parametrize(
-    ("kind", "namespaces", "sent"),
+    ("home", "namespaces", "sent"),
     [
-        ("Deployment", [], False),
-        ("Deployment", ["other"], False),
-        ("Deployment", ["openshift-kube-scheduler"], True),
-        ("SecondaryScheduler", [], True),
-        ("StaticPod", [], True),
+        ("team", [], False),
+        ("team", ["other"], False),
+        ("team", ["other", "team"], True),
+        ("kube-system", [], True),
+        ("openshift-kube-scheduler", ["other"], True),
     ],
 )
-def test_the_token_is_sent_only_to_what_administrators_create_or_name(monkeypatch, certificates, kind, namespaces, sent):
+def test_the_token_is_sent_only_to_system_namespaces_and_named_ones(monkeypatch, certificates, home, namespaces, sent):
     server = Metered(certificates[0])
     look, entry = metered(monkeypatch, server, ACCOUNT)
     target = look.target(entry)
+    target = replace(target, pod={**target.pod, "metadata": {**target.pod["metadata"], "namespace": home}})
     look = Inside(server, SchedulerDiscovery(server, namespaces), ACCOUNT)
     server.answers = [(200, PAGE)] * 2
-    text, why = look.page_of(target, 10259, kind)
+    text, why = look.page_of(target, 10259)
     assert (text, len(server.seen), len(server.tokens)) == ((PAGE, 1, 1) if sent else ("", 0, 0))
     assert why == (
         ""
         if sent
-        else "its metrics were not requested, because anyone who may create a Deployment in openshift-kube-scheduler would receive the token of "
-        "metrics_account: add openshift-kube-scheduler to namespaces if that is right"
+        else "its metrics were not requested, because anyone who may create a Deployment in team would receive the token of metrics_account: set "
+        "namespaces to all namespaces with schedulers, team among them, if that is right"
     )
-    assert Inside(server, SchedulerDiscovery(server, [])).page_of(target, 10259, kind) == (PAGE, "")
+    assert Inside(server, SchedulerDiscovery(server, [])).page_of(target, 10259) == (PAGE, "")
 
 
 @pytest.mark.parametrize(

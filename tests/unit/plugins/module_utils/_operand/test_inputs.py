@@ -61,9 +61,9 @@ class Cluster:
         return {"status": {"token": f"token-{self.tokens}", "expirationTimestamp": "2999-01-01T00:00:00Z"}}
 
 
-def read(text, **spec):
+def read(text, annotations=None, **spec):
     """What a reconcile goes by, and how many tokens it requests."""
-    reconciled = resource(annotations=ANNOTATIONS, **spec)
+    reconciled = resource(annotations={**ANNOTATIONS, **(annotations or {})}, **spec)
     cluster = Cluster(reconciled, text)
     return Reader(cluster, reconciled).read(), cluster.tokens
 
@@ -76,6 +76,8 @@ def read(text, **spec):
         (config("default-scheduler"), {}, "DefaultSchedulerRefused"),
         (config(), {"unsupportedConfigOverrides": {"nonsense": True}}, "OverridesInvalid"),
         (config(), {"topology": {"mode": "HighlyAvailable"}}, "NoNodeMatches"),
+        (config(address="http://192.0.2.1"), {}, "PrometheusUnknown"),
+        (config(), {"annotations": {"osso.scheduler/prometheus-ca": "missing"}}, "PrometheusUnknown"),
     ],
 )
 def test_no_token_is_requested_for_a_configuration_that_is_not_applied(text, spec, reason):

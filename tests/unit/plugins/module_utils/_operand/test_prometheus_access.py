@@ -68,7 +68,7 @@ class Cluster:
 
 def read(cluster, secrets=(), now=NOW, text=TEXT, **annotations):
     given = {**ANNOTATIONS, **{f"osso.scheduler/{name.replace('_', '-')}": value for name, value in annotations.items()}}
-    return prometheus_access.read(cluster, resource(annotations=given), text, secrets, now)
+    return prometheus_access.read(cluster, resource(annotations=given), [text], secrets, now)
 
 
 def secret_of(source, text=TEXT, config_hash="abc"):
@@ -326,6 +326,8 @@ TOKEN, EVIL = "${PROM_TOKEN}", "https://evil.example.com"
     [
         provided(address="${PROM_URL}", token=TOKEN),
         provided(address=URL, token=TOKEN),
+        provided(address="${PROM_URL}/", token=TOKEN),
+        provided(address=f"{URL}/prometheus", token=TOKEN),
         {"profiles": [{"pluginConfig": [{"name": "Private", "args": {"from": [{"address": "${PROM_URL}", "token": TOKEN}]}}]}]},
         {"profiles": [], "url": "${PROM_URL}"},
     ],
@@ -358,8 +360,8 @@ def test_the_token_is_not_filled_in_for_another_address(config):
     assert (decision.action, decision.reason) == ("hold", "PrometheusUnknown")
     assert decision.message == (
         "The settings for Prometheus are incomplete: the configuration holds ${PROM_TOKEN} where the token would be sent to another address than that "
-        "of Prometheus: use it only as token next to address: ${PROM_URL}, or set the annotation osso.scheduler/prometheus-url of this resource to "
-        "that address."
+        "of Prometheus: use it only as token next to address: ${PROM_URL}, or set the annotation osso.scheduler/prometheus-url of this resource "
+        "(monitoring_url of the playbooks) to that address."
     )
     served = requested_rollout(facts(config=replace(LOAD_AWARE, hash="served")))
     good = secret_of(source, config_hash="served")
@@ -379,7 +381,7 @@ def test_a_rollout_that_had_the_token_for_another_address_gets_no_new_one():
     text = json.dumps(provided(address=EVIL, token=TOKEN))
     source = read(Cluster(ACCOUNT), text=text)
     served = requested_rollout(facts(config=replace(CONFIG, text=text, hash="served")))
-    memory = rollouts.Memory(secret_of(source, text, "served"), served)
+    memory = rollouts.Memory(secret_of(source._replace(token="token-1"), text, "served"), served)
     kept = decide(facts(config=None, source=source._replace(token="token-2"), memory=memory))
     assert (kept.action, kept.secret["data"]["token"]) == ("apply", "token-1")
 

@@ -143,7 +143,7 @@ def test_a_pool_is_known_by_its_binding(fields):
     assert pool_policies.item_of({**binding, "spec": {}}) is None
 
 
-@pytest.mark.parametrize("text", [None, "{", "[]", '{"names": 1, "match_labels": []}', '{"names": [{}, 1]}'])
+@pytest.mark.parametrize("text", [None, "{", "[" * 100_000, "[]", '{"names": 1, "match_labels": []}', '{"names": [{}, 1]}'])
 def test_an_earlier_pool_with_an_unusable_record_of_its_nodes_has_none(text):
     _policy, binding = pool_policies.routing(item(nodes={"names": ["n"]}), V1, [])
     (key,) = binding["metadata"]["annotations"]
