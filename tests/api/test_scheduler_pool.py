@@ -11,7 +11,7 @@ import json
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.custom_scheduler import documented_config
 from support.operator_in_process import crashing, ready
-from support.scheduler import IMAGE, await_end, eventually
+from support.scheduler import IMAGE, Scheduler, await_end, eventually
 from support.site import NAMESPACE as OPERATOR
 from support.site import site
 
@@ -432,6 +432,23 @@ def test_a_scheduler_of_an_earlier_pool_is_not_removed(pools, play, namespace, a
     assert expected in failed.failures[0].result["msg"]
     assert (every["failed"], expected in every["msg"]) == (True, True), every
     assert not pools(replaced=["SecondaryScheduler"])["changed"]
+
+
+def test_the_playbook_remove_leaves_no_pool_without_its_scheduler(pools, play, kubectl, namespace, secondary_scheduler_kind, audit):
+    pools(pool(namespace))
+    kubectl.apply(*(rename(kubectl.json("get", kind, f"osso-scheduler-pool-{NAME}")) for kind in POLICIES))
+    scheduler = Scheduler(kubectl, "earlier", namespace, "earlier")
+    scheduler.write_config()
+    scheduler.write()
+    try:
+        with audit:
+            failed = play("osso.scheduler.remove", succeed=False)
+    finally:
+        kubectl("delete", ",".join(POLICIES), "osso-scheduler-pool-earlier")
+        scheduler.delete()
+    assert audit.writes() == []
+    expected = f"An earlier pool routes pods to earlier, but this run removes SecondaryScheduler {namespace}/earlier"
+    assert expected in failed.failures[0].result["msg"]
 
 
 @pytest.mark.parametrize("change", [{"state": "absent"}, {"config": {**configuration(), "profiles": [{"schedulerName": "renamed"}]}}])
