@@ -13,6 +13,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import json_copy
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_list, as_mapping, mappings_in
@@ -225,10 +226,7 @@ def _mutating_binding(name: str, api_version: str, selectors: Object) -> Object:
 
 def _recorded_nodes(binding: Mapping[str, Any]) -> dict[str, Any]:
     """The selector in the annotation; one of nothing if others have removed or rewritten it."""
-    try:
-        found = as_mapping(json.loads((binding["metadata"].get("annotations") or {}).get(_NODES, "{}")))
-    except (RecursionError, ValueError):
-        found = {}
+    found = as_mapping(json_copy((binding["metadata"].get("annotations") or {}).get(_NODES)))
     return {
         "names": [name for name in as_list(found.get("names")) if isinstance(name, str)],
         "match_labels": as_mapping(found.get("match_labels")),
