@@ -57,7 +57,8 @@ class Pools:
         api_version = self._api_version()
         earlier = self._earlier(api_version)
         excluded, errors = self._schedulers(earlier) if self._present or (earlier and self._settings.replaced) else ([], [])
-        if not self._names and not errors:
+        if not self._names:
+            _fail(errors)
             return []
         nodes = {node["metadata"]["name"]: node for node in self._client.list(self._node_kind)}
         members, contradictions = pool_nodes.members(self._present, list(nodes.values()), earlier)
@@ -66,8 +67,7 @@ class Pools:
             wanted = pool_nodes.marks_before_deployment(nodes, wanted, [item["scheduler_name"] for item in self._present])
         patches, taken = self._patches(nodes, wanted)
         errors += contradictions + taken + self._shared_namespaces(earlier, excluded)
-        if errors:
-            raise InputError("\n".join([*errors, "Nothing was written."]))
+        _fail(errors)
         described = [] if self._settings.prepare else self._present
         results = [self._result(item, [nodes[name] for name in members[item["scheduler_name"]]]) for item in described]
         exclusive = any(item["exclusive"] for item in described)
@@ -249,6 +249,11 @@ class Pools:
                 if not operations:
                     return changed
         raise AssertionError(name)
+
+
+def _fail(errors: Sequence[str]) -> None:
+    if errors:
+        raise InputError("\n".join([*errors, "Nothing was written."]))
 
 
 def _key(scheduler: Mapping[str, Any]) -> str:
