@@ -29,6 +29,10 @@ class Finder:
 
 
 def keep():
-    """Keep the compiled form of what this process imports from now on."""
+    """Keep the compiled form of what this process imports from now on. Finders before Ansible's, such as that of ansible-test, stay the first."""
     if Finder not in sys.meta_path:
-        sys.meta_path.insert(0, Finder)
+        sys.meta_path.insert(next((place for place, finder in enumerate(sys.meta_path) if _is_ansibles(finder)), 0), Finder)
+
+
+def _is_ansibles(finder):
+    return type(finder).__name__ == "_AnsibleCollectionFinder"

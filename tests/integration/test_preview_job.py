@@ -41,7 +41,11 @@ def left_over(kubectl, namespace):
     """What previews have created and still exists. The namespace enforces Pod Security `restricted`."""
     kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
     selector = "--selector=osso.scheduler/preview"
-    return lambda: kubectl("get", "jobs,secrets,pods", f"--namespace={namespace}", selector, "--output=name").stdout.split()
+
+    def names():
+        return kubectl("get", "jobs,secrets,pods", f"--namespace={namespace}", selector, "--output=name").stdout.split()
+
+    return names
 
 
 @pytest.fixture
@@ -65,13 +69,13 @@ def test_a_preview_in_a_job_needs_only_the_documented_permissions(given, left_ov
     """
     kubectl("create", "quota", "limits", f"--namespace={namespace}", "--hard=limits.cpu=8,limits.memory=4Gi")
     monkeypatch.setattr(job, "_PART", 400)
-    with service_account(kubectl, namespace, *OWN) as robot, audit:
+    with service_account(kubectl, namespace, *OWN) as robot, audit as requests:
         done = run_directly("scheduler_preview", **{**given, **robot})
     assert done.result["previewed"]
     assert {row["status"] for row in done.result["pods"]} <= {"same", "tie"}, done.result["pods"]
     assert done.result["summary"]["pods"] == 6
     assert done.result["kubernetes_version"] == "1.34"
-    written = [(request.verb, request.resource) for request in audit.writes(user="robot")]
+    written = [(request.verb, request.resource) for request in requests.writes(user="robot")]
     assert (written[0], written[-1]) == (("create", "jobs"), ("delete", "jobs"))
     assert len(written) > 4
     assert set(written[1:-1]) == {("create", "secrets")}
@@ -106,12 +110,12 @@ def test_an_explanation_in_a_job_needs_only_the_documented_permissions(given, le
     template = {"spec": pod("x", cpu="64")["spec"]}
     checked = run_directly("scheduler_explain", check=True, template=template, **question)
     assert (checked.result["explained"], left_over()) == (False, [])
-    with service_account(kubectl, namespace, *OWN) as robot, audit:
+    with service_account(kubectl, namespace, *OWN) as robot, audit as requests:
         found = run_directly("scheduler_explain", template=template, **question, **robot).result
     assert found["explained"]
     assert {row["name"]: row["filters"] for row in found["nodes"]} == {name: ["NodeResourcesFit"] for name in "abc"}
     assert [attempt["change"] for attempt in found["attempts"]] == ["10 % smaller requests", "with one more node like a"]
-    written = [(request.verb, request.resource) for request in audit.writes(user="robot")]
+    written = [(request.verb, request.resource) for request in requests.writes(user="robot")]
     assert set(written) == {("create", "jobs"), ("create", "secrets"), ("delete", "jobs")}
     eventually(lambda: not left_over())
 

@@ -15,7 +15,7 @@ import re
 import subprocess
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from textwrap import indent
 
@@ -78,8 +78,8 @@ def with_a_program(request) -> Iterator[Place]:
     """The program is that of the image. The page's picture is a screenshot of the page that the first preview writes."""
     folder = request.getfixturevalue("tmp_path")
     (folder / "kube-scheduler").symlink_to(program_with_plugins(request.getfixturevalue("own_cluster")))
-    with with_operator(request) as where:
-        yield where
+    with ExitStack() as stack:
+        yield stack.enter_context(with_operator(request))
         if os.environ.get("WALKTHROUGHS") == "write":
             picture = PAGES / "decide-before-you-deploy.png"
             look = ["--hide-scrollbars", "--window-size=1000,1260", f"--screenshot={picture}"]

@@ -431,11 +431,11 @@ class Checkout:
 
     MAKEFILE = """
 %:
-	@echo $@ >>.cache/made; [ $@ != bad ] || [ -e .cache/mended ]
+\t@echo $@ >>.cache/made; [ $@ != bad ] || [ -e .cache/mended ]
 long:
-	@echo $@ >>.cache/made; date >>docs/long-tests.md
+\t@echo $@ >>.cache/made; date >>docs/long-tests.md
 careless:
-	@echo >>notes
+\t@echo >>notes
 """
 
     def __init__(self, folder, tool):
@@ -490,7 +490,7 @@ def test_a_passed_tier_is_valid_for_the_files_and_not_for_the_commit(tiers):
     """The page that a tier writes invalidates nothing, neither before nor after it is committed."""
     assert tiers.test_all("good", "long", "last").returncode == 0
     assert tiers.made() == ["good", "long", "last"]
-    for _ in range(2):
+    for _run in range(2):
         assert tiers.test_all("good", "long", "last").returncode == 0
         tiers.commit()
     assert tiers.made() == []
@@ -542,7 +542,7 @@ def test_a_release_with_a_key_requires_all_tiers(tiers, release, monkeypatch):
     message = "with SIGNING_KEY, all tiers of tests are required: test-all: not passed with the present files: {}; next: make test-all"
     assert release.untested() == [message.format(every)]
     assert tiers.made() == []
-    first, _, others = every.partition(",")
+    first, _comma, others = every.partition(",")
     assert tiers.test_all(*others.split(",")).returncode == 0
     assert release.untested() == [message.format(first)]
     assert tiers.test_all().returncode == 0

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
@@ -52,7 +53,7 @@ class EventText(NamedTuple):
     message: str
 
 
-NO_TEXTS: Mapping[str, EventText] = {}
+NO_TEXTS: Mapping[str, EventText] = MappingProxyType({})
 
 
 def of_rollout(

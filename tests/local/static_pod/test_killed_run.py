@@ -33,7 +33,7 @@ WRITES = ("rename", "unlink", "mkdir", "rmdir", "chmod", "fsync", "utime", "open
 
 def files_in(top: Path) -> list[Path]:
     """The files below a folder, sorted. `Path.rglob` fails on a folder that another process deletes meanwhile."""
-    return sorted(Path(folder, name) for folder, _, names in os.walk(top) for name in names)
+    return sorted(Path(folder, name) for folder, _folders, names in os.walk(top) for name in names)
 
 
 class Files:

@@ -47,6 +47,14 @@ def test_the_finder_is_installed_only_once(monkeypatch):
     assert sys.meta_path.count(bytecode.Finder) == 1
 
 
+def test_the_finder_comes_directly_before_that_of_ansible(monkeypatch):
+    """An import test of ansible-test fails if the first finder has changed."""
+    first, ansibles = object(), type("_AnsibleCollectionFinder", (), {})()
+    monkeypatch.setattr(sys, "meta_path", [first, ansibles])
+    bytecode.keep()
+    assert sys.meta_path == [first, bytecode.Finder, ansibles]
+
+
 def test_the_first_filter_of_a_play_uses_it(monkeypatch):
     """A playbook for clusters evaluates a filter before its first task, and Ansible then loads all of them in the order of their files."""
     assert Path(fleet.__file__) == min(Path(fleet.__file__).parent.glob("*.py"))

@@ -59,8 +59,8 @@ def changed(**container):
     return pod
 
 
-def paths(present, wanted=WANTED):
-    return [one.field for one in additions.evaluate(present, wanted, OURS).fresh]
+def paths(present, wanted=None):
+    return [one.field for one in additions.evaluate(present, wanted or WANTED, OURS).fresh]
 
 
 CONTAINER = "spec.template.spec.containers[name=main]"

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from types import MappingProxyType
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.apply import Options, Run
@@ -108,12 +109,18 @@ def test_where_nothing_can_be_watched_it_is_asked_for(server, refusal):
 
 
 LOST = (409, status(409, "Conflict", "the object has been modified"))
-SET_LABELS = {"osso.scheduler/set": "mine"}
+SET_LABELS = MappingProxyType({"osso.scheduler/set": "mine"})
 OWN_FIELDS = {"manager": "osso.scheduler", "operation": "Apply", "apiVersion": "v1", "fieldsV1": {"f:data": {"f:a": {}}}}
 
 
 def member(version="1", annotations=None, labels=SET_LABELS, uid="u", **fields):
-    metadata = {"resourceVersion": version, "uid": uid, "labels": labels, "annotations": annotations or {}, "managedFields": [OWN_FIELDS]}
+    metadata = {
+        "resourceVersion": version,
+        "uid": uid,
+        "labels": dict(labels),
+        "annotations": annotations or {},
+        "managedFields": [OWN_FIELDS],
+    }
     live = {**config_map("n"), **fields}
     return (200, {**live, "metadata": {**live["metadata"], **metadata}})
 

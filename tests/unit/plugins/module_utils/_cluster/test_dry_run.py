@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.dry_run import Forecast
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError
@@ -41,8 +43,8 @@ def test_what_an_earlier_task_creates_is_not_missing(created, warned):
 
 
 CONFIG_MAP = Identity("v1", "ConfigMap", "n", "a")
-WANTED = {"kind": "ConfigMap", "from": "manifest"}
-LIVE = {"metadata": {}, "from": "cluster"}
+WANTED = MappingProxyType({"kind": "ConfigMap", "from": "manifest"})
+LIVE = MappingProxyType({"metadata": {}, "from": "cluster"})
 
 
 def refused(status, reason="", message="m", **details):

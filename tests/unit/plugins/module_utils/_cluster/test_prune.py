@@ -43,7 +43,9 @@ class Cluster:
 
     def delete(self, resource, name, namespace, **options):
         self.deleted.append((resource.kind, name, namespace, options))
-        answer = self.answers.pop(0) if self.answers else {"kind": "Status"}
+        if not self.answers:
+            return {"kind": "Status"}
+        answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
         return answer

@@ -113,10 +113,9 @@ def test_messages_of_errors_name_the_remedy_and_no_secret_value():
         "the server does not accept the credentials (Unauthorized); is the token or certificate expired?"
     )
     assert message_of(ClusterError("failed")) == message_of(InputError("failed")) == "failed"
-    try:
+    with pytest.raises(KeyError) as raised:
         raise KeyError("s3cret")
-    except KeyError as error:
-        bug = message_of(error)
+    bug = message_of(raised.value)
     assert bug.startswith(
         "A bug of osso.scheduler; report it with these lines. Values are left out, because they may be credentials.\n"
         "KeyError, most recent call last:\n  "

@@ -174,7 +174,7 @@ def test_a_shell_that_sends_no_signal_is_an_error(monkeypatch, outcome, error, w
     monkeypatch.setattr(send_sigusr2.streams, "run", lambda *_arguments: streams.Outcome(*outcome))
     with pytest.raises(error, match=why) as raised:
         send_sigusr2.from_inside(None, target(), "x")
-    assert type(raised.value) is error
+    assert raised.type is error
 
 
 def test_a_shell_in_the_container_sends_the_signal(monkeypatch):

@@ -415,9 +415,9 @@ def test_options_name_the_catalog_and_the_version():
     assert OPTIONS._replace(version="1.0.0").wanted_version == "1.0.0"
     for missing in ({"source": None}, {"source_namespace": None}):
         with pytest.raises(AssertionError):
-            _ = OPTIONS._replace(**missing).catalog_identity
+            assert OPTIONS._replace(**missing).catalog_identity
     with pytest.raises(AssertionError):
-        _ = OPTIONS.wanted_version
+        assert OPTIONS.wanted_version
 
 
 def test_a_namespace_has_the_marks_of_this_collection_only_if_it_made_it():

@@ -60,7 +60,7 @@ def record(*components):
     return made
 
 
-def installed(*objects, controller=olm, owned=OWNED, kinds=()):
+def installed(*objects, controller=olm, kinds=(), **definitions):
     """A cluster in which this collection installed the operator, in a namespace of its own."""
     told = {"installedCSV": "demo.v1.0.0", "currentCSV": "demo.v1.0.0"}
     there = [
@@ -68,7 +68,7 @@ def installed(*objects, controller=olm, owned=OWNED, kinds=()):
         ours(group()),
         ours(catalog()),
         subscription(status=told),
-        csv(customresourcedefinitions=owned),
+        csv(**{"customresourcedefinitions": OWNED, **definitions}),
         deployment(),
         plan("1.0.0", approved=True, phase="Complete"),
         definition(),
@@ -140,13 +140,13 @@ def test_definitions_and_their_record_stay_unless_they_are_to_be_deleted():
 
 
 def test_a_record_goes_with_an_operator_that_has_no_definitions():
-    cluster = installed(owned={})
+    cluster = installed(customresourcedefinitions={})
     cluster.remove("CustomResourceDefinition", CRD)
     assert "Operator demo.n" in Run(cluster).deleted
 
 
 def test_a_definition_that_only_its_label_connects_is_deleted():
-    cluster = installed(owned=None)
+    cluster = installed(customresourcedefinitions=None)
     labelled = definition()
     labelled["metadata"]["labels"] = {LABEL: ""}
     cluster.store(labelled)
@@ -374,7 +374,7 @@ def test_deployments_of_the_operator_are_waited_for():
 
 
 def test_a_record_that_still_names_components_is_deleted_all_the_same_at_the_end():
-    cluster = installed(owned={})
+    cluster = installed(customresourcedefinitions={})
     cluster.remove("CustomResourceDefinition", CRD)
     cluster.remove("Deployment", "demo", "n")
     cluster.controller = None

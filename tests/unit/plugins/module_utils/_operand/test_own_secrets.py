@@ -23,7 +23,7 @@ from support.operand import CONFIG, THEN, facts, resource, stored
 HASH = content_hash(CONFIG.text)
 NAME = f"secondary-scheduler-config-{HASH}"
 EVIL = {**requested_rollout(facts()), "image": "registry.example.com/evil:1", "config": HASH}
-OWNER = [{"apiVersion": "operator.openshift.io/v1", "kind": "SecondaryScheduler", "name": "cluster", "uid": "u"}]
+OWNER = ({"apiVersion": "operator.openshift.io/v1", "kind": "SecondaryScheduler", "name": "cluster", "uid": "u"},)
 SELECTOR = (
     "app=secondary-scheduler,app.kubernetes.io/name=secondary-scheduler,app.kubernetes.io/instance=cluster,"
     "app.kubernetes.io/managed-by=osso.scheduler,osso.scheduler/set=operand-cluster,osso.scheduler/set-namespace=ns"

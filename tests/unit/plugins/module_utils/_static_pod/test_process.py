@@ -169,7 +169,7 @@ def test_logs_of_starts_before_do_not_count(server, clock, tmp_path):
         (tmp_path / f"{number}.log").touch()
 
     def started(number):
-        return lambda: (tmp_path / f"{number}.log").touch()
+        return (tmp_path / f"{number}.log").touch
 
     clock.at = {5: started(3), 10: started(4), 15: started(5)}
     wrong = process.await_one(["no-such-program"], [], server.server_address, 60, logs=str(tmp_path / "*.log"))

@@ -270,7 +270,7 @@ def test_forgetting_deletes_the_record_first(path, tmp_path, monkeypatch):
 def log(monkeypatch):
     """What the guard writes to the log of the host."""
     found = []
-    monkeypatch.setattr(rollback.syslog, "openlog", lambda name: found.append(name))
+    monkeypatch.setattr(rollback.syslog, "openlog", found.append)
     monkeypatch.setattr(rollback.syslog, "syslog", lambda level, text: found.append((level, text)))
     return found
 
