@@ -51,7 +51,7 @@ options:
       - V(pending) places the pods that have no node. All other pods stay.
       - V(replace) places one pod after the other while all other pods stay, so that no answer depends on another one.
       - V(drain) takes all selected pods off their nodes, and places them by priority and age. With O(nodes), these nodes are cordoned.
-      - V(headroom) places copies of O(template) until one has no node.
+      - V(headroom) places copies of O(template) until one has no node. It preempts no pods.
       - Pods of DaemonSets and static pods always stay.
     type: str
     choices: [pending, replace, drain, headroom]
@@ -76,7 +76,9 @@ options:
     elements: str
     default: []
   template:
-    description: With V(headroom), the pod to place, with C(metadata) and C(spec) as in the template of a Deployment.
+    description:
+      - With V(headroom), the pod to place, with C(metadata) and C(spec) as in the template of a Deployment.
+      - Requests that are not given are the limits, and the priority is that of the PriorityClass, as in a pod that is created.
     type: dict
   limit:
     description: With V(headroom), the maximum number of pods.
@@ -91,10 +93,12 @@ options:
     choices: [changed, all]
     default: changed
   max_unschedulable:
-    description: The task fails if more pods than this would lose their node.
+    description: The task fails if more pods than this would lose their node, also if they are preempted.
     type: int
   max_moved_percent:
-    description: The task fails if more than this percentage of the pods would be on another node.
+    description:
+      - The task fails if more than this percentage of the pods would be on another node. Pods that had no node do not count.
+      - Pods on another node whose ties are not determined, because there are more than 500, count.
     type: float
 seealso:
   - module: osso.scheduler.scheduler_snapshot
@@ -214,7 +218,7 @@ nodes:
 summary:
   description:
     - The number of pods, and of pods with each status. C(newly_unschedulable) had a node before, C(newly_schedulable) had none. C(moved_percent) refers
-      to the pods that were compared. C(preempted) lists the deleted pods.
+      to the pods that were compared. C(preempted) lists the deleted pods, C(newly_preempted) those that the baseline does not delete.
     - C(before) and C(after) have C(empty_nodes), and mean and standard deviation of the requested percentage of CPU and memory of the nodes.
     - C(load) has the same of the measured use, if the metrics API of the cluster returned it, otherwise it is null. C(after) adds the use of the pods
       that come to a node, and subtracts that of the pods that leave it.
@@ -232,6 +236,7 @@ summary:
     newly_schedulable: 0
     moved_percent: 10.0
     preempted: []
+    newly_preempted: []
     before:
       empty_nodes: 0
       cpu_percent_mean: 52.0

@@ -86,14 +86,22 @@ def report(outcome: Outcome) -> dict[str, Any]:
 def exceeded(
     summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], unschedulable: int | None, moved_percent: float | None
 ) -> list[str]:
-    """The limits that a preview is beyond, each as a sentence that names pods."""
+    """The limits that a preview is beyond, each as a sentence that names pods.
+
+    A pod that is preempted has no node. One on another node of which ties are not determined counts as moved.
+    """
     found = []
-    if unschedulable is not None and summary["newly_unschedulable"] > unschedulable:
-        names = _names(row for row in rows if row["status"] == UNSCHEDULABLE and row["before"])
-        found.append(f"{counted(summary['newly_unschedulable'])} would have no node, the limit is {unschedulable}: {names}.")
-    if moved_percent is not None and summary["moved_percent"] > moved_percent:
-        names = _names(row for row in rows if row["status"] == MOVED)
-        found.append(f"{summary['moved_percent']} % of the pods would be on another node, the limit is {moved_percent} %: {names}.")
+    lost = [_name(row) for row in rows if row["status"] == UNSCHEDULABLE and row["before"]]
+    lost = [*dict.fromkeys([*lost, *summary["newly_preempted"]])]
+    if unschedulable is not None and len(lost) > unschedulable:
+        found.append(f"{counted(len(lost))} would have no node, the limit is {unschedulable}: {_names(lost)}.")
+    uncertain = [row for row in rows if row["status"] == NOT_COMPARED and row["node"]]
+    moved = [row for row in rows if row["status"] == MOVED and row["before"]] + uncertain
+    share = _percent(len(moved), sum(row["status"] != NOT_COMPARED for row in rows) + len(uncertain))
+    if moved_percent is not None and share > moved_percent:
+        most = f" (at most: the ties of {counted(len(uncertain))} are not determined)" if uncertain else ""
+        names = _names([_name(row) for row in moved])
+        found.append(f"{share} % of the pods would be on another node{most}, the limit is {moved_percent} %: {names}.")
     return found
 
 
@@ -102,8 +110,15 @@ def counted(pods: int) -> str:
     return f"{pods} pod{'' if pods == 1 else 's'}"
 
 
-def _names(rows: Any) -> str:
-    names = [f"{row['namespace']}/{row['name']}" for row in rows]
+def _percent(part: int, whole: int) -> float:
+    return round(100 * part / whole, 1) if whole else 0.0
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return f"{row['namespace']}/{row['name']}"
+
+
+def _names(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
@@ -111,7 +126,8 @@ def _pod(outcome: Outcome, pod: Object) -> dict[str, Any]:
     key, before = key_of(pod), outcome.reference(pod)
     placement = outcome.candidate.placements[key]
     if not placement.processed:
-        status, reason = NOT_COMPARED, "the scheduler did not process it, such as a pod that waits for other pods of its group"
+        status = UNSCHEDULABLE if before else NOT_COMPARED
+        reason = "the scheduler did not process it, such as a pod that waits for other pods of its group"
     elif placement.victims:
         status, reason = PREEMPTS, "preempts " + ", ".join("/".join(victim) for victim in placement.victims)
     elif not placement.node:
@@ -169,18 +185,20 @@ def _nodes(outcome: Outcome) -> list[dict[str, Any]]:
 
 def _summary(outcome: Outcome, rows: Sequence[Mapping[str, Any]], nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     counts = Counter(row["status"] for row in rows)
+    runs = (outcome.baseline, outcome.candidate)
     compared = len(rows) - counts[NOT_COMPARED]
-    deleted = {change.key for change in outcome.candidate.history if not change.node}
+    before, after = ({"/".join(change.key) for change in run.history if not change.node} if run else set() for run in runs)
     summary: dict[str, Any] = {
         "pods": len(rows),
         **{status.replace(" ", "_"): counts[status] for status in (SAME, MOVED, TIE, UNSCHEDULABLE, PREEMPTS, NOT_COMPARED)},
         "newly_unschedulable": sum(row["status"] == UNSCHEDULABLE and bool(row["before"]) for row in rows),
         "newly_schedulable": sum(bool(row["node"]) and not row["before"] for row in rows),
-        "moved_percent": round(100 * counts[MOVED] / compared, 1) if compared else 0.0,
-        "preempted": sorted("/".join(key) for key in deleted),
+        "moved_percent": _percent(sum(row["status"] == MOVED and bool(row["before"]) for row in rows), compared),
+        "preempted": sorted(after),
+        "newly_preempted": sorted(after - before),
     }
     room = {node["name"]: node["allocatable"] for node in nodes}
-    for when, run in (("before", outcome.baseline), ("after", outcome.candidate)):
+    for when, run in zip(("before", "after"), runs):
         load = _load(outcome, run)
         summary[when] = {
             "empty_nodes": sum(node[when]["pods"] == 0 for node in nodes),

@@ -272,7 +272,7 @@ def _pod(options: Options, snapshot: Snapshot) -> Object:
     if bool(options.template) == bool(options.name):
         raise InputError("name, template: set one of them, the name of a pod or an invented one.")
     if options.template:
-        pod = copy_of(options.template, "preview", options.namespace)
+        pod = copy_of(options.template, snapshot, options.namespace)
     else:
         found = [pod for pod in snapshot.of("Pod") if key_of(pod) == (options.namespace, options.name)]
         if not found:

@@ -52,8 +52,9 @@ def is_same(new: Mapping[str, Any], text: str, present: Mapping[str, Any]) -> bo
     """Whether configuration and image are the present ones. In a ConfigMap of the upstream operator placeholders are filled in."""
     if new.get("image") and new["image"] != present.get("image"):
         return False
+    # A value has one line.
     pattern = ".*?".join(re.escape(part) for part in _PLACEHOLDERS.split(text))
-    return re.fullmatch(pattern, present["config_text"], re.DOTALL) is not None
+    return re.fullmatch(pattern, present["config_text"]) is not None
 
 
 def filled(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
@@ -94,9 +95,8 @@ def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
                 if not options.baseline.get("may_be_broken"):
                     raise
                 broken = error.message
-        selection = select(options, snapshot)
-        if old:
-            selection = _with_profile(selection, old)
+        every = select(options, snapshot)
+        selection = _with_profile(every, old) if old else every
         scene = make_scene(options, snapshot, selection.offered)
         for pod in scene.offered:
             for one in (new, old):
@@ -104,7 +104,14 @@ def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
                     one.profile_for(pod["spec"].get("schedulerName", ""))
         baseline = None
         if old and scene.offered:
-            baseline = perform(old, scene, options.timeout, progress)
+            started = time.monotonic()
+            try:
+                baseline = perform(old, scene, options.timeout, progress)
+            except ClusterError as error:
+                if not (options.baseline or {}).get("may_be_broken") or time.monotonic() - started >= options.timeout:
+                    raise
+                broken, selection = error.message, every
+                scene = make_scene(options, snapshot, selection.offered)
         found = perform(new, scene, options.timeout, progress) if scene.offered else Run()
         different = effect.scored(scene, found, baseline, options.scores == ALL)
         ties: dict[Key, set[str]] = {}
@@ -187,33 +194,78 @@ def _with_profile(selection: Selection, baseline: Candidate) -> Selection:
 def make_scene(options: Options, snapshot: Snapshot, offered: list[Object]) -> Scene:
     """What the sandbox begins with. Other pending pods exist, but are not placed."""
     away = {key_of(pod) for pod in offered} if options.mode in (DRAIN, PENDING) else set()
+    detached = _detached(snapshot, away) if options.mode == DRAIN else set()
     objects = []
     for obj in snapshot.objects:
-        if obj["kind"] == "Pod" and key_of(obj) in away:
+        if (obj["kind"] == "Pod" and key_of(obj) in away) or (obj["kind"] == "VolumeAttachment" and _attached(obj) in detached):
             continue
         if obj["kind"] == "Node" and options.mode == DRAIN and obj["metadata"]["name"] in options.nodes:
             obj = {**obj, "spec": {**(obj.get("spec") or {}), "unschedulable": True}}
         objects.append(bystander(obj))
     if options.mode == HEADROOM:
-        offered = [copy_of(options.template or {}, f"preview-{number:06}") for number in range(1, options.limit + 1)]
+        one = copy_of(options.template or {}, snapshot)
+        # They fit beside what is there.
+        one["spec"]["preemptionPolicy"] = "Never"
+        offered = [{**one, "metadata": {**one["metadata"], "name": f"preview-{number:06}"}} for number in range(1, options.limit + 1)]
     return Scene(options.mode, tuple(objects), tuple(offered), options.limit)
 
 
-def copy_of(template: Mapping[str, Any], name: str, namespace: str = "") -> Object:
-    """A pod of a template, such as one of a Deployment. namespace: instead of that of the template. Raises InputError."""
+def _attached(attachment: Object) -> tuple[str, str]:
+    """Node and volume of a VolumeAttachment."""
+    spec = attachment.get("spec") or {}
+    return str(spec.get("nodeName")), str((spec.get("source") or {}).get("persistentVolumeName"))
+
+
+def _detached(snapshot: Snapshot, away: set[Key]) -> set[tuple[str, str]]:
+    """Node and volume of what is attached only for pods that are taken away."""
+    volumes = {key_of(claim): str((claim.get("spec") or {}).get("volumeName")) for claim in snapshot.of("PersistentVolumeClaim")}
+    attached: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
+    for pod in snapshot.of("Pod"):
+        namespace, name = key_of(pod)
+        for volume in pod["spec"].get("volumes") or []:
+            claim = (volume.get("persistentVolumeClaim") or {}).get("claimName") or (
+                f"{name}-{volume['name']}" if "ephemeral" in volume else ""
+            )
+            attached[(namespace, name) in away].add((str(pod["spec"].get("nodeName")), volumes.get((namespace, claim), "")))
+    return attached[True] - attached[False]
+
+
+def copy_of(template: Mapping[str, Any], snapshot: Snapshot, namespace: str = "") -> Object:
+    """A pod of a template, such as one of a Deployment, with the defaults that the API server sets only in pods.
+
+    namespace: instead of that of the template. Raises InputError.
+    """
     try:
         metadata = {
             "namespace": "default",
             **(template.get("metadata") or {}),
-            "name": name,
+            "name": "preview",
             **({"namespace": namespace} if namespace else {}),
         }
-        return redact({**template, "apiVersion": "v1", "kind": "Pod", "metadata": metadata})
+        pod = redact({**template, "apiVersion": "v1", "kind": "Pod", "metadata": metadata})
+        for container in (*(pod["spec"].get("containers") or []), *(pod["spec"].get("initContainers") or [])):
+            resources = container.get("resources") or {}
+            if resources.get("limits"):
+                container["resources"] = {**resources, "requests": {**resources["limits"], **(resources.get("requests") or {})}}
+        pod["spec"] = {**_priority(pod["spec"], snapshot), **pod["spec"]}
+        return pod
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         why = f" {error}." if isinstance(error, Malformed) else ""
         raise InputError(
             f"template: must be a Pod with metadata and spec, such as a template of a Deployment with its spec.{why}"
         ) from None
+
+
+def _priority(spec: Mapping[str, Any], snapshot: Snapshot) -> dict[str, Any]:
+    """Priority and preemption of the PriorityClass of a pod. Raises InputError if it does not exist."""
+    classes = [one for one in snapshot.objects if one["kind"] == "PriorityClass"]
+    name = spec.get("priorityClassName")
+    found = next((one for one in classes if (one["metadata"]["name"] == name if name else one.get("globalDefault"))), None)
+    if found:
+        return {"priority": found["value"], **({"preemptionPolicy": found["preemptionPolicy"]} if found.get("preemptionPolicy") else {})}
+    if name and "priority" not in spec and classes:
+        raise InputError(f"template: spec.priorityClassName: there is no PriorityClass {name}. Correct the name, or create the class.")
+    return {}
 
 
 def check(options: Options, snapshot: Snapshot) -> None:
@@ -222,7 +274,7 @@ def check(options: Options, snapshot: Snapshot) -> None:
     if (options.mode == HEADROOM) != bool(options.template):
         raise InputError(f"template is for mode {HEADROOM}, which requires it: mode is {options.mode}.")
     if options.template:
-        copy_of(options.template, "preview")
+        copy_of(options.template, snapshot)
     for name, most in (("limit", _MOST_PODS), ("timeout", _MOST_SECONDS)):
         check_number(name, getattr(options, name), most)
     if options.max_unschedulable is not None and options.max_unschedulable < 0:
@@ -345,7 +397,7 @@ def _assumptions(options: Options, snapshot: Snapshot, selection: Selection, new
     if not snapshot.kubernetes:
         found.append("The snapshot is a list of kubectl: kinds that it does not contain do not exist in the preview.")
     for run in runs:
-        found += [f"The volume of the claim {claim} is invented, on the node of its first pod." for claim in run.invented]
+        found += [f"The volume of the claim {claim} is invented, for the node of its first pod and nodes with the same topology of its CSI driver." for claim in run.invented]
         found += [f"The sandbox does not serve: {request} ({count} requests)." for request, count in sorted(run.unknown.items())]
     return list(dict.fromkeys(found))
 

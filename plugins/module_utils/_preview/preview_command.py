@@ -25,7 +25,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview im
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.progress import Progress
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import MODES, PENDING
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.snapshot import read
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.table import table
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.table import printable, table
 
 OK, BEYOND, UNUSABLE = 0, 1, 2
 
@@ -39,10 +39,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         result = preview(_options(given), read(given.snapshot), _run_command, Progress(_show))
     except ClusterError as error:
-        sys.stderr.write(f"error: {renamed(error.message, COMMAND_LINE)}\n")
+        _show(f"error: {renamed(error.message, COMMAND_LINE)}")
         return UNUSABLE
     sys.stdout.write(json.dumps(result, indent=2) + "\n" if given.format == "json" else "\n".join(table(result)) + "\n")
-    sys.stderr.writelines(f"{sentence}\n" for sentence in result["exceeded"])
+    for sentence in result["exceeded"]:
+        _show(sentence)
     return BEYOND if result["exceeded"] else OK
 
 
@@ -106,8 +107,14 @@ def _template(path: str) -> dict[str, Any]:
     except document.NotYaml as error:
         raise InputError(f"template: {path} is no YAML: {error}.") from None
     spec = found.get("spec") if isinstance(found, dict) else None
-    pod: dict[str, Any] = (spec.get("template") if isinstance(spec, dict) else None) or found
-    return pod
+    template = spec.get("template") if isinstance(spec, dict) else None
+    if not isinstance(template, dict) or not template:
+        pod: dict[str, Any] = found
+        return pod
+    # The pods of a workload are in its namespace.
+    own, metadata = found.get("metadata"), template.get("metadata") or {}
+    namespace = own.get("namespace") if isinstance(own, dict) else None
+    return {**template, "metadata": {"namespace": namespace, **metadata}} if namespace and isinstance(metadata, dict) else template
 
 
 def _run_command(command: list[str]) -> tuple[int, str, str]:
@@ -116,4 +123,4 @@ def _run_command(command: list[str]) -> tuple[int, str, str]:
 
 
 def _show(sentence: str) -> None:
-    sys.stderr.write(f"{sentence}\n")
+    sys.stderr.write(f"{printable(sentence)}\n")

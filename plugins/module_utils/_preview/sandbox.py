@@ -170,6 +170,22 @@ class Sandbox:
             if present is not None:
                 self._change(self.pods, "DELETED", present)
 
+    def volumes(self) -> list[dict[Key, Object]]:
+        """The claims and volumes as they are now, for `restore_volumes`."""
+        with self._lock:
+            return [dict(one.objects) for one in self._claims_and_volumes]
+
+    def restore_volumes(self, before: list[dict[Key, Object]]) -> None:
+        """Undo what was bound or invented since `volumes`."""
+        with self._lock:
+            for one, objects in zip(self._claims_and_volumes, before):
+                for key, obj in [(key, obj) for key, obj in one.objects.items() if obj is not objects.get(key)]:
+                    self._change(one, "MODIFIED", objects[key]) if key in objects else self._change(one, "DELETED", obj)
+
+    @property
+    def _claims_and_volumes(self) -> list[_Collection]:
+        return [self._collections["", plural] for plural in ("persistentvolumeclaims", "persistentvolumes")]
+
     def mark(self) -> tuple[str, Key, int] | None:
         """Add a pod that no other object concerns, on no node of the sandbox, or delete it; the event, the pod, and how many of these there are then.
 
@@ -290,7 +306,7 @@ class Sandbox:
 
     def _bind_volume(self, obj: Object) -> None:
         """What the controllers of volumes do when the scheduler has selected a node for a claim, or a volume."""
-        claims, volumes = self._collections["", "persistentvolumeclaims"], self._collections["", "persistentvolumes"]
+        claims, volumes = self._claims_and_volumes
         if obj["kind"] == "PersistentVolume":
             reference = obj["spec"].get("claimRef") or {}
             claim, volume = claims.objects.get((reference.get("namespace", ""), reference.get("name", ""))), obj
@@ -302,6 +318,7 @@ class Sandbox:
                 "kind": "PersistentVolume",
                 "metadata": {"name": f"preview-{obj['metadata']['uid']}", "annotations": {"pv.kubernetes.io/provisioned-by": "preview"}},
                 "spec": {
+                    **self._reach(str(obj["spec"].get("storageClassName")), str(node)),
                     "accessModes": obj["spec"].get("accessModes"),
                     "capacity": obj["spec"].get("resources", {}).get("requests"),
                     "storageClassName": obj["spec"].get("storageClassName"),
@@ -323,6 +340,16 @@ class Sandbox:
         self._change(claims, "MODIFIED", _merged(claim, bound))
         if volume is not obj:
             self.invented.add("/".join(key_of(claim)))
+
+    def _reach(self, storage_class: str, node: str) -> Object:
+        """From where a new volume can be used: nodes with the same values of the topology keys that its CSI driver has on this node."""
+        found = self._collections["storage.k8s.io", "storageclasses"].objects.get(("", storage_class)) or {}
+        drivers = (self._collections["storage.k8s.io", "csinodes"].objects.get(("", node)) or {}).get("spec", {}).get("drivers") or []
+        keys = next((one.get("topologyKeys") for one in drivers if one.get("name") == found.get("provisioner")), None) or []
+        about = self._collections["", "nodes"].objects.get(("", node)) or {"metadata": {}}
+        labels = about["metadata"].get("labels") or {}
+        terms = [{"key": key, "operator": "In", "values": [labels[key]]} for key in keys if key in labels]
+        return {"nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": terms}]}}} if terms else {}
 
     def _event(self, body: Object) -> Object:
         """Of preemptions only the event names the pod that they are for."""

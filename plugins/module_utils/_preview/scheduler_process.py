@@ -235,8 +235,11 @@ def sandbox_config(config: Mapping[str, Any], kubeconfig: str, load_watcher: str
         if profile["schedulerName"] in unscored:
             plugins = profile.get("plugins") or {}
             profile["plugins"] = {**plugins, "score": {**(plugins.get("score") or {}), "enabled": [{"name": _NEUTRAL, "weight": 1}]}}
+    # A scheduler leaves the binding of a pod to an extender that has this verb, which would bind the pod in the cluster.
+    extenders = [{key: value for key, value in one.items() if key != "bindVerb"} for one in config.get("extenders") or []]
     return {
         **config,
+        **({"extenders": extenders} if extenders else {}),
         "leaderElection": {**(config.get("leaderElection") or {}), "leaderElect": False},
         "clientConnection": {**connection, "qps": 5000, "burst": 10000},
         "percentageOfNodesToScore": 100,

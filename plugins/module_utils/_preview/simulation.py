@@ -152,7 +152,7 @@ class Stage:
         self._attempts += 1
         sandbox, key = self.sandbox, key_of(pod)
         original, since = sandbox.pods.objects.get(key), len(sandbox.history)
-        present = dict(sandbox.pods.objects)
+        present, volumes = dict(sandbox.pods.objects), sandbox.volumes()
         if original is not None:
             sandbox.withdraw(key)
         self._await_cache()
@@ -173,6 +173,7 @@ class Stage:
             if not answer.node and log.count("WAITING", key) > waited:
                 # Until then its cache has the pod on a node.
                 log.await_event("REJECTED", key, rejected + 1, _FOLLOWED)
+            sandbox.restore_volumes(volumes)
             if original is not None:
                 sandbox.offer(original)
             for victim in victims:

@@ -65,16 +65,19 @@ LOAD = ("NodeMetrics", "PodMetrics")
 _BY_KIND = {(resource.api_version.partition("/")[0], resource.kind): resource for resource in RESOURCES}
 _METADATA = ("name", "namespace", "uid", "labels", "ownerReferences", "creationTimestamp", "deletionTimestamp")
 _ANNOTATIONS = (
-    "volume.kubernetes.io/",
-    "volume.beta.kubernetes.io/",
+    "volume.kubernetes.io/selected-node",
+    "volume.kubernetes.io/storage-provisioner",
+    "volume.beta.kubernetes.io/storage-",
     "pv.kubernetes.io/",
     "storage.alpha.kubernetes.io/migrated-plugins",
     "storageclass.kubernetes.io/is-default-class",
     "preemption-toleration.scheduling.x-k8s.io/",
+    "seccomp.security.alpha.kubernetes.io",
+    "container.seccomp.security.alpha.kubernetes.io",
 )
 """Beginnings of the annotations that kube-scheduler or a plugin reads."""
-_DROPPED = ("parameters", "volumeAttributes", "opaque")
-"""Fields of storage and device objects that only drivers read, and that can contain credentials."""
+_DROPPED = (*("parameters", "volumeAttributes", "opaque", "mountOptions", "options", "attachmentMetadata", "attachError", "detachError"),)
+"""Fields of storage and device objects that only drivers and kubelets read, and that can contain credentials."""
 _POD_SPEC = (
     *("nodeName", "schedulerName", "priority", "priorityClassName", "preemptionPolicy", "nodeSelector", "affinity", "tolerations"),
     *("topologySpreadConstraints", "schedulingGates", "overhead", "resources", "resourceClaims", "runtimeClassName", "hostNetwork", "os"),
@@ -106,6 +109,7 @@ _METADATA_SHAPE = {
 }
 _SHAPES: Mapping[str, Any] = {
     "Node": {"metadata": _METADATA_SHAPE, "spec": {"taints": [{"key!": str, "value": str, "effect!": str}]}},
+    "PriorityClass": {"value": int, "preemptionPolicy": str},
     "Pod": {
         "metadata": _METADATA_SHAPE,
         "spec": {
@@ -305,10 +309,10 @@ def _redacted_object(obj: Mapping[str, Any]) -> Object:
 
 
 def _pod_spec(spec: Mapping[str, Any]) -> Object:
-    kept = _only(spec, _POD_SPEC)
+    kept = {**_only(spec, _POD_SPEC), **_seccomp(spec)}
     for name in ("containers", "initContainers"):
         if spec.get(name):
-            kept[name] = [_only(container, _CONTAINER) for container in spec[name]]
+            kept[name] = [{**_only(container, _CONTAINER), **_seccomp(container)} for container in spec[name]]
     volumes = [
         {"name": volume["name"], kind: _only(volume[kind], fields)}
         for volume in spec.get("volumes") or []
@@ -316,6 +320,12 @@ def _pod_spec(spec: Mapping[str, Any]) -> Object:
         if volume.get(kind) is not None
     ]
     return {**kept, "volumes": volumes} if volumes else kept
+
+
+def _seccomp(value: Mapping[str, Any]) -> Object:
+    """What the plugin SySched reads of the security context of a pod or container."""
+    profile = (value.get("securityContext") or {}).get("seccompProfile")
+    return {"securityContext": {"seccompProfile": _only(profile, ("type", "localhostProfile"))}} if profile else {}
 
 
 def _pod_status(status: Mapping[str, Any]) -> Object:
@@ -331,5 +341,5 @@ def _only(value: Mapping[str, Any], names: Iterable[str]) -> Object:
 
 def _without(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without(item) for key, item in value.items() if key not in _DROPPED}
+        return {key: item if key == "matchLabels" else _without(item) for key, item in value.items() if key not in _DROPPED}
     return [_without(item) for item in value] if isinstance(value, list) else value

@@ -23,7 +23,12 @@ def table(result: Mapping[str, Any], limit: int | None = None) -> list[str]:
     lines = _columns([("POD", "STATUS", "BEFORE", "AFTER", "REASON"), *rows], limit) if rows else []
     lines += [*([""] if rows else []), *_columns([("NODE", "PODS", "CPU %", "MEMORY %"), *nodes], limit), "", result["msg"]]
     lines += [f"Assumption: {one}" for one in result["assumptions"]]
-    return [*lines, *(f"Missing: {one}" for one in result["missing"])]
+    return [printable(line) for line in (*lines, *(f"Missing: {one}" for one in result["missing"]))]
+
+
+def printable(text: str) -> str:
+    """The text with escapes for what a terminal would obey, such as in a ``schedulerName``, which an API server does not validate."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
 
 
 def _change(node: Mapping[str, Any], field: str) -> str:

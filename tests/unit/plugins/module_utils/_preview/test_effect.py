@@ -14,7 +14,14 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import effect, present_state, progress
-from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, _with_profile, make_scene, preview, select
+from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import (
+    Options,
+    _with_profile,
+    copy_of,
+    make_scene,
+    preview,
+    select,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.sandbox import Change, Sandbox, key_of
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.scheduler_process import Candidate, Log, Scores, sandbox_config
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import Placement, Run, Scene, Stage
@@ -41,7 +48,7 @@ def outcome(pods, placements, ties=None, baseline=None):
         (Placement("b"), {}, "not compared"),
         (Placement("", "0/2 nodes"), {}, "unschedulable"),
         (Placement("a", "", (("shop", "victim"),)), {}, "preempts"),
-        (Placement(processed=False), {}, "not compared"),
+        (Placement(processed=False), {}, "unschedulable"),
     ],
 )
 def test_the_status_of_a_pod_follows_from_its_placement_and_ties(placement, ties, status):
@@ -133,6 +140,50 @@ def test_limits_name_the_first_pods():
     assert beyond.endswith("shop/p09 and 2 more.")
 
 
+def limits(pods, placements, history=(), baseline=None, ties=None):
+    """limits(...)(unschedulable, moved_percent) are the sentences about the limits."""
+    found = outcome(pods, placements, ties)._replace(candidate=run(placements, history), baseline=baseline)
+    report = effect.report(found)
+    return lambda unschedulable, moved: effect.exceeded(report["summary"], report["pods"], unschedulable, moved)
+
+
+def test_preempted_pods_count_as_pods_without_a_node():
+    """Only those that the baseline does not preempt, and each one only once."""
+    pods, victims = [pod("one", on="a"), pod("two", on="a")], (("shop", "v"), ("shop", "w"))
+    placements = {"one": Placement("a", "", victims), "two": Placement("", "it was preempted")}
+    history = [Change(victim) for victim in (*victims, ("shop", "two"))]
+    sentence = "3 pods would have no node, the limit is {}: shop/two, shop/v, shop/w."
+    exceeded = limits(pods, placements, history)
+    assert (exceeded(2, None), exceeded(3, None)) == ([sentence.format(2)], [])
+    baseline = run({"one": Placement("a", "", (("shop", "v"),)), "two": Placement("a")}, history[:1])
+    assert limits(pods, placements, history, baseline)(0, None) == ["2 pods would have no node, the limit is 0: shop/two, shop/w."]
+
+
+def test_pods_whose_ties_are_not_determined_count_as_moved():
+    pods = [pod(f"p{number}", on="a") for number in range(4)]
+    placements = {f"p{number}": Placement("b" if number < 2 else "a") for number in range(4)}
+    exceeded = limits(pods, placements, ties={("shop", "p0"): {"a", "b"}})
+    assert (exceeded(0, 25.0), exceeded(0, 24.9)) == (
+        [],
+        ["25.0 % of the pods would be on another node (at most: the ties of 1 pod are not determined), the limit is 24.9 %: shop/p1."],
+    )
+
+
+def test_a_pod_that_gains_a_node_does_not_count_as_moved():
+    ties = {("shop", "p"): {"b"}}
+    assert limits([pod("p")], {"p": Placement("b")}, ties=ties)(0, 0.0) == []
+    assert effect.report(outcome([pod("p")], {"p": Placement("b")}, ties))["summary"]["moved_percent"] == 0.0
+
+
+def test_a_table_contains_no_control_characters():
+    """The API server does not validate the schedulerName, which a reason contains."""
+    reason = "the baseline has no profile x\x1b[2J\nshop/fake  same\u202e"
+    found = outcome([pod("p", on="a")], {})._replace(skipped={("shop", "p"): reason})
+    shown = table({**effect.report(found), "msg": "end", "assumptions": ["\a"], "missing": []})
+    assert shown[1].endswith(r"the baseline has no profile x\x1b[2J\nshop/fake  same\u202e")
+    assert shown[-1] == r"Assumption: \x07"
+
+
 def options(**given):
     return Options(candidate={}, **given)
 
@@ -157,6 +208,70 @@ def test_maintenance_cordons_and_places_no_pending_pods():
     assert [obj["metadata"]["name"] for obj in scene.objects] == ["a", "b", "q", "pending"]
     assert scene.objects[-1]["spec"]["schedulerName"] == "not-in-this-preview"
     assert [bool(obj["spec"].get("unschedulable")) for obj in scene.objects[:2]] == [True, False]
+
+
+def volume(name):
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {"volumeName": f"v-{name}"},
+    }
+
+
+def attachment(name, on):
+    spec = {"nodeName": on, "source": {"persistentVolumeName": f"v-{name}"}}
+    return {"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": f"{name}-{on}"}, "spec": spec}
+
+
+def test_the_volumes_of_pods_that_are_taken_away_are_detached():
+    """Each pod can be placed on its node again: a volume counts only once."""
+
+    def using(name, claim, **more):
+        return pod(name, volumes=[{"name": "data", **claim}], **more)
+
+    pods = [
+        using("one", {"persistentVolumeClaim": {"claimName": "own"}}, on="a"),
+        using("two", {"persistentVolumeClaim": {"claimName": "shared"}}, on="a"),
+        using("agent", {"persistentVolumeClaim": {"claimName": "shared"}}, on="a", owner="DaemonSet"),
+        using("three", {"ephemeral": {"volumeClaimTemplate": {}}}, on="a"),
+    ]
+    names = ("own", "shared", "three-data", "unused")
+    attachments = [*(attachment(name, "a") for name in names), attachment("own", "b")]
+    snapshot = parse(listed(node("a"), node("b"), *pods, *map(volume, names), *attachments), "list")
+    for mode, left in (("drain", ["shared-a", "unused-a", "own-b"]), ("replace", [one["metadata"]["name"] for one in attachments])):
+        given = options(mode=mode)
+        scene = make_scene(given, snapshot, select(given, snapshot).offered)
+        assert [one["metadata"]["name"] for one in scene.objects if one["kind"] == "VolumeAttachment"] == left
+
+
+def priority_class(name, value, **more):
+    return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value, **more}
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({}, {"priority": 5}),
+        ({"priorityClassName": "high"}, {"priorityClassName": "high", "priority": 9, "preemptionPolicy": "Never"}),
+        ({"priorityClassName": "gone", "priority": 3}, {"priorityClassName": "gone", "priority": 3}),
+    ],
+)
+def test_a_template_gets_the_defaults_of_a_pod(spec, expected):
+    classes = [priority_class("high", 9, preemptionPolicy="Never"), priority_class("usual", 5, globalDefault=True)]
+    snapshot = parse(listed(node("a"), *classes), "list")
+    containers = [{"name": "c", "resources": {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "500m"}}}]
+    made = copy_of({"spec": {**spec, "containers": containers, "initContainers": [{"name": "i"}]}}, snapshot)["spec"]
+    assert made.pop("containers")[0]["resources"]["requests"] == {"cpu": "500m", "memory": "1Gi"}
+    assert made == {**expected, "initContainers": [{"name": "i"}]}
+
+
+def test_a_template_with_an_unknown_priority_class_is_rejected():
+    template = {"spec": {"priorityClassName": "hihg", "containers": []}}
+    with pytest.raises(InputError, match=r"^template: spec\.priorityClassName: there is no PriorityClass hihg\."):
+        copy_of(template, parse(listed(node("a"), priority_class("high", 9)), "list"))
+    # A list of kubectl may lack them.
+    assert "priority" not in copy_of(template, parse(listed(node("a")), "list"))["spec"]
 
 
 @pytest.mark.parametrize(
@@ -193,6 +308,14 @@ def test_the_configuration_of_the_sandbox_scores_all_nodes():
     assert made["percentageOfNodesToScore"] == 100
     assert "percentageOfNodesToScore" not in made["profiles"][0]
     assert made["clientConnection"]["kubeconfig"] == "/kubeconfig"
+    assert check(from_structure(made), "1.34").valid
+
+
+def test_an_extender_does_not_bind():
+    """The scheduler would leave it to the extender, which would bind a pod of the cluster."""
+    extender = {"urlPrefix": "http://127.0.0.1:9", "filterVerb": "filter", "bindVerb": "bind"}
+    made = sandbox_config({**check(from_structure(CONFIG), "1.34").config, "extenders": [extender]}, "/kubeconfig")
+    assert made["extenders"] == [{"urlPrefix": "http://127.0.0.1:9", "filterVerb": "filter"}]
     assert check(from_structure(made), "1.34").valid
 
 
@@ -286,6 +409,8 @@ def test_progress_is_shown_only_every_few_seconds(monkeypatch):
         # The upstream operator's ConfigMap has the values.
         ({}, "a: ${PROM_URL}\n", True),
         ({}, "b: ${PROM_URL}\n", False),
+        # A value has one line: here lines are missing.
+        ({}, "a: ${PROM_URL}", False),
     ],
 )
 def test_a_candidate_equal_to_the_present_state_is_recognised(new, text, same):

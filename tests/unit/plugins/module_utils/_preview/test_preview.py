@@ -140,6 +140,12 @@ def test_mode_headroom_counts_how_many_pods_of_a_template_fit(ask, given, limit,
     assert found["msg"].startswith(f"{pods} more pods fit. The next one: ")
 
 
+def test_headroom_is_beside_the_pods_that_exist(ask):
+    template = {"spec": pod("x", cpu="1", priority=9)["spec"]}
+    found = ask([node("a"), pod("there", on="a", cpu="3")], "headroom", template=template)
+    assert (found["headroom"]["pods"], found["summary"]["preempted"]) == (1, [])
+
+
 @pytest.mark.parametrize("mode", ["pending", "replace"])
 def test_a_preemption_names_its_victims(ask, mode):
     high = pod("high", cpu="3", priority=10, on="a" if mode == "replace" else "")
@@ -173,12 +179,30 @@ def test_a_broken_baseline_is_an_error_unless_it_may_be_broken(ask):
     assert places(found) == {"p": ("same", "a")}
 
 
-def test_a_pod_that_the_scheduler_does_not_process_is_not_compared(ask, monkeypatch):
+def test_a_baseline_whose_scheduler_ends_is_broken_too(ask, tmp_path):
+    """The pods of profiles that it lacks are compared, too. A baseline that takes too long is no broken one."""
+    program = tmp_path / "broken"
+    program.write_text('#!/bin/sh\n[ "$1" = --version ] && echo Kubernetes v1.34.1 && exit\necho "unknown plugin" >&2\nexit 1\n')
+    program.chmod(0o755)
+    config = {**CONFIG, "profiles": [{"schedulerName": "second"}, {"schedulerName": "third"}]}
+    objects = [node("a"), pod("p", on="a"), pod("q", on="a", schedulerName="second")]
+    baseline = {"config": config, "binary": str(program), "may_be_broken": True}
+    found = ask(objects, "replace", baseline=baseline)
+    assert places(found) == {"p": ("same", "a"), "q": ("same", "a")}
+    assert "unknown plugin" in found["assumptions"][-1]
+    slow = [node("a"), pod("q", on="a", schedulerName="second", labels={"silent": ""})]
+    with pytest.raises(ClusterError, match="did not place all pods before the timeout"):
+        ask(slow, "replace", baseline={"config": config, "binary": ask.path, "may_be_broken": True}, timeout=1)
+
+
+def test_a_pod_that_the_scheduler_does_not_process_loses_its_node(ask, monkeypatch):
     monkeypatch.setattr(simulation, "_UNPROCESSED", 0.5)
     monkeypatch.setattr(simulation, "_RETRIED", 0.2)
     objects = [node("a"), pod("first", on="a"), pod("second", on="a", labels={"silent": ""})]
-    found = ask(objects, "replace")
-    assert places(found) == {"first": ("same", "a"), "second": ("not compared", "")}
+    found = ask(objects, "replace", max_unschedulable=0)
+    assert places(found) == {"first": ("same", "a"), "second": ("unschedulable", "")}
+    assert found["exceeded"] == ["1 pod would have no node, the limit is 0: shop/second."]
+    assert places(ask([node("a"), pod("p"), pod("q", labels={"silent": ""})], "pending"))["q"] == ("not compared", "")
 
 
 def test_a_preview_ends_at_its_timeout(ask, monkeypatch):

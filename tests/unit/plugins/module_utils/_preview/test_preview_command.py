@@ -105,6 +105,13 @@ def test_the_template_may_be_a_workload_or_a_pod(call, template):
     assert "3" in out
 
 
+def test_the_pods_of_a_workload_are_in_its_namespace(tmp_path):
+    path = tmp_path / "template.yaml"
+    for template, namespace in ((WORKLOAD["spec"]["template"], "shop"), ({"metadata": {"namespace": "own"}, "spec": {}}, "own")):
+        path.write_text(yaml.safe_dump({"metadata": {"namespace": "shop"}, "spec": {"template": template}}))
+        assert preview_command._template(str(path))["metadata"]["namespace"] == namespace
+
+
 @pytest.mark.parametrize(
     ("content", "why"),
     [(None, "error: --template: {} cannot be read: No such file or directory."), ("a: [", "error: --template: {} is no YAML: ")],

@@ -189,6 +189,34 @@ def test_a_claim_is_bound_to_the_volume_that_the_scheduler_selects():
     assert len(ask(made, "GET", VOLUMES)[1]["items"]) == 2
 
 
+def test_an_invented_volume_is_where_its_driver_can_reach_it():
+    zones = {"topology.example.com/zone": "z"}
+    where = node("a")
+    where["metadata"]["labels"] = zones
+    csi = {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": "a"}}
+    csi["spec"] = {"drivers": [{"name": "other"}, {"name": "d", "topologyKeys": [*zones, "unknown"]}]}
+    storage = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "d"}
+    made = Sandbox([where, csi, storage, claim()])
+    ask(made, "PATCH", CLAIM, SELECTED)
+    (invented,) = ask(made, "GET", VOLUMES)[1]["items"]
+    terms = [{"matchExpressions": [{"key": "topology.example.com/zone", "operator": "In", "values": ["z"]}]}]
+    assert invented["spec"]["nodeAffinity"] == {"required": {"nodeSelectorTerms": terms}}
+
+
+def test_what_was_bound_or_invented_for_a_pod_can_be_undone():
+    made = Sandbox([node("a"), claim(), volume("v")])
+    before = made.volumes()
+    ask(made, "PATCH", CLAIM, SELECTED)
+    assert len(ask(made, "GET", VOLUMES)[1]["items"]) == 2
+    made.restore_volumes(before)
+    assert [one["metadata"]["name"] for one in ask(made, "GET", VOLUMES)[1]["items"]] == ["v"]
+    restored = ask(made, "GET", CLAIM)[1]
+    assert ("volumeName" in restored["spec"], "annotations" in restored["metadata"]) == (False, False)
+    version = restored["metadata"]["resourceVersion"]
+    made.restore_volumes(made.volumes())
+    assert ask(made, "GET", CLAIM)[1]["metadata"]["resourceVersion"] == version, "nothing changed, so nothing is written"
+
+
 def test_discovery_lists_versions_groups_and_resources(sandbox):
     assert ask(sandbox, "GET", "/version") == (200, {"major": "1", "minor": "0", "gitVersion": "v1.0.0"})
     assert ask(sandbox, "GET", "/api") == (200, {"kind": "APIVersions", "versions": ["v1"]})

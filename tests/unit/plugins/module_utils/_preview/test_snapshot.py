@@ -253,10 +253,18 @@ def test_a_snapshot_keeps_only_the_scheduling_fields_of_a_pod():
         "os": {"name": "linux"},
         "workloadRef": {"name": "w"},
         "schedulingGroup": {"podGroupName": "g"},
+        "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
         "affinity": {},
         "topologySpreadConstraints": [{"whenUnsatisfiable": "DoNotSchedule"}],
         "containers": [
-            {"name": "c", "image": "i", "ports": [{"hostPort": 1}], "resources": {"limits": {"cpu": "1"}}, "restartPolicy": "Always"}
+            {
+                "name": "c",
+                "image": "i",
+                "ports": [{"hostPort": 1}],
+                "resources": {"limits": {"cpu": "1"}},
+                "restartPolicy": "Always",
+                "securityContext": {"seccompProfile": {"type": "Localhost", "localhostProfile": "p.json"}},
+            }
         ],
         "volumes": [
             {"name": "a", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}},
@@ -283,7 +291,7 @@ def test_a_snapshot_keeps_only_the_scheduling_fields_of_a_pod():
     more = {
         **given,
         "metadata": {**metadata, "generateName": SECRET, "annotations": {"preemption-toleration.scheduling.x-k8s.io/a": "b", "c": SECRET}},
-        "spec": {**spec, "serviceAccountName": SECRET},
+        "spec": {**spec, "serviceAccountName": SECRET, "securityContext": {**spec["securityContext"], "runAsUser": SECRET}},
         "status": {**status, "podIP": SECRET, "conditions": [*status["conditions"], {"type": "Ready"}]},
     }
     expected["metadata"] = {**metadata, "annotations": {"preemption-toleration.scheduling.x-k8s.io/a": "b"}}
@@ -309,3 +317,25 @@ def test_a_snapshot_keeps_only_the_scheduling_fields_of_other_kinds():
     device = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "r"}}
     opaque = {**device, "spec": {"devices": {"config": [{"opaque": SECRET, "requests": ["r"]}]}}, "parameters": SECRET}
     assert redact(opaque) == {**device, "spec": {"devices": {"config": [{"requests": ["r"]}]}}}
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}}
+    selecting = {**budget, "spec": {"selector": {"matchLabels": {"options": "x"}}}}
+    assert redact(selecting) == selecting
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("v1 PersistentVolume", {"spec": {"mountOptions": [SECRET], "flexVolume": {"options": {"a": SECRET}}}}),
+        ("storage.k8s.io/v1 StorageClass", {"mountOptions": [SECRET], "parameters": {"a": SECRET}}),
+        ("storage.k8s.io/v1 VolumeAttachment", {"status": {"attachmentMetadata": {"a": SECRET}, "attachError": {"message": SECRET}}}),
+    ],
+)
+def test_a_snapshot_keeps_no_credentials_of_storage(kind, fields):
+    api_version, kind = kind.split()
+    metadata = {
+        "name": "n",
+        "annotations": {"volume.beta.kubernetes.io/mount-options": SECRET, "pv.kubernetes.io/bound-by-controller": "yes"},
+    }
+    found = redact({"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields})
+    assert SECRET not in str(found)
+    assert found["metadata"]["annotations"] == {"pv.kubernetes.io/bound-by-controller": "yes"}
