@@ -58,7 +58,9 @@ _SIDE = r"""
           - If not given, the only profile. With several profiles, each pod must name one of them.
         type: str
       allow_extenders:
-        description: Whether the scheduler may call the C(extenders) of the configuration. They receive the pods that are placed. An extender is never asked to bind a pod.
+        description:
+          - Whether the scheduler may call the C(extenders) of the configuration. They receive the pods that are placed.
+          - An extender is never asked to bind a pod.
         type: bool
         default: false
 """

@@ -61,12 +61,15 @@ options:
   content:
     description:
       - The C(KubeSchedulerConfiguration) as YAML text. If not given, the scheduler uses the configuration that its manifest named before, if any.
-      - kube-scheduler ignores the flag C(--kubeconfig) if it has a configuration. So C(clientConnection.kubeconfig) gets the flag's value, unless the
-        configuration sets it.
+      - kube-scheduler ignores the flags C(--kubeconfig), C(--profiling), C(--contention-profiling) and C(--kube-api-*) if it has a configuration. So their
+        fields, such as C(clientConnection.kubeconfig) and C(enableProfiling), get the values of the manifest, unless the configuration sets them.
+      - The file belongs to the user as which the container of the manifest runs.
     type: str
   flags:
     description:
-      - Flags of kube-scheduler by name, without hyphens, such as C(v). A flag that is set in one run and not in the next gets its former value again.
+      - Flags of kube-scheduler by name, without hyphens, such as C(v). A flag that is set in one run and not in the next gets its former value again,
+        unless it was changed since.
+      - With O(content), flags that kube-scheduler ignores beside a configuration are rejected.
     type: dict
     default: {}
   manifest:

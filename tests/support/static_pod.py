@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import yaml
+from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import manifest
 
 CONFIG = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 # As kubeadm writes it, as far as it matters
@@ -28,3 +29,10 @@ POD = {
     },
 }
 TEXT = "# written by hand\n" + yaml.safe_dump(POD, sort_keys=False)
+
+
+def with_kubeconfig(text, kubeconfig="/etc/kubernetes/scheduler.conf"):
+    """The configuration as a host gets it whose manifest has this flag, and no other one that kube-scheduler would ignore."""
+    flags = [f"--kubeconfig={kubeconfig}"] if kubeconfig else []
+    pod = {"metadata": {}, "spec": {"containers": [{"name": "kube-scheduler", "command": ["kube-scheduler", *flags]}]}}
+    return manifest.with_ignored_flags(text, manifest.Manifest("", pod))

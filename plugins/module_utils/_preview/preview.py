@@ -397,7 +397,10 @@ def _assumptions(options: Options, snapshot: Snapshot, selection: Selection, new
     if not snapshot.kubernetes:
         found.append("The snapshot is a list of kubectl: kinds that it does not contain do not exist in the preview.")
     for run in runs:
-        found += [f"The volume of the claim {claim} is invented, for the node of its first pod and nodes with the same topology of its CSI driver." for claim in run.invented]
+        found += [
+            f"The volume of the claim {claim} is invented, for the node of its first pod and nodes with the same topology of its CSI driver."
+            for claim in run.invented
+        ]
         found += [f"The sandbox does not serve: {request} ({count} requests)." for request, count in sorted(run.unknown.items())]
     return list(dict.fromkeys(found))
 

@@ -126,9 +126,11 @@ def _plan(given: str | None, path: str, folder: str, params: dict[str, Any], che
     pending, warnings = _pending(path, current)
     before = manifests.read(pending.before if pending else current, path)
     present = params["state"] == "present"
-    text = manifests.with_kubeconfig(given, before.flag("kubeconfig")) if present and given is not None else None
+    text = manifests.with_ignored_flags(given, before) if present and given is not None else None
     config_path = os.path.join(folder, rollback.config_name(text)) if text else None
     flags = {str(name): str(value) for name, value in (params["flags"] or {}).items()} if present else {}
+    if config_path:
+        manifests.check_flags(flags)
     after = manifests.edited(before, config_path, flags)
     same = pending is not None and current == after.text and pending.config == config_path and _content_if_any(config_path) == text
     if pending and not same and not check_mode:
@@ -166,7 +168,7 @@ def _plan(given: str | None, path: str, folder: str, params: dict[str, Any], che
         found=found,
         outdated=_outdated(after, current, config_path, text, found),
         argvs=[before.argv, after.argv, *([manifests.read(current, path).argv] if pending else [])],
-        unused=rollback.unused(folders, after.configurations),
+        unused=rollback.unused(folders, after.configurations, path),
         left_over=[] if pending else guard.left_over,
         host=params["health_host"],
         timeout=params["wait_timeout"],
@@ -257,8 +259,11 @@ def _go(step: _Step) -> str:
     config = step.record.config
     with _files():
         if config and step.text is not None and step.found != step.text:
-            os.makedirs(os.path.dirname(config), mode=0o700, exist_ok=True)
-            rollback.write(config, step.text, os.path.dirname(config))
+            folder, owner = os.path.dirname(config), step.after.owner
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            if owner:
+                os.chown(folder, *owner)
+            rollback.write(config, step.text, folder, owner=owner)
         if step.current != step.after.text:
             # kubelet restarts the pod after any change of it, also if the command line stays.
             rollback.replace_manifest(step.path, step.after.text)

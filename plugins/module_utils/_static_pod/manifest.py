@@ -6,8 +6,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
+import os
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
@@ -17,7 +20,18 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.con
 CONTAINER = "kube-scheduler"
 VOLUME = "osso-scheduler-config"
 BEFORE = "osso.scheduler/flags-before"
-"""On the pod: by flag what it was before it was set here, null if it was not there."""
+"""On the pod: by flag what it was before it was set here, null if it was not there, and what it was set to."""
+_FALSE = ("0", "f", "F", "false", "False", "FALSE")
+_CONNECTION = ("kubeconfig", "qps", "burst", "contentType")
+_IGNORED: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "kubeconfig": ("kubeconfig", str),
+    "kube-api-qps": ("qps", float),
+    "kube-api-burst": ("burst", int),
+    "kube-api-content-type": ("contentType", str),
+    "profiling": ("enableProfiling", lambda value: value not in _FALSE),
+    "contention-profiling": ("enableContentionProfiling", lambda value: value not in _FALSE),
+}
+"""By flag that kube-scheduler ignores beside a configuration: its field, and the value of its text."""
 PORT = 10259
 
 
@@ -34,13 +48,28 @@ class Manifest(NamedTuple):
         return [*(container.get("command") or []), *(container.get("args") or [])]
 
     def flag(self, name: str) -> str | None:
-        """The value of ``--name=value``; of several the last one counts."""
-        return next((one.partition("=")[2] for one in reversed(self.argv) if one.partition("=")[0] == f"--{name}"), None)
+        """The value of ``--name=value`` or ``--name value``; of several the last one counts."""
+        return next((found for words, found in reversed(_flags(self.argv)) if words[0].partition("=")[0] == f"--{name}"), None)
+
+    @property
+    def own_config(self) -> str | None:
+        """The file of the configuration without what was set here."""
+        before = _flags_before(self.pod)
+        return before["config"] if "config" in before else self.flag("config")
 
     @property
     def configurations(self) -> set[str]:
         """The files of the configurations that it names: the one in use, and the one to go back to."""
-        return {path for path in (self.flag("config"), _flags_before(self.pod).get("config")) if path}
+        return {path for path in (self.flag("config"), self.own_config) if path}
+
+    @property
+    def owner(self) -> tuple[int, int] | None:
+        """User and group as which the container runs, of whom its files have to be; None for root. A group of -1 is any."""
+        contexts = [holder.get("securityContext") or {} for holder in (_container(self.pod), self.pod["spec"])]
+        user, group = (
+            next((one[name] for one in contexts if isinstance(one.get(name), int)), None) for name in ("runAsUser", "runAsGroup")
+        )
+        return (user, -1 if group is None else group) if user else None
 
     @property
     def address(self) -> tuple[str, int]:
@@ -58,10 +87,10 @@ def read(text: str, path: str) -> Manifest:
     if not isinstance(pod, dict) or pod.get("kind") != "Pod" or not isinstance(pod.get("metadata"), dict) or _find_container(pod) is None:
         raise InputError(f"manifest: {path} holds no Pod with a container {CONTAINER}: give the manifest of the default scheduler.")
     try:
-        undo = _flags_before(pod)
+        undo = _noted(pod)
     except (ValueError, RecursionError):
         undo = None
-    if not isinstance(undo, dict) or not all(value is None or isinstance(value, str) for value in undo.values()):
+    if not isinstance(undo, dict) or not all(_is_noted(value) for value in undo.values()):
         message = f"manifest: the annotation {BEFORE} in {path} is not what was written there: set the flags by hand, and delete it."
         raise InputError(message)
     return Manifest(text, pod)
@@ -75,12 +104,12 @@ def edited(manifest: Manifest, config_path: str | None, flags: dict[str, str]) -
     pod = copy.deepcopy(manifest.pod)
     _undo(pod)
     container = _container(pod)
-    before: dict[str, str | None] = {}
+    before: dict[str, list[str | None]] = {}
     wanted = {**flags, **({"config": config_path} if config_path else {})}
     for name, value in wanted.items():
-        before[name] = _set_flag(container, name, value)
-    if config_path:
-        folder = config_path.rpartition("/")[0]
+        before[name] = [_set_flag(container, name, value), value]
+    folder = config_path.rpartition("/")[0] if config_path else ""
+    if config_path and not _is_mounted(pod, folder):
         container.setdefault("volumeMounts", []).append({"name": VOLUME, "mountPath": folder, "readOnly": True})
         pod["spec"].setdefault("volumes", []).append({"name": VOLUME, "hostPath": {"path": folder, "type": "Directory"}})
     if before:
@@ -90,8 +119,11 @@ def edited(manifest: Manifest, config_path: str | None, flags: dict[str, str]) -
     return Manifest(from_structure(pod), pod)
 
 
-def with_kubeconfig(text: str, kubeconfig: str | None) -> str:
-    """The configuration, with the flag's kubeconfig if it sets none: kube-scheduler ignores that flag if it has a configuration file."""
+def with_ignored_flags(text: str, manifest: Manifest) -> str:
+    """The configuration with the values of flags that kube-scheduler ignores if it has a configuration file, as far as the configuration sets none.
+
+    A manifest with a configuration file of its own has no such flags, except that the kubeconfig is required.
+    """
     try:
         config = document.read(text)
     except document.NotYaml as error:
@@ -101,11 +133,40 @@ def with_kubeconfig(text: str, kubeconfig: str | None) -> str:
     connection = config.get("clientConnection") or {}
     if not isinstance(connection, dict):
         raise InputError("content: clientConnection is no mapping: correct it.")
-    if kubeconfig and not connection.get("kubeconfig"):
-        return from_structure({**config, "clientConnection": {**connection, "kubeconfig": kubeconfig}})
-    if not connection.get("kubeconfig"):
+    found: dict[str, Any] = {}
+    connected: dict[str, Any] = {}
+    for flag, (field, of_text) in _IGNORED.items():
+        holder, own = (connected, connection) if field in _CONNECTION else (found, config)
+        value = manifest.flag(flag) if flag == "kubeconfig" or not manifest.own_config else None
+        if value is not None and own.get(field) in (None, ""):
+            with contextlib.suppress(ValueError):  # kube-scheduler ends with such a flag
+                holder[field] = of_text(value)
+    if not (connection.get("kubeconfig") or connected.get("kubeconfig")):
         raise InputError("content: clientConnection.kubeconfig is missing, and the manifest has no --kubeconfig: set it.")
-    return text
+    if not found and not connected:
+        return text
+    return from_structure({**config, **found, "clientConnection": {**connection, **connected}})
+
+
+def check_flags(flags: Mapping[str, str]) -> None:
+    """Raises InputError for flags that kube-scheduler ignores beside a configuration file."""
+    for flag in _IGNORED:
+        if flag in flags:
+            field = _IGNORED[flag][0]
+            path = f"clientConnection.{field}" if field in _CONNECTION else field
+            raise InputError(f"flags: kube-scheduler ignores {flag} beside a configuration: set {path} in the configuration.")
+
+
+def _is_mounted(pod: dict[str, Any], folder: str) -> bool:
+    """Whether the scheduler's container has this folder of the host already. Raises InputError if another volume is in its place."""
+    volumes = {one.get("name"): one for one in pod["spec"].get("volumes") or []}
+    for mount in _container(pod).get("volumeMounts") or []:
+        if os.path.normpath(str(mount.get("mountPath"))) == folder:
+            host = (volumes.get(mount.get("name"), {}).get("hostPath") or {}).get("path")
+            if host and os.path.normpath(host) == folder and not mount.get("subPath"):
+                return True
+            raise InputError(f"config_folder is {folder}, where the manifest mounts the volume {mount.get('name')}: use another folder.")
+    return False
 
 
 def _container(pod: dict[str, Any]) -> dict[str, Any]:
@@ -123,18 +184,27 @@ def _find_container(pod: dict[str, Any]) -> dict[str, Any] | None:
     return next((one for one in named if isinstance(one, dict) and one.get("name") == CONTAINER), None)
 
 
+def _noted(pod: dict[str, Any]) -> Any:
+    return json.loads((pod["metadata"].get("annotations") or {}).get(BEFORE) or "{}")
+
+
+def _is_noted(value: Any) -> bool:
+    """Of a flag: what it was before, or that and what it was set to."""
+    return all(one is None or isinstance(one, str) for one in (value if isinstance(value, list) and len(value) == 2 else [value]))
+
+
 def _flags_before(pod: dict[str, Any]) -> dict[str, str | None]:
     """By flag what it was before it was set here."""
-    before: dict[str, str | None] = json.loads((pod["metadata"].get("annotations") or {}).get(BEFORE) or "{}")
-    return before
+    return {name: value[0] if isinstance(value, list) else value for name, value in _noted(pod).items()}
 
 
 def _undo(pod: dict[str, Any]) -> None:
-    """Take out what was set here before."""
+    """Take out what was set here before. A flag that others have changed since stays."""
     annotations = pod["metadata"].get("annotations") or {}
-    container = _container(pod)
+    container, now, noted = _container(pod), Manifest("", pod), _noted(pod)
     for name, value in _flags_before(pod).items():
-        _set_flag(container, name, value)
+        if not isinstance(noted[name], list) or now.flag(name) == noted[name][1]:
+            _set_flag(container, name, value)
     annotations.pop(BEFORE, None)
     if not annotations:
         pod["metadata"].pop("annotations", None)
@@ -145,16 +215,28 @@ def _undo(pod: dict[str, Any]) -> None:
                 del holder[field]
 
 
+def _flags(argv: list[str]) -> list[tuple[list[str], str]]:
+    """The command line in parts, each with the value of its flag: ``--name=value``, ``--name``, ``--name value``, or another word."""
+    found: list[tuple[list[str], str]] = []
+    for word in argv:
+        last = found[-1][0] if found else []
+        if len(last) == 1 and last[0].startswith("--") and "=" not in last[0] and not word.startswith("-"):
+            found[-1] = ([*last, word], word)
+        else:
+            found.append(([word], word.partition("=")[2]))
+    return found
+
+
 def _set_flag(container: dict[str, Any], name: str, value: str | None) -> str | None:
     """Set it, or take it out (None), in its place; return what it was."""
     was = None
     for field in ("command", "args"):
         kept = []
-        for one in container.get(field) or []:
-            if one.partition("=")[0] != f"--{name}":
-                kept.append(one)
+        for words, found in _flags(container.get(field) or []):
+            if words[0].partition("=")[0] != f"--{name}":
+                kept += words
                 continue
-            was = one.partition("=")[2] if "=" in one else "true"
+            was = found or ("" if "=" in words[0] else "true")
             if value is not None:
                 kept.append(f"--{name}={value}")
         if field in container:

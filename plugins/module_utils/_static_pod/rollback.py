@@ -201,7 +201,7 @@ def restore(change: Change) -> tuple[bool, list[int]]:
         end(ended)
     if text != change.before:
         replace_manifest(change.manifest, change.before)
-    for path in unused(change.folders, change.keep):
+    for path in unused(change.folders, change.keep, change.manifest):
         with contextlib.suppress(OSError):
             os.unlink(path)
     return True, ended
@@ -211,18 +211,23 @@ def restore_configuration(change: Change) -> bool:
     """Put back the text that was in the place of the new configuration, if that is still there: whether there was something to put back."""
     if change.config is None or change.found is None or digest(content_if_any(change.config) or "") != change.config_after:
         return False
-    write(change.config, change.found, os.path.dirname(change.config))
+    present = os.stat(change.config)
+    write(change.config, change.found, os.path.dirname(change.config), owner=(present.st_uid, present.st_gid))
     return True
 
 
-def unused(folders: Collection[str], keep: Collection[str]) -> list[str]:
+def unused(folders: Collection[str], keep: Collection[str], manifest: str) -> list[str]:
     """Configurations that were written here and are no longer kept, and temporary files of killed runs. Call it only under the lock, without other
-    writers."""
+    writers. What another manifest in the folder of ``manifest`` names is used."""
+    folder = os.path.dirname(manifest)
+    others = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if os.path.join(folder, name) != manifest]
+    texts = [content(path) for path in others if _is_file(path)]
     kept = {os.path.realpath(path) for path in keep}
     found = [
         path for folder in sorted(set(folders)) for path in sorted(glob.glob(os.path.join(glob.escape(folder), "kube-scheduler-*.yaml")))
     ]
-    unnamed = [path for path in found if os.path.realpath(path) not in kept and _written_here(path)]
+    named = {path for path in found if any(os.path.basename(path) in text for text in texts)}
+    unnamed = [path for path in found if path not in named and os.path.realpath(path) not in kept and _written_here(path)]
     return [*unnamed, *(path for folder in sorted(set(folders)) for path in _temporary_files(folder))]
 
 

@@ -9,10 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+_NAME = "default-scheduler"
+_LEASE = {"resourceName": "kube-scheduler", "resourceNamespace": "kube-system"}
+_BOTH = ("provider", "profile", "log_level")
+_STATIC_POD = (
+    *("state", "config", "profiling", "flags", "kubernetes_version", "manifest", "config_folder", "health_host", "restart_timeout"),
+    *("probe", "probe_namespace", "probe_image"),
+)
+"""Variables that the provider static_pod alone has; those that are in neither tuple are for OpenShift."""
 
-def complete(given: Mapping[str, Any], refusals: Sequence[str] | None = None) -> dict[str, Any]:
+
+def complete(given: Mapping[str, Any], changed: Sequence[str], refusals: Sequence[str] | None = None) -> dict[str, Any]:
     """``errors``: what of ``given``, the variables, contradicts itself or has to be confirmed, with value and remedy.
 
+    ``changed``: the variables that differ from their defaults.
     ``refusals``: what default_scheduler_info returns against the change; None before it was called, as all errors are reported at once.
     """
 
@@ -20,15 +30,20 @@ def complete(given: Mapping[str, Any], refusals: Sequence[str] | None = None) ->
         value = given.get(f"default_scheduler_{name}")
         return default if value is None else value
 
-    found = list(refusals or ())
+    found = [*_of_the_other_provider(given, changed, of("provider", "openshift")), *(refusals or ())]
     if of("provider") == "static_pod":
         if of("profile") and of("config"):
             found.append(
                 "default_scheduler_profile and default_scheduler_config are both set. Set one of them, the profile inside of your configuration is yours."
             )
-        return {"errors": found}
+        found += [
+            f"default_scheduler_flags: {name} has no value. Set one, such as true, or remove the flag."
+            for name, value in of("flags", {}).items()
+            if value is None
+        ]
+        return {"errors": [*found, *_not_the_default_one(of("config", {}))]}
     if refusals is None:
-        return {"errors": []}
+        return {"errors": found}
     if not of("operator_managed", True) and not of("i_understand_unmanaged_operator"):
         found.append(
             "default_scheduler_operator_managed is false. The cluster cannot be upgraded then, and the operator is not repaired: set "
@@ -52,3 +67,44 @@ def complete(given: Mapping[str, Any], refusals: Sequence[str] | None = None) ->
             "default_scheduler_i_understand_stopped_cluster_version_operator to true if you mean it; running is the way back."
         )
     return {"errors": found}
+
+
+def _of_the_other_provider(given: Mapping[str, Any], changed: Sequence[str], provider: str) -> list[str]:
+    """Variables that this provider cannot honour. Blank answers of a form do not count."""
+    own = [f"default_scheduler_{name}" for name in _STATIC_POD]
+    both = [f"default_scheduler_{name}" for name in _BOTH]
+    beyond = [
+        name
+        for name in changed
+        if name not in both and (name in own) != (provider == "static_pod") and given[name] not in (None, "", {}, [])
+    ]
+    if not beyond:
+        return []
+    other = "openshift" if provider == "static_pod" else "static_pod"
+    names = ", ".join(sorted(beyond))
+    why = f"{names} cannot be honoured with default_scheduler_provider {provider}: only the provider {other} has that."
+    return [f"{why} Leave it out, or set default_scheduler_provider to {other}."]
+
+
+def _not_the_default_one(config: Mapping[str, Any]) -> list[str]:
+    """Why a scheduler with this configuration is not the default one. Its structure is validated later."""
+    found = []
+    profiles, election = config.get("profiles"), config.get("leaderElection")
+    names = (
+        [profile.get("schedulerName") or _NAME for profile in profiles if isinstance(profile, Mapping)]
+        if isinstance(profiles, list)
+        else []
+    )
+    if names and _NAME not in names:
+        found.append(
+            f"default_scheduler_config: profiles have the names {', '.join(map(str, names))}. Then nothing schedules pods without a schedulerName: name one "
+            f"of the profiles {_NAME}. For an additional scheduler, use the role custom_scheduler or secondary_scheduler."
+        )
+    for field, value in _LEASE.items():
+        own = election.get(field) if isinstance(election, Mapping) else None
+        if own not in (None, "", value):
+            found.append(
+                f"default_scheduler_config: leaderElection.{field} is {own}. While hosts are changed one after the other, schedulers with different "
+                f"Leases would place the same pods: remove it. The default is {value}."
+            )
+    return found

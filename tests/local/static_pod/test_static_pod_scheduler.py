@@ -31,7 +31,7 @@ from support import kubelet
 from support.ansible_runs import play
 from support.api_server import ApiServer, status
 from support.direct_module import COLLECTIONS, run_directly
-from support.static_pod import CONFIG, POD, TEXT
+from support.static_pod import CONFIG, POD, TEXT, with_kubeconfig
 from support.static_pod_host import Host
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -84,12 +84,12 @@ def test_the_flags_determine_the_address_of_the_health_endpoint(flags, address):
 
 
 def test_configuration_contains_the_kubeconfig_of_the_manifest():
-    text = manifests.with_kubeconfig(CONFIG, "/etc/kubernetes/scheduler.conf")
+    text = with_kubeconfig(CONFIG)
     assert yaml.safe_load(text)["clientConnection"] == {"kubeconfig": "/etc/kubernetes/scheduler.conf"}
     said = CONFIG + "clientConnection: {kubeconfig: /mine}\n"
-    assert manifests.with_kubeconfig(said, "/other") == said
+    assert with_kubeconfig(said, "/other") == said
     with pytest.raises(InputError, match=r"clientConnection\.kubeconfig is missing"):
-        manifests.with_kubeconfig(CONFIG, None)
+        with_kubeconfig(CONFIG, None)
 
 
 @pytest.mark.parametrize("text", ["a: [", "kind: Deployment\n", "kind: Pod\nspec: {containers: [{name: other}]}\n"])
@@ -175,7 +175,7 @@ def step(host, monkeypatch):
 
 
 def test_a_configuration_that_was_edited_in_place_and_worked_is_rolled_back_to(host, step):
-    text = manifests.with_kubeconfig(CONFIG, "/etc/kubernetes/scheduler.conf")
+    text = with_kubeconfig(CONFIG)
     edited, right = host.config_folder / rollback.config_name(text), text
     host.config_folder.mkdir()
     edited.write_text("edited")
@@ -215,7 +215,7 @@ def test_a_full_disk_is_reported_before_anything_is_changed(host, step, monkeypa
         assert "cannot be written: No space left on device" in failure.message
         assert (failure.result, ended) == ({}, [])
         named.append(Path(failure.message.partition(" ")[0]).name)
-    text = manifests.with_kubeconfig(CONFIG, "/etc/kubernetes/scheduler.conf")
+    text = with_kubeconfig(CONFIG)
     assert set(named) == {rollback.RECORD, rollback.config_name(text), host.path.name}
 
 

@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 from oracle import generate
 from oracle.documents import targets
 from support.operand import facts
+from support.static_pod import with_kubeconfig
 
 SOME = settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 LOAD_AWARE = """\
@@ -85,7 +86,7 @@ def consume(text, kubernetes="1.31", plugins="scheduler-plugins", flags=()):
     Masking().cleaned(config_map)
     result = check(text, kubernetes, plugins, flags)
     assert diff(result, result) == []
-    moved = check(manifest.with_kubeconfig(text, "/etc/kubernetes/scheduler.conf"), kubernetes, plugins, flags)
+    moved = check(with_kubeconfig(text), kubernetes, plugins, flags)
     assert (moved.valid, moved.effective, moved.scheduler_names) == (True, result.effective, result.scheduler_names)
     convert(text, kubernetes, "1.34", plugins, flags)
 
@@ -140,7 +141,7 @@ def test_a_valid_configuration_raises_in_no_consumer(generated, variant, data):
 def refusal(text):
     """What is said of a configuration for a static pod; empty where it is written."""
     try:
-        manifest.with_kubeconfig(text, "/etc/kubernetes/scheduler.conf")
+        with_kubeconfig(text)
     except InputError as error:
         return error.message
     return ""

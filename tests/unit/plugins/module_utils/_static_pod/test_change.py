@@ -17,7 +17,7 @@ import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import change as module
 from ansible_collections.osso.scheduler.plugins.module_utils._static_pod import guard, manifest, process, rollback
-from support.static_pod import CONFIG, TEXT
+from support.static_pod import CONFIG, TEXT, with_kubeconfig
 
 KEY = "c2VjcmV0LWtleQ=="
 SECRET = CONFIG + f"extenders: [{{urlPrefix: 'https://a', tlsConfig: {{keyData: {KEY}}}}}]\n"
@@ -48,7 +48,7 @@ class Host:
         return found() if callable(found) else found
 
     def config_file(self, text):
-        completed = manifest.with_kubeconfig(text, "/etc/kubernetes/scheduler.conf")
+        completed = with_kubeconfig(text)
         return self.configurations / rollback.config_name(completed), completed
 
     def change(self, check=False, **options):
@@ -65,12 +65,12 @@ def host(tmp_path, monkeypatch):
 def test_check_mode_predicts_the_result_of_a_change(host):
     file, completed = host.config_file(SECRET)
     host.running[tuple(ARGV)] = [7]
-    options = {"content": SECRET, "flags": {"v": 4, "profiling": False}, "health_host": "10.0.0.1", "wait_timeout": 9}
+    options = {"content": SECRET, "flags": {"v": 4, "leader-elect": False}, "health_host": "10.0.0.1", "wait_timeout": 9}
     dry = host.change(check=True, **options)
     assert (host.path.read_text(), host.configurations.exists(), host.state.exists(), host.waits) == (TEXT, False, False, [])
     done = host.change(**options)
     after = manifest.read(host.path.read_text(), "x")
-    assert after.argv == [*ARGV[:-1], "--v=4", "--profiling=False", f"--config={file}"]
+    assert after.argv == [*ARGV[:-1], "--v=4", "--leader-elect=False", f"--config={file}"]
     assert (file.read_text(), stat.S_IMODE(file.parent.stat().st_mode), host.state.exists()) == (completed, 0o700, False)
     assert dry == {
         "changed": True,
@@ -85,6 +85,18 @@ def test_check_mode_predicts_the_result_of_a_change(host):
     assert done.pop("seconds_until_ready") < 60
     assert done == {**dry, "guard": "process", "warnings": ["a warning"]}
     assert host.waits == [(after.argv, [ARGV], ("10.0.0.1", 10259), 9, [], process.LOGS)]
+
+
+def test_a_container_without_root_can_read_its_configuration(host, monkeypatch):
+    """As kubeadm's feature gate RootlessControlPlane makes it."""
+    owners = []
+    monkeypatch.setattr(module.os, "chown", lambda path, *owner: owners.append((os.path.basename(path), owner)))
+    pod = yaml.safe_load(TEXT)
+    pod["spec"]["securityContext"] = {"runAsUser": 65001, "runAsGroup": 65002}
+    host.path.write_text(yaml.safe_dump(pod))
+    host.change(content=SECRET)
+    # Those of the manifest itself stay.
+    assert owners[:-1] == [(host.configurations.name, (65001, 65002)), (owners[1][0], (65001, 65002))]
 
 
 def test_credentials_in_the_manifest_are_masked_in_the_diff_alone(host):

@@ -234,8 +234,14 @@ def test_only_our_own_unused_files_are_found(tmp_path):
     (other / names[1]).symlink_to(one / names[1])
     link = tmp_path / "link"
     link.symlink_to(one / names[0])
-    found = rollback.unused([str(other), str(one), str(one), str(tmp_path / "missing")], [str(link)])
-    assert found == [str(one / names[1]), str(one / ".osso-abcd_123")]
+    manifests = tmp_path / "manifests"
+    manifests.mkdir()
+    (manifests / "own.yaml").write_text(names[1])
+    arguments = [[str(other), str(one), str(one), str(tmp_path / "missing")], [str(link)], str(manifests / "own.yaml")]
+    assert rollback.unused(*arguments) == [str(one / names[1]), str(one / ".osso-abcd_123")]
+    # Another scheduler uses it.
+    (manifests / "other.yaml").write_text(f"command: [kube-scheduler, --config={one / names[1]}]")
+    assert rollback.unused(*arguments) == [str(one / ".osso-abcd_123")]
 
 
 def test_forgetting_deletes_the_record_first(path, tmp_path, monkeypatch):
