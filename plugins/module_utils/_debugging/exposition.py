@@ -10,9 +10,11 @@ interpolation of PromQL's histogram_quantile (promql/quantile.go).
 
 from __future__ import annotations
 
+import io
+import itertools
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 ATTEMPTS = "scheduler_schedule_attempts_total"
@@ -22,10 +24,16 @@ START = "process_start_time_seconds"
 ATTEMPT_SECONDS = ("scheduler_scheduling_attempt_duration_seconds", "scheduler_e2e_scheduling_duration_seconds")
 # From when a pod comes into the queue until it is bound: since Kubernetes 1.27, before.
 POD_SECONDS = ("scheduler_pod_scheduling_sli_duration_seconds", "scheduler_pod_scheduling_duration_seconds")
+_NAMES = {ATTEMPTS, PENDING, START, *(f"{name}_bucket" for name in (*ATTEMPT_SECONDS, *POD_SECONDS))}
+_USED = tuple(_NAMES)
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 _LINE = re.compile(r"(?P<name>[A-Za-z_:][\w:]*)(?:\{(?P<labels>.*)\})?\s+(?P<value>\S+)(?:\s+-?\d+)?\s*\Z")
 _LABEL = re.compile(r'([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"\s*,?\s*')
+_LONGEST = 8192
+"""Characters of a line. Longer ones are left out."""
+_MOST = 100_000
+"""Samples that are read. A kube-scheduler has some thousands."""
 _ESCAPE = re.compile(r"\\(.)")
 
 
@@ -35,18 +43,23 @@ class Sample(NamedTuple):
     value: float
 
 
-def samples(text: str) -> list[Sample]:
-    """The samples of a page of metrics; lines that are none are left out."""
-    found = []
-    for line in text.splitlines():
-        match = None if line.startswith("#") else _LINE.match(line.strip())
-        if match:
-            labels = {key: _ESCAPE.sub(_unescaped, value) for key, value in _LABEL.findall(match["labels"] or "")}
+def samples(text: str) -> Iterator[Sample]:
+    """The samples of a page of metrics that `of_scheduler` uses; lines that are none are left out."""
+    for line in itertools.islice((line for line in io.StringIO(text) if line.startswith(_USED)), _MOST):
+        match = _LINE.match(line.strip()) if len(line) <= _LONGEST else None
+        if match and match["name"] in _NAMES:
             try:
-                found.append(Sample(match["name"], labels, float(match["value"])))
+                yield Sample(match["name"], _labels(match["labels"] or ""), float(match["value"]))
             except ValueError:
                 continue
-    return found
+
+
+def _labels(text: str) -> dict[str, str]:
+    labels, position = {}, 0
+    while found := _LABEL.match(text, position):
+        labels[found[1]] = _ESCAPE.sub(_unescaped, found[2])
+        position = found.end()
+    return labels
 
 
 def quantile(rank: float, buckets: Mapping[float, float]) -> float | None:

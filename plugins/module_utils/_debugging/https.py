@@ -47,9 +47,9 @@ def unverified() -> ssl.SSLContext:
     return context
 
 
-def get(client: Client, target: Target, port: int, path: str, peer: Peer, patience: float) -> Answer:
-    """The answer, whatever its status. ``patience`` in seconds, for the whole of it. Raises ClusterError where none comes or the certificate is
-    another's.
+def get(client: Client, target: Target, port: int, path: str, peer: Peer, patience: float, largest: int | None = None) -> Answer:
+    """The answer, whatever its status. ``patience`` in seconds, for the whole of it; ``largest`` in bytes, by default 128 MiB. Raises ClusterError where
+    none comes or the certificate is another's.
     """
     with streams.forwarded(client, target.namespace, target.name, port, patience) as plain:
         try:
@@ -80,7 +80,7 @@ def get(client: Client, target: Target, port: int, path: str, peer: Peer, patien
         try:
             session.request("GET", path, headers=headers)
             response = session.getresponse()
-            return Answer(response.status, bounded_http.read(response, _LARGEST), fingerprint)
+            return Answer(response.status, bounded_http.read(response, largest or _LARGEST), fingerprint)
         except bounded_http.TooLargeError as error:
             raise ClusterError(f"Port {port} of the pod {target} begins {error}.") from None
         except http.client.HTTPException as error:

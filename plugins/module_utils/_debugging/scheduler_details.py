@@ -40,6 +40,7 @@ METRICS_ACCOUNT_SPEC: dict[str, Any] = dict(
 # Lines from the end of a log in which the last error is looked for
 _LOG_LINES = 1000
 _METRICS_SECONDS = 15
+_METRICS_BYTES = 16 << 20
 _TOKEN_SECONDS = 600
 
 
@@ -104,7 +105,7 @@ class Inside:
                 f"metrics_account: set namespaces to all namespaces with schedulers, {target.namespace} among them, if that is right"
             )
         try:
-            answer = https.get(self._client, target, port, "/metrics", self._peer(), _METRICS_SECONDS)
+            answer = https.get(self._client, target, port, "/metrics", self._peer(), _METRICS_SECONDS, _METRICS_BYTES)
         except ClusterError as error:
             return "", error.message
         if answer.status in (401, 403):

@@ -142,7 +142,7 @@ def ephemeral_container(target: Target, name: str, process: str, image: str) -> 
     for key in ("runAsUser", "runAsGroup", "runAsNonRoot", "seccompProfile", "seLinuxOptions"):
         if key in own:
             security[key] = own[key]
-    if user is None:
+    if user is None and not own.get("runAsNonRoot", pod.get("runAsNonRoot")):
         # The user of its image is unknown. Root may signal all with this capability, others themselves.
         security["capabilities"]["add"] = ["KILL"]
     return {

@@ -50,6 +50,8 @@ class Target:
     @property
     def name(self) -> str:
         name: str = self.pod["metadata"]["name"]
+        if "/" in name or name in (".", ".."):  # files are called like it
+            raise ClusterError(f"The API server returned a pod with the name {name!r}, which is not a name of an object.")
         return name
 
     @property

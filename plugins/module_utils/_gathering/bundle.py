@@ -30,8 +30,11 @@ class Bundle:
     def add(self, name: str, what: str, source: str, content: Any, objects: int | None = None) -> None:
         """A file of the tar. what: in words. source: where it is from, such as a request. objects: how many objects are in it.
 
-        content: a text, or what becomes JSON: that can only be masked before.
+        content: a text, or what becomes JSON: that can only be masked before. A name of an object that leads out of the folder is not used.
         """
+        if {"", ".", ".."} & set(name.split("/")):
+            self.miss(what, source, "a name in the answer is not a name of an object")
+            return
         self._contents[name] = content
         self.files.append({"file": name, "what": what, "source": source, "objects": objects})
 

@@ -71,6 +71,10 @@ _VALUE = re.compile(
 _VARIABLE = re.compile(r"\$(?:\w+|\(\w+\)|\{\w+\})")
 _AROUND = re.compile(r"""[\s&;,|<>()"'`\\]""")
 _BETWEEN = "\0\n"
+_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
+_VARIABLES = re.compile(r"(?s)\bname:.{1,2000}?\bvalue:|\bvalue:.{1,2000}?\bname:")
+# How gzip in base64 begins; tools keep copies of objects like this.
+_COMPRESSED = "H4sI"
 
 
 class Masking:
@@ -78,6 +82,7 @@ class Masking:
 
     def __init__(self) -> None:
         self._seen: set[str] = set()
+        self._names: set[str] = set()
 
     def remember(self, value: str) -> None:
         if len(value) >= _LEAST:
@@ -85,7 +90,11 @@ class Masking:
 
     def text(self, text: str) -> str:
         """Any text without what was remembered so far and what looks like a credential: to be called when all has been seen."""
-        text = scrub(text, _forms(self._seen))
+        # A word such as "default", which someone has called a secret, is in the names of half of all objects.
+        words = {one for one in self._seen if _WORD.fullmatch(one)}
+        text = scrub(text, _forms(self._seen - words))
+        for word in sorted(words - self._names, key=len, reverse=True):
+            text = re.sub(rf"(?<![\w-])(?<!\w\.){word}(?![\w-]|\.\w)", MASK, text)
         for shape in _BY_SHAPE:
             text = shape.sub(rf"\1{MASK}", text)
         return text
@@ -111,6 +120,7 @@ class Masking:
     def cleaned(self, obj: Mapping[str, Any]) -> dict[str, Any]:
         """An object of the cluster as it may be shown."""
         metadata = {key: value for key, value in as_mapping(obj.get("metadata")).items() if key != "managedFields"}
+        self._names |= {one for one in (metadata.get("name"), metadata.get("namespace"), *_names_in_pods(obj)) if isinstance(one, str)}
         annotations = {key: value for key, value in as_mapping(metadata.get("annotations")).items() if key != _LAST_APPLIED}
         metadata = self._fields({**metadata, "annotations": annotations})
         if obj.get("kind") in ("Secret", "ConfigMap"):
@@ -179,16 +189,22 @@ class Masking:
 
     def _text(self, value: str, key: str, command: bool) -> str:
         """A text that is not called like a credential: what is called so within it."""
+        if value.startswith(_COMPRESSED):
+            return _size(value)
         found = json_copy(value)
         if found is not None:
             shown = self._mapped(found)
             return value if shown == found else json.dumps(shown)
+        found = _yaml_copy(value)
+        shown = self._mapped(found)
+        if shown != found:
+            return json.dumps(shown)
         if command:
             value = self._assigned(value, _ASSIGNED_IN_COMMAND)
             return self._assigned(value, _FLAG_IN_COMMAND)
         # What a container said last is the end of its log.
         value = self.log(value) if key == "message" or encloses(value) or "\n" in value else value
-        return self._assigned(value, _ASSIGNED)
+        return self._assigned(value, _ASSIGNED_IN_COMMAND)
 
     def _assigned(self, text: str, pattern: re.Pattern[str]) -> str:
         """A text without the values that stand behind the names of credentials."""
@@ -224,7 +240,7 @@ class Masking:
             return False
         if isinstance(item, (dict, list)) and key.lower().endswith(("secret", "secrets")):
             return secret  # a Secret, such as that of a volume
-        return secret or is_secret(key)
+        return secret or is_secret(key) or (isinstance(item, str) and is_credential(key))
 
     def _listed(self, value: list[Any], secret: bool, parent: str, command: bool, follows: bool = False) -> Iterator[Any]:
         """The items of a list. In a command line what follows a flag that is called like a credential is one.
@@ -265,6 +281,25 @@ def _with_texts(value: Any, texts: Iterator[str]) -> Any:
     if isinstance(value, dict):
         return {key: _with_texts(item, texts) for key, item in value.items()}
     return [_with_texts(item, texts) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _names_in_pods(obj: Mapping[str, Any]) -> Iterator[Any]:
+    """The schedulerName of a pod, and the names of its containers."""
+    spec = as_mapping(obj.get("spec"))
+    yield spec.get("schedulerName")
+    containers = spec.get("containers")
+    yield from (as_mapping(container).get("name") for container in (containers if isinstance(containers, list) else ()))
+
+
+def _yaml_copy(text: str) -> Any:
+    """The mapping or list in a YAML text that may have variables with values, else None."""
+    if not _VARIABLES.search(text):
+        return None
+    try:
+        found = read(text)
+    except NotYaml:
+        return None
+    return found if isinstance(found, (dict, list)) else None
 
 
 def _size(value: Any) -> str:

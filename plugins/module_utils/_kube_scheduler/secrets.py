@@ -86,6 +86,12 @@ SHAPES = (
 """Texts that are credentials whatever they are called. None reaches beyond a NUL."""
 
 _WORDS = re.compile(WORDS, re.IGNORECASE)
+# What variables, flags and headers are called, too, but no field of a configuration
+_OF_VARIABLES = re.compile(
+    r"(?<!by)(?<!com)pass$|(?:^|[_.-])(?:pass|pwd|passcode)(?:$|[_.-])|(?:access|encryption|signing|master|shared)[-_]?key|(?:^|[_.-])auth$|^pwd|"
+    r"cookie|dockerconfig",
+    re.IGNORECASE,
+)
 
 
 def patterns(shapes: Iterable[Shape]) -> tuple[re.Pattern[str], ...]:
@@ -128,5 +134,5 @@ def is_reference(name: str) -> bool:
 
 
 def is_credential(name: str) -> bool:
-    """Whether a variable or a flag of this name holds a credential itself."""
-    return is_secret(name) and not is_reference(name)
+    """Whether a variable, a flag or a header of this name holds a credential itself."""
+    return (is_secret(name) or bool(_OF_VARIABLES.search(name))) and not is_reference(name)

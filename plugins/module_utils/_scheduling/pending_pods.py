@@ -87,7 +87,10 @@ def why_pending(pod: Mapping[str, Any], claims: Claims | None = None, groups: Po
     reported = _reported(pod)
     node = (pod.get("status") or {}).get("nominatedNodeName")
     if node:
-        waits = f"it is nominated for the node {node} and waits there for the end of the pods that it preempts"
+        # Since 1.35 kube-scheduler nominates a node also while a plugin delays the binding (NominatedNodeNameForExpectation).
+        waits = (
+            f"it is nominated for the node {node}: it waits for preempted pods to end, or for other pods of its group, a volume or a device"
+        )
         return f"{waits}; before, its scheduler reported: {reported}" if reported else waits
     if not reported:
         return why_queued(pod, claims, groups) or "its scheduler has not processed it yet"

@@ -94,6 +94,8 @@ class SchedulerDiscovery:
     """
 
     def __init__(self, client: Client, namespaces: Sequence[str], now: datetime | None = None) -> None:
+        # A form that is left blank sends an empty name.
+        namespaces = [name.strip() for name in namespaces if name.strip()]
         self._client = client
         self._everywhere = not namespaces
         self.named = frozenset(namespaces)

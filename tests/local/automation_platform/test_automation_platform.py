@@ -299,6 +299,9 @@ def test_the_pattern_meets_the_requirements_of_galaxy_importer():
             assert entry["type"] not in ("integer", "float") or "default" not in entry, (
                 "the controller takes no text as default of a number"
             )
+            if entry["type"] in ("integer", "float"):
+                own = (PATTERN / "playbooks" / template["playbook"]).read_text()
+                assert not re.search(rf"\b{entry['variable']}\b(?! \| default\()", own), f"{entry['variable']} has no default"
     playbooks = {path.name for path in (PATTERN / "playbooks").glob("*.yml") if not path.name.endswith(".meta.yml")}
     assert playbooks == {template["playbook"] for template in PATTERNS.values()}
 

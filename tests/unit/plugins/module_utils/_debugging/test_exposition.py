@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._debugging.exposition import Sample, of_scheduler, quantile, samples
+from ansible_collections.osso.scheduler.plugins.module_utils._debugging.exposition import PENDING, Sample, of_scheduler, quantile, samples
 
 PAGE = """\
 # HELP scheduler_pending_pods [STABLE] Number of pending pods
@@ -30,9 +30,10 @@ process_start_time_seconds 1.7637e+09
 
 
 def test_metric_lines_are_parsed_and_malformed_ones_are_skipped():
-    text = 'a 1\n# a 2\nb{x="1,\\"}{",y="\\\\n\\n"} NaN\n\nc{} +Inf 12\nno line\nd{e="f",} 0x1z\n'
-    found = samples(text)
-    assert [(sample.name, sample.labels) for sample in found] == [("a", {}), ("b", {"x": '1,"}{', "y": "\\n\n"}), ("c", {})]
+    text = 'A 1\n# A 2\nA{x="1,\\"}{",y="\\\\n\\n"} NaN\n\nA{} +Inf 12\nA no line\nA{e="f",} 0x1z\nA{x} 3\nother 4\nA_other 5\n'
+    found = list(samples(text.replace("A", PENDING)))
+    assert [sample.labels for sample in found] == [{}, {"x": '1,"}{', "y": "\\n\n"}, {}, {}]
+    assert {sample.name for sample in found} == {PENDING}
     assert math.isnan(found[1].value)
     assert math.isinf(found[2].value)
 
@@ -92,10 +93,22 @@ def test_a_page_without_scheduler_metrics_gives_an_empty_result():
 
 
 def test_values_and_bounds_that_cannot_be_read_are_left_out():
-    assert samples('a 1x\nb{c="d"} 2\n') == [Sample("b", {"c": "d"}, 2.0)]
+    assert list(samples(f'{PENDING} 1x\n{PENDING}{{c="d"}} 2\n')) == [Sample(PENDING, {"c": "d"}, 2.0)]
     name = "scheduler_pod_scheduling_sli_duration_seconds_bucket"
     text = f'{name}{{attempts="1"}} 7\n{name}{{le="much"}} 7\n{name}{{le="2"}} 4\n{name}{{le="+Inf"}} 4\n'
     assert of_scheduler(samples(text))["pod_seconds"] == {"count": 4, "p50": 1.0, "p90": 1.8, "p99": 1.98}
     assert of_scheduler(samples(f'{name}{{le="+Inf"}} 0\n'))["pod_seconds"] is None
     counted = 'scheduler_schedule_attempts_total{result="error"} 1\nscheduler_schedule_attempts_total{result="error",x="y"} 2\n'
     assert of_scheduler(samples(counted))["profiles"] == [{"scheduler_name": "", "attempts": {"error": 3}, "attempt_seconds": None}]
+
+
+def test_a_hostile_page_is_read_in_bounded_time_and_memory():
+    """Anyone who may create a Deployment can serve one."""
+    lines = [
+        f"{PENDING}{{{'a' * 8000}}} 1",
+        f"{PENDING}{{{'}' * 8000}}} 1",
+        f"{PENDING} {' ' * 8000}x y",
+        f'{PENDING}{{x="{"a" * 10_000}"}} 1',
+    ]
+    assert [sample.labels for sample in samples("\n".join(lines * 100))] == [{}, {}] * 100
+    assert sum(1 for sample in samples(f"{PENDING} 1\n" * 100_001)) == 100_000

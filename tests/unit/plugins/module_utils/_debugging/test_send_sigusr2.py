@@ -120,6 +120,16 @@ def test_an_ephemeral_container_is_as_restricted_as_the_scheduler():
 
 def test_a_container_may_signal_others_if_the_schedulers_user_is_unknown():
     assert security()["capabilities"] == {"drop": ["ALL"], "add": ["KILL"]}
+    # Pod Security `restricted` forbids the capability, which only root can use.
+    assert security(securityContext={"runAsNonRoot": True})["capabilities"] == {"drop": ["ALL"]}
+    assert security({"securityContext": {"runAsNonRoot": True}})["capabilities"] == {"drop": ["ALL"]}
+
+
+@pytest.mark.parametrize("name", ["/root/x", "../x", ".."])
+def test_a_name_that_is_a_path_is_rejected(name):
+    found = Target({"metadata": {"namespace": "n", "name": name}}, "c", {}, None)
+    with pytest.raises(ClusterError, match="is not a name of an object"):
+        found.name.join("x")
 
 
 class Waiting:

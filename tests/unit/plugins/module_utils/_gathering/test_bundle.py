@@ -45,6 +45,13 @@ def test_a_credential_that_is_seen_last_is_masked_in_what_came_first():
     assert "| first.log | a log | GET /log |  | 17 |" in files["b/index.md"]
 
 
+def test_a_name_that_leads_out_of_the_folder_is_not_used():
+    bundle = Bundle(Masking())
+    for name in ("namespaces/n/logs/../../x/c.log", "/root/x", "a//b", "./x"):
+        bundle.add(name, "the log", "GET /x", "text")
+    assert (bundle.files, len(bundle.missing), bundle.missing[0]["what"]) == ([], 4, "the log")
+
+
 def test_masking_keeps_json_its_keys_and_its_numbers():
     """This includes keys that are names of credentials elsewhere."""
     masking = Masking()

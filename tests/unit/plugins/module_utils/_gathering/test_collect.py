@@ -371,7 +371,7 @@ def test_metrics_of_the_operator_are_gathered_or_reported_as_missing(tmp_path, m
 
     asked = []
 
-    def get(_client, target, port, path, _peer, _patience):
+    def get(_client, target, port, path, _peer, _patience, _largest):
         asked.append((str(target), target.container, port, path))
         return Answer(*answer, "")
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 
 import pytest
@@ -373,10 +374,74 @@ def test_a_value_that_is_no_credential_stays(value):
         ({"note": '{"a": 1}'}, {"note": '{"a": 1}'}),
         ({"note": ' {"password": "x1234", "b": 1}'}, {"note": '{"password": "********", "b": 1}'}),
         ({"note": "{password: x1234"}, {"note": "{password: ********"}),
-        ({"note": "password: x1234"}, {"note": "password: x1234"}),
+        ({"note": "password: x1234"}, {"note": "password: ********"}),
+        ({"note": "db: {user: a, password: x1234}"}, {"note": "db: {user: a, password: ********}"}),
         ({"message": "password: x1234"}, {"message": "password: ********"}),
         ({"command": ["sh", "-c", "TOKEN=`make it` run"]}, {"command": ["sh", "-c", "TOKEN=******** it` run"]}),
     ],
 )
 def test_values_are_masked_by_the_name_of_their_key(given, shown):
     assert Masking().shown(given) == shown
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "DB_PASS",
+        "DB_PWD",
+        "PGPASS",
+        "pwd",
+        "Pwd",
+        "ENCRYPTION_KEY",
+        "SIGNING_KEY",
+        "AWS_ACCESS_KEY",
+        "REDIS_AUTH",
+        "Cookie",
+        "storepass",
+        "DOCKERCONFIGJSON",
+    ],
+)
+def test_variables_with_common_names_of_credentials_are_masked(name):
+    given = {"env": [{"name": name, "value": PLANTED}], "args": [f"--{name}={PLANTED}"], "conn": f"a=b;{name}={PLANTED}"}
+    assert PLANTED not in str(Masking().shown(given))
+
+
+@pytest.mark.parametrize("name", ["BYPASS", "compass", "AUTHOR", "PASSIVE", "OAUTH_ISSUER", "KEYS", "pwd-file"])
+def test_other_variables_are_shown(name):
+    assert Masking().shown({"env": [{"name": name, "value": PLANTED}]})["env"][0]["value"] == PLANTED
+
+
+def test_registry_credentials_in_an_annotation_are_masked():
+    given = {"annotations": {"x": json.dumps({"auths": {"r.example.com": {"auth": PLANTED}}})}}
+    assert PLANTED not in str(Masking().shown(given))
+
+
+@pytest.mark.parametrize(
+    "copy", ["env:\n- name: DB_PASSWORD\n  value: {}\n", "env: [{{name: DB_PASSWORD, value: {}}}]", "- value: {}\n  name: A_TOKEN\n"]
+)
+def test_a_copy_in_yaml_is_masked(copy):
+    assert PLANTED not in str(Masking().shown({"annotations": {"x": copy.format(PLANTED)}}))
+    text = "env:\n- name: A\n  value: b\n"
+    assert Masking().shown({"x": text}) == {"x": text}
+
+
+def test_a_compressed_copy_is_left_out():
+    packed = base64.b64encode(gzip.compress(b"password: x")).decode()
+    assert Masking().shown({"annotations": {"x": packed}}) == {"annotations": {"x": f"({len(packed)} characters, not gathered)"}}
+
+
+def test_an_ordinary_word_that_is_called_a_secret_is_masked_only_as_a_word():
+    """Anyone may write such an annotation. Names of objects are shown."""
+    masking = Masking()
+    shown = masking.cleaned(
+        {"kind": "Pod", "metadata": {"name": "batch", "namespace": "team", "annotations": {"x": "secret=kube-scheduler"}}}
+    )
+    assert shown["metadata"]["annotations"] == {"x": "secret=********"}
+    pod = {"kind": "Pod", "metadata": {"name": "kube-scheduler"}, "spec": {"schedulerName": "packing", "containers": [{"name": "main"}]}}
+    masking.cleaned(pod)
+    for word in ("default", "packing", "main", "batch", "team", "orange"):
+        masking.remember(word)
+    text = "kube-scheduler default-scheduler default.svc default packing main batch team orange orange, an-orange"
+    assert masking.text(text) == (
+        "kube-scheduler default-scheduler default.svc ******** packing main batch team ******** ********, an-orange"
+    )

@@ -97,8 +97,8 @@ def test_a_condition_of_a_scheduler_that_was_not_searched_everywhere_decides_not
         (
             pod("good", "Unschedulable", {"nominatedNodeName": "worker-1"}),
             (
-                "it is nominated for the node worker-1 and waits there for the end of the pods that it preempts; before, its scheduler "
-                "reported: Unschedulable: 0/3 nodes."
+                "it is nominated for the node worker-1: it waits for preempted pods to end, or for other pods of its group, a volume or a device; "
+                "before, its scheduler reported: Unschedulable: 0/3 nodes."
             ),
         ),
         (claiming(resourceClaimName="none"), "it waits in the queue of its scheduler for the ResourceClaim none, which does not exist"),

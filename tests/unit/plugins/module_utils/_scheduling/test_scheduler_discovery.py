@@ -166,6 +166,13 @@ def test_a_reconcile_period_that_is_no_duration_is_named(runs):
     assert "a duration such as 10m" in entry["message"]
 
 
+@pytest.mark.parametrize(("given", "named"), [([""], []), ([" ", "a", " b"], ["a", "b"])])
+def test_blank_answers_of_a_form_are_no_namespaces(given, named):
+    discovery = SchedulerDiscovery(None, given)
+    assert (discovery._everywhere, sorted(discovery.named)) == (not named, named)
+    assert "" not in discovery.namespaces
+
+
 def test_deployments_of_all_namespaces_are_found_with_one_request():
     numa = {
         "image": "registry.example.com/noderesourcetopology-scheduler:v4.18",
