@@ -78,20 +78,21 @@ class Removal:
         refuse_namesakes(found, self._options)
         self._versions.learn(found.plans, found.csvs, [found.subscription] if found.subscription else [])
         csvs = csvs_of_package(found, self._options, self._versions)
-        definitions = self._definitions(csvs)
-        kept = self._kept(definitions)
+        definitions = self._definitions_if_any(csvs)
+        kept = self._kept(definitions or [])
         left_by_plans = self._left_by_plans(found)
-        going = [one for one in definitions if one not in kept]
+        going = [one for one in definitions or [] if one not in kept]
         if self._options.delete_crds and self._options.force:
             # As long as the operator is there, it can clean up after its resources.
             self._delete([one for definition in going for one in self._instances(definition)])
         self._delete([self._doomed(SUBSCRIPTION, self._options.name, found.subscription)])
-        deployments = self._deployments(csvs)
-        self._delete([self._doomed(CSV, name_of(one), one) for one in csvs])
-        if not self._check:
-            until_gone(self._client, deployments, self._deadline)
-        self._gone.update(one.key for one, resource, uid in deployments)
         self._delete_plans(found)
+        self._delete_operators(csvs)
+        if not self._check:
+            # What a plan that was being executed has created since
+            late = self._client.list(self._resources[CSV], self._options.namespace, label_selector=ORIGINALS)
+            self._versions.learn(csvs=late)
+            self._delete_operators(csvs_of_package(found._replace(csvs=late), self._options, self._versions))
         self._delete(self._read(left_by_plans))
         if self._options.delete_crds:
             self._delete(going)
@@ -121,7 +122,24 @@ class Removal:
         delete(self._client, doomed, self._report, self._deadline, self._check)
         self._gone.update(one.identity.key for one in doomed)
 
+    def _delete_operators(self, csvs: list[Object]) -> None:
+        """Delete CSVs, and wait until OLM has deleted their Deployments."""
+        deployments = self._deployments(csvs)
+        self._delete([self._doomed(CSV, name_of(one), one) for one in csvs])
+        if not self._check:
+            until_gone(self._client, deployments, self._deadline)
+        self._gone.update(one.key for one, resource, uid in deployments)
+
     # What belongs to the operator
+
+    def _definitions_if_any(self, csvs: list[Object]) -> list[Doomed] | None:
+        """As `_definitions`; None if the user may not read them, and they stay."""
+        try:
+            return self._definitions(csvs)
+        except ApiError as error:
+            if error.status != 403 or self._options.delete_crds:
+                raise
+            return None
 
     def _definitions(self, csvs: list[Object]) -> list[Doomed]:
         """The CustomResourceDefinitions that the CSVs own; without a CSV those that OLM has labelled for the operator."""
@@ -227,16 +245,15 @@ class Removal:
             return []
         located = {one: live_objects.locate(self._client, one) for one in identities if one}
         found = live_objects.read(self._client, located)
+        for one, live in found.items():
+            if live and _owner(live) not in (None, self._options.namespace):
+                self._warn(f"{one} is not deleted: OLM uses it for an operator in the namespace {_owner(live)}.")
         return [
             Doomed(one, located[one], live)
             for one, live in found.items()
             # An old plan can name objects that another installation has created since.
-            if live and membership.set_of(live) is None and (identities[one] or self._owns(live))
+            if live and membership.set_of(live) is None and _owner(live) in (self._options.namespace, *([None] if identities[one] else []))
         ]
-
-    def _owns(self, live: Object) -> bool:
-        """Did OLM make it for an operator in the namespace?"""
-        return (live["metadata"].get("labels") or {}).get("olm.owner.namespace") == self._options.namespace
 
     # What was made for the operator
 
@@ -284,11 +301,17 @@ class Removal:
             return []
         return [self._doomed(CATALOG, name_of(live), live)]
 
-    def _record(self, definitions: list[Doomed], kept: list[Doomed]) -> list[Doomed]:
+    def _record(self, definitions: list[Doomed] | None, kept: list[Doomed]) -> list[Doomed]:
         """OLM's record of the operator."""
-        if definitions and (kept or not self._options.delete_crds):
+        if definitions is None or (definitions and (kept or not self._options.delete_crds)):
             return []
-        return record(self._client, self._options, self._deadline, self._check)
+        try:
+            return record(self._client, self._options, self._deadline, self._check)
+        except ApiError as error:
+            if error.status != 403:
+                raise
+            self._warn(f"OLM's record of the operator, an object of the kind Operator, is not deleted: {error.in_words()}.")
+            return []
 
     def _namespace(self, found: Existing) -> list[Doomed]:
         live = found.namespace
@@ -320,6 +343,12 @@ def record(client: Client, options: Options, deadline: Deadline, check: bool) ->
         with contextlib.suppress(ClusterError):
             live = until_ready(client, [Target(one, resource, _is_empty)], patience, {one: live})[one]
     return [Doomed(one, resource, live)] if live else []
+
+
+def _owner(live: Object) -> str | None:
+    """The namespace of the operator that OLM made it for."""
+    owner: str | None = (live["metadata"].get("labels") or {}).get("olm.owner.namespace")
+    return owner
 
 
 def _creator(definition: Object) -> str:

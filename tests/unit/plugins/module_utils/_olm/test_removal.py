@@ -83,8 +83,8 @@ def test_all_of_an_operator_is_deleted_in_the_order_in_which_others_need_it():
     assert (run.error, run.warnings) == ("", [])
     assert cluster.writes == [
         ("DELETE", "Subscription", "demo"),
-        ("DELETE", "ClusterServiceVersion", "demo.v1.0.0"),
         ("DELETE", "InstallPlan", "install-1.0.0"),
+        ("DELETE", "ClusterServiceVersion", "demo.v1.0.0"),
         ("DELETE", "CustomResourceDefinition", CRD),
         ("DELETE", "OperatorGroup", "group"),
         ("DELETE", "CatalogSource", "cat"),
@@ -435,3 +435,39 @@ def test_a_csv_of_the_package_is_also_known_by_its_label():
     live["metadata"]["labels"] = {LABEL: ""}
     cluster.store(live)
     assert "ClusterServiceVersion demo.v1.0.0" in Run(cluster, check=True).deleted
+
+
+def test_an_object_that_another_installation_uses_now_stays():
+    """This plan created it, and the plan of an installation in another namespace has updated it since."""
+    cluster = installed(role("created", **{"olm.owner.namespace": "other"}))
+    cluster.store(plan("1.0.0", approved=True, phase="Complete", plan=[step("created")]))
+    run = Run(cluster)
+    assert "ClusterRole created" not in run.deleted
+    assert run.warnings == ["ClusterRole created is not deleted: OLM uses it for an operator in the namespace other."]
+
+
+def test_a_csv_that_a_plan_creates_meanwhile_is_deleted():
+    """The InstallPlan of an upgrade was being executed when the Subscription was deleted."""
+
+    def executing(cluster, method, obj):
+        olm(cluster, method, obj)
+        if (method, obj["kind"], obj["metadata"]["name"]) == ("DELETE", "ClusterServiceVersion", "demo.v1.0.0"):
+            cluster.store(csv("1.1.0"))
+
+    lookup = {"identifier": "demo.v1.1.0", "properties": json.dumps(PROPERTIES)}
+    cluster = installed(plan("1.1.0", approved=True, phase="Installing", bundleLookups=[lookup]), controller=executing)
+    run = Run(cluster)
+    assert (run.error, cluster.found("ClusterServiceVersion", "demo.v1.1.0", "n")) == ("", None)
+    deleted = [name for method, kind, name in cluster.writes if kind in ("InstallPlan", "ClusterServiceVersion")]
+    assert (sorted(deleted[:2]), deleted[2:]) == (["install-1.0.0", "install-1.1.0"], ["demo.v1.0.0", "demo.v1.1.0"])
+
+
+def test_definitions_need_not_be_listed_and_the_record_not_be_read():
+    cluster = installed()
+    cluster.rejected["GET", "customresourcedefinitions", None] = FORBIDDEN
+    assert Run(cluster).error == ""
+    cluster = installed()
+    cluster.rejected["GET", "operators", None] = FORBIDDEN
+    run = Run(cluster, delete_crds=True)
+    assert run.error == ""
+    assert run.warnings == ["OLM's record of the operator, an object of the kind Operator, is not deleted: you may not."]
