@@ -154,8 +154,16 @@ def test_dangerous_options_require_their_i_understand_option(openshift_cluster, 
     assert kubectl.json("get", "clusterversion", "version")["spec"].get("overrides") is None
 
 
-def test_operator_is_unmanaged_and_managed_again(openshift_cluster, configure, kubectl, run_module):
-    """F143: another's overrides stay"""
+@pytest.mark.parametrize("version", ["4.18", "4.14"])
+def test_operator_is_unmanaged_and_managed_again(openshift_cluster, configure, kubectl, run_module, version):
+    """F143: another's overrides stay, also before 4.15, where the list is one value."""
+    configure = partial(configure, openshift_version=version)
+    if version == "4.14":
+        kinds = kubectl.json("get", "crd", "clusterversions.config.openshift.io")
+        overrides = kinds["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["overrides"]
+        del overrides["x-kubernetes-list-map-keys"]
+        overrides["x-kubernetes-list-type"] = "atomic"
+        kubectl("replace", "--filename=-", stdin=json.dumps(kinds))
     other = {"kind": "Deployment", "group": "apps", "namespace": "elsewhere", "name": "other", "unmanaged": True}
     kubectl("patch", "clusterversion", "version", "--type=merge", f"--patch={json.dumps({'spec': {'overrides': [other]}})}")
     configure(operator_managed=False, i_understand_unmanaged_operator=True)
