@@ -227,6 +227,12 @@ unmanaged:
   type: list
   elements: str
   sample: []
+other_overrides:
+  description: The entries of C(spec.overrides) of others that an apply of another entry has to contain, because the list is one value before OpenShift 4.15.
+  returned: always
+  type: list
+  elements: dict
+  sample: []
 debug_logging:
   description: Whether the role default_scheduler has raised the log level for a time.
   returned: always

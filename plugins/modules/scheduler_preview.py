@@ -98,7 +98,7 @@ options:
   max_moved_percent:
     description:
       - The task fails if more than this percentage of the pods would be on another node. Pods that had no node do not count.
-      - Pods on another node whose ties are not determined, because there are more than 500, count.
+      - With it, ties of all pods on another node are determined, not only of 500, which takes longer.
     type: float
 seealso:
   - module: osso.scheduler.scheduler_snapshot

@@ -46,7 +46,7 @@ def read_state(client: Client, params: dict[str, Any]) -> dict[str, Any]:
         "profile": openshift.effective_profile((scheduler.get("spec") or {}).get("profile")),
         "policy": ((scheduler.get("spec") or {}).get("policy") or {}).get("name") or "",
         "plan": planning.plan(params["wanted"] or {}, scheduler, kube_scheduler, release, debug_logging)._asdict(),
-        "unmanaged": _unmanaged(client),
+        **_overrides(client),
         "debug_logging": debug_logging,
         "events": _events(client, params["events"]),
     }
@@ -122,14 +122,28 @@ def _version(client: Client, given: str | None) -> tuple[str, OpenShift | None]:
         return live, None
 
 
-def _unmanaged(client: Client) -> list[str]:
-    """What of the operator the cluster-version operator leaves alone, as its overrides say."""
-    found = _optional(client, "config.openshift.io/v1", "ClusterVersion", "version") or {}
-    return [
-        f"{one.get('kind')} {one.get('namespace')}/{one.get('name')}"
-        for one in (found.get("spec") or {}).get("overrides") or []
-        if one.get("unmanaged") and one.get("namespace") in (OPERATOR_NAMESPACE, NAMESPACE)
+def _overrides(client: Client) -> dict[str, list[Any]]:
+    """``unmanaged``: what of the operator the cluster-version operator leaves alone. ``other_overrides``: those that an apply of one would delete.
+
+    Before OpenShift 4.15 the list is one value, which an apply replaces. The fields of its managers show it: a list that is merged has keys there.
+    """
+    live = _optional(client, "config.openshift.io/v1", "ClusterVersion", "version") or {}
+    found = (live.get("spec") or {}).get("overrides") or []
+    owned = [
+        ((entry.get("fieldsV1") or {}).get("f:spec") or {}).get("f:overrides")
+        for entry in live.get("metadata", {}).get("managedFields") or []
     ]
+    merged = any(owned)
+    return {
+        "unmanaged": [
+            f"{one.get('kind')} {one.get('namespace')}/{one.get('name')}"
+            for one in found
+            if one.get("unmanaged") and one.get("namespace") in (OPERATOR_NAMESPACE, NAMESPACE)
+        ],
+        "other_overrides": []
+        if merged
+        else [one for one in found if one.get("namespace") != OPERATOR_NAMESPACE or one.get("kind") != "Deployment"],
+    }
 
 
 def _debug_logging(client: Client) -> dict[str, Any]:

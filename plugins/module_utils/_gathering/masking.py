@@ -71,8 +71,8 @@ _VALUE = re.compile(
 _VARIABLE = re.compile(r"\$(?:\w+|\(\w+\)|\{\w+\})")
 _AROUND = re.compile(r"""[\s&;,|<>()"'`\\]""")
 _BETWEEN = "\0\n"
-_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
-_VARIABLES = re.compile(r"(?s)\bname:.{1,2000}?\bvalue:|\bvalue:.{1,2000}?\bname:")
+_WORD = re.compile(r"[a-z]{1,12}(?:-[a-z]{1,12})?")
+_DOCUMENTS = re.compile(r"(?m)^---.*$")
 # How gzip in base64 begins; tools keep copies of objects like this.
 _COMPRESSED = "H4sI"
 
@@ -92,9 +92,9 @@ class Masking:
         """Any text without what was remembered so far and what looks like a credential: to be called when all has been seen."""
         # A word such as "default", which someone has called a secret, is in the names of half of all objects.
         words = {one for one in self._seen if _WORD.fullmatch(one)}
-        text = scrub(text, _forms(self._seen - words))
+        text = scrub(text, _forms(self._seen) - words)
         for word in sorted(words - self._names, key=len, reverse=True):
-            text = re.sub(rf"(?<![\w-])(?<!\w\.){word}(?![\w-]|\.\w)", MASK, text)
+            text = re.sub(rf"(?:(?<![a-zA-Z0-9-])(?<!\w\.)|(?<=\\[nrt])){word}(?![a-zA-Z0-9-]|\.\w)", MASK, text)
         for shape in _BY_SHAPE:
             text = shape.sub(rf"\1{MASK}", text)
         return text
@@ -195,23 +195,35 @@ class Masking:
         if found is not None:
             shown = self._mapped(found)
             return value if shown == found else json.dumps(shown)
-        found = _yaml_copy(value)
-        shown = self._mapped(found)
-        if shown != found:
-            return json.dumps(shown)
+        if key != "message" and "name" in value and "value" in value and ("{" in value or "\n" in value):
+            return self._yaml(value)
         if command:
             value = self._assigned(value, _ASSIGNED_IN_COMMAND)
             return self._assigned(value, _FLAG_IN_COMMAND)
         # What a container said last is the end of its log.
         value = self.log(value) if key == "message" or encloses(value) or "\n" in value else value
-        return self._assigned(value, _ASSIGNED_IN_COMMAND)
+        return self._assigned(value, _ASSIGNED_IN_COMMAND, words=False)
 
-    def _assigned(self, text: str, pattern: re.Pattern[str]) -> str:
-        """A text without the values that stand behind the names of credentials."""
+    def _yaml(self, value: str) -> str:
+        """A text that may be a copy of objects in YAML, with variables that are called like credentials."""
+        try:
+            found = [read(text) for text in _DOCUMENTS.split(value)]
+        except NotYaml:
+            if is_secret(value):
+                return _size(value)
+            found = []
+        found = [one for one in found if isinstance(one, (dict, list))]
+        shown = [self._mapped(one) for one in found]
+        if shown != found:
+            return "\n".join(map(json.dumps, shown))
+        return self._assigned(self.log(value), _ASSIGNED_IN_COMMAND, words=False)
+
+    def _assigned(self, text: str, pattern: re.Pattern[str], words: bool = True) -> str:
+        """A text without the values that stand behind the names of credentials. words: whether ordinary words are remembered, too."""
         shown, position = [], 0
         for match in pattern.finditer(text):
             value = _VALUE.match(text, match.end()) if match.start() >= position and is_credential(match[1]) else None
-            if value and self._is_told(value[2]):
+            if value and ((not words and _WORD.fullmatch(value[2].strip("\"'"))) or self._is_told(value[2])):
                 shown += [text[position : match.end()], MASK]
                 position = value.end()
         return "".join([*shown, text[position:]])
@@ -289,17 +301,6 @@ def _names_in_pods(obj: Mapping[str, Any]) -> Iterator[Any]:
     yield spec.get("schedulerName")
     containers = spec.get("containers")
     yield from (as_mapping(container).get("name") for container in (containers if isinstance(containers, list) else ()))
-
-
-def _yaml_copy(text: str) -> Any:
-    """The mapping or list in a YAML text that may have variables with values, else None."""
-    if not _VARIABLES.search(text):
-        return None
-    try:
-        found = read(text)
-    except NotYaml:
-        return None
-    return found if isinstance(found, (dict, list)) else None
 
 
 def _size(value: Any) -> str:

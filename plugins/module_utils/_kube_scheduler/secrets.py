@@ -88,8 +88,8 @@ SHAPES = (
 _WORDS = re.compile(WORDS, re.IGNORECASE)
 # What variables, flags and headers are called, too, but no field of a configuration
 _OF_VARIABLES = re.compile(
-    r"(?<!by)(?<!com)pass$|(?:^|[_.-])(?:pass|pwd|passcode)(?:$|[_.-])|(?:access|encryption|signing|master|shared)[-_]?key|(?:^|[_.-])auth$|^pwd|"
-    r"cookie|dockerconfig",
+    r"(?<!by)(?<!com)pass$|(?:^|[_.-])(?:pass|pwd|passcode)(?:$|[_.-])|(?:access|encryption|signing|master|shared)[-_]?key|(?:^|[_.-])auth$|"
+    r"cookies?$|cookie[-_]?secret|dockerconfig",
     re.IGNORECASE,
 )
 
@@ -135,4 +135,5 @@ def is_reference(name: str) -> bool:
 
 def is_credential(name: str) -> bool:
     """Whether a variable, a flag or a header of this name holds a credential itself."""
-    return (is_secret(name) or bool(_OF_VARIABLES.search(name))) and not is_reference(name)
+    # A shell's PWD is a folder.
+    return (is_secret(name) or bool(_OF_VARIABLES.search(name))) and not is_reference(name) and name != "PWD"

@@ -86,10 +86,14 @@ class Removal:
             # As long as the operator is there, it can clean up after its resources.
             self._delete([one for definition in going for one in self._instances(definition)])
         self._delete([self._doomed(SUBSCRIPTION, self._options.name, found.subscription)])
-        self._delete_plans(found)
         self._delete_operators(csvs)
         if not self._check:
-            # What a plan that was being executed has created since
+            # A plan that was being executed has created more since. A removal that is interrupted before still finds the plans.
+            found = found._replace(plans=self._client.list(self._resources[PLAN], self._options.namespace))
+            self._versions.learn(found.plans)
+            left_by_plans.update(self._left_by_plans(found))
+        self._delete_plans(found)
+        if not self._check:
             late = self._client.list(self._resources[CSV], self._options.namespace, label_selector=ORIGINALS)
             self._versions.learn(csvs=late)
             self._delete_operators(csvs_of_package(found._replace(csvs=late), self._options, self._versions))
@@ -101,7 +105,7 @@ class Removal:
         self._delete([self._doomed(GROUP, name_of(one), one) for one in groups])
         self._delete(self._catalog(found))
         self._delete(self._namespace(found))
-        self._delete(self._record(definitions, kept))
+        self._delete_record(definitions, kept)
         self._delete_roles({name_of(one) for one in found.groups if one not in groups})
 
     def result(self) -> dict[str, Any]:
@@ -244,7 +248,14 @@ class Removal:
             self._gone.update(one.key for one in identities if one)
             return []
         located = {one: live_objects.locate(self._client, one) for one in identities if one}
-        found = live_objects.read(self._client, located)
+        found = {}
+        for one, resource in located.items():
+            try:
+                found.update(live_objects.read(self._client, {one: resource}))
+            except ClusterError as error:
+                if error.result.get("status") != 403:
+                    raise
+                self._warn(f"{one}, which an InstallPlan of the operator names, is not deleted: {error.message}")
         for one, live in found.items():
             if live and _owner(live) not in (None, self._options.namespace):
                 self._warn(f"{one} is not deleted: OLM uses it for an operator in the namespace {_owner(live)}.")
@@ -301,17 +312,16 @@ class Removal:
             return []
         return [self._doomed(CATALOG, name_of(live), live)]
 
-    def _record(self, definitions: list[Doomed] | None, kept: list[Doomed]) -> list[Doomed]:
-        """OLM's record of the operator."""
+    def _delete_record(self, definitions: list[Doomed] | None, kept: list[Doomed]) -> None:
+        """Delete OLM's record of the operator."""
         if definitions is None or (definitions and (kept or not self._options.delete_crds)):
-            return []
+            return
         try:
-            return record(self._client, self._options, self._deadline, self._check)
-        except ApiError as error:
-            if error.status != 403:
+            self._delete(record(self._client, self._options, self._deadline, self._check))
+        except ClusterError as error:
+            if getattr(error, "status", None) != 403 and error.result.get("status") != 403:
                 raise
-            self._warn(f"OLM's record of the operator, an object of the kind Operator, is not deleted: {error.in_words()}.")
-            return []
+            self._warn(f"OLM's record of the operator, an object of the kind Operator, is not deleted: {error.message}")
 
     def _namespace(self, found: Existing) -> list[Doomed]:
         live = found.namespace

@@ -52,10 +52,10 @@ def reference(pod: Object, baseline: Run | None) -> str:
     return baseline.placements.get(key_of(pod), Placement()).node
 
 
-def scored(scene: Scene, candidate: Run, baseline: Run | None, every: bool = False) -> list[Key]:
+def scored(scene: Scene, candidate: Run, baseline: Run | None, every: bool = False, limited: bool = False) -> list[Key]:
     """The pods whose scores are to be read: with a node that is not that of the reference, perhaps only because several nodes have the same score.
 
-    every: then also the pods with the same node.
+    every: then also the pods with the same node. limited: whether a limit needs to know of all pods that moved.
     """
     if scene.mode == HEADROOM:
         return []
@@ -65,7 +65,7 @@ def scored(scene: Scene, candidate: Run, baseline: Run | None, every: bool = Fal
         placement, node = candidate.placements[key_of(pod)], reference(pod, baseline)
         if placement.node and not placement.victims:
             (same if placement.node == node else changed).append(key_of(pod))
-    return [*changed, *(same if every else [])][:MAX_SCORED]
+    return [*changed, *(same if every else [])][: max(MAX_SCORED, len(changed) if limited else 0)]
 
 
 def report(outcome: Outcome) -> dict[str, Any]:
@@ -88,20 +88,16 @@ def exceeded(
 ) -> list[str]:
     """The limits that a preview is beyond, each as a sentence that names pods.
 
-    A pod that is preempted has no node. One on another node of which ties are not determined counts as moved.
+    A pod that is preempted has no node. With the limit of moved pods, ties of all of them have to be known (`scored`).
     """
     found = []
     lost = [_name(row) for row in rows if row["status"] == UNSCHEDULABLE and row["before"]]
     lost = [*dict.fromkeys([*lost, *summary["newly_preempted"]])]
     if unschedulable is not None and len(lost) > unschedulable:
         found.append(f"{counted(len(lost))} would have no node, the limit is {unschedulable}: {_names(lost)}.")
-    uncertain = [row for row in rows if row["status"] == NOT_COMPARED and row["node"]]
-    moved = [row for row in rows if row["status"] == MOVED and row["before"]] + uncertain
-    share = _percent(len(moved), sum(row["status"] != NOT_COMPARED for row in rows) + len(uncertain))
-    if moved_percent is not None and share > moved_percent:
-        most = f" (at most: the ties of {counted(len(uncertain))} are not determined)" if uncertain else ""
-        names = _names([_name(row) for row in moved])
-        found.append(f"{share} % of the pods would be on another node{most}, the limit is {moved_percent} %: {names}.")
+    if moved_percent is not None and summary["moved_percent"] > moved_percent:
+        names = _names([_name(row) for row in rows if row["status"] == MOVED and row["before"]])
+        found.append(f"{summary['moved_percent']} % of the pods would be on another node, the limit is {moved_percent} %: {names}.")
     return found
 
 

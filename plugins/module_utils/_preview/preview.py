@@ -113,7 +113,7 @@ def preview(options: Options, snapshot: Snapshot, run_command: binary.RunCommand
                 broken, selection = error.message, every
                 scene = make_scene(options, snapshot, selection.offered)
         found = perform(new, scene, options.timeout, progress) if scene.offered else Run()
-        different = effect.scored(scene, found, baseline, options.scores == ALL)
+        different = effect.scored(scene, found, baseline, options.scores == ALL, options.max_moved_percent is not None)
         ties: dict[Key, set[str]] = {}
         scores: dict[Key, dict[str, Scores]] = {}
         if different:

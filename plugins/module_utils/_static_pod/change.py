@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import stat
 import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -136,7 +137,8 @@ def _plan(given: str | None, path: str, folder: str, params: dict[str, Any], che
     if pending and not same and not check_mode:
         with _files():
             rollback.restore_configuration(pending)
-    found = _content_if_any(config_path)
+    found = _content_if_any(config_path) if _belongs_to(config_path, after.owner) else None
+    _check_folder(folder if config_path else None, after.owner)
     running = rollback.processes(before.argv)
     folders = {
         folder,
@@ -260,9 +262,10 @@ def _go(step: _Step) -> str:
     with _files():
         if config and step.text is not None and step.found != step.text:
             folder, owner = os.path.dirname(config), step.after.owner
-            os.makedirs(folder, mode=0o700, exist_ok=True)
-            if owner:
-                os.chown(folder, *owner)
+            if not os.path.isdir(folder):
+                os.makedirs(folder, mode=0o700)
+                if owner:
+                    os.chown(folder, *owner)
             rollback.write(config, step.text, folder, owner=owner)
         if step.current != step.after.text:
             # kubelet restarts the pod after any change of it, also if the command line stays.
@@ -316,6 +319,25 @@ def _end(step: _Step) -> None:
         raise ClusterError(
             f"{error.filename} cannot be deleted: {error.strerror}. While it exists, the change counts as unconfirmed and is rolled back."
         ) from None
+
+
+def _belongs_to(path: str | None, owner: tuple[int, int] | None) -> bool:
+    """Whether a file is of this user, or does not exist; without an owner, always."""
+    try:
+        return not owner or not path or os.stat(path).st_uid == owner[0]
+    except OSError:
+        return True
+
+
+def _check_folder(path: str | None, owner: tuple[int, int] | None) -> None:
+    """Raises InputError if a folder exists in which this user cannot read a file."""
+    if not path or not owner or not os.path.isdir(path):
+        return
+    found = os.stat(path)
+    if found.st_uid != owner[0] and not found.st_mode & stat.S_IXOTH:
+        raise InputError(
+            f"config_folder is {path}, which the container's user {owner[0]} cannot read: use another folder, or change its owner or mode."
+        )
 
 
 def _content(path: str) -> str:

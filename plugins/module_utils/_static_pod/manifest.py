@@ -52,15 +52,9 @@ class Manifest(NamedTuple):
         return next((found for words, found in reversed(_flags(self.argv)) if words[0].partition("=")[0] == f"--{name}"), None)
 
     @property
-    def own_config(self) -> str | None:
-        """The file of the configuration without what was set here."""
-        before = _flags_before(self.pod)
-        return before["config"] if "config" in before else self.flag("config")
-
-    @property
     def configurations(self) -> set[str]:
         """The files of the configurations that it names: the one in use, and the one to go back to."""
-        return {path for path in (self.flag("config"), self.own_config) if path}
+        return {path for path in (self.flag("config"), _flags_before(self.pod).get("config")) if path}
 
     @property
     def owner(self) -> tuple[int, int] | None:
@@ -122,7 +116,7 @@ def edited(manifest: Manifest, config_path: str | None, flags: dict[str, str]) -
 def with_ignored_flags(text: str, manifest: Manifest) -> str:
     """The configuration with the values of flags that kube-scheduler ignores if it has a configuration file, as far as the configuration sets none.
 
-    A manifest with a configuration file of its own has no such flags, except that the kubeconfig is required.
+    Flags that were set here do not count. In a manifest with a configuration file of its own, none has had an effect; but the kubeconfig is required.
     """
     try:
         config = document.read(text)
@@ -133,11 +127,14 @@ def with_ignored_flags(text: str, manifest: Manifest) -> str:
     connection = config.get("clientConnection") or {}
     if not isinstance(connection, dict):
         raise InputError("content: clientConnection is no mapping: correct it.")
+    pod = copy.deepcopy(manifest.pod)
+    _undo(pod)
+    manifest = Manifest("", pod)
     found: dict[str, Any] = {}
     connected: dict[str, Any] = {}
     for flag, (field, of_text) in _IGNORED.items():
         holder, own = (connected, connection) if field in _CONNECTION else (found, config)
-        value = manifest.flag(flag) if flag == "kubeconfig" or not manifest.own_config else None
+        value = manifest.flag(flag) if flag == "kubeconfig" or not manifest.flag("config") else None
         if value is not None and own.get(field) in (None, ""):
             with contextlib.suppress(ValueError):  # kube-scheduler ends with such a flag
                 holder[field] = of_text(value)
@@ -150,8 +147,9 @@ def with_ignored_flags(text: str, manifest: Manifest) -> str:
 
 def check_flags(flags: Mapping[str, str]) -> None:
     """Raises InputError for flags that kube-scheduler ignores beside a configuration file."""
+    given = {name.replace("_", "-") for name in flags}
     for flag in _IGNORED:
-        if flag in flags:
+        if flag in given:
             field = _IGNORED[flag][0]
             path = f"clientConnection.{field}" if field in _CONNECTION else field
             raise InputError(f"flags: kube-scheduler ignores {flag} beside a configuration: set {path} in the configuration.")

@@ -11,6 +11,7 @@ from typing import Any
 
 _NAME = "default-scheduler"
 _LEASE = {"resourceName": "kube-scheduler", "resourceNamespace": "kube-system"}
+_LEASE_FLAGS = {"resourceName": "leader-elect-resource-name", "resourceNamespace": "leader-elect-resource-namespace"}
 _BOTH = ("provider", "profile", "log_level")
 _STATIC_POD = (
     *("state", "config", "profiling", "flags", "kubernetes_version", "manifest", "config_folder", "health_host", "restart_timeout"),
@@ -36,11 +37,16 @@ def complete(given: Mapping[str, Any], changed: Sequence[str], refusals: Sequenc
             found.append(
                 "default_scheduler_profile and default_scheduler_config are both set. Set one of them, the profile inside of your configuration is yours."
             )
+        if of("state") == "absent":
+            return {"errors": found}
+        flags = {str(name).replace("_", "-"): value for name, value in of("flags", {}).items()}
         found += [
             f"default_scheduler_flags: {name} has no value. Set one, such as true, or remove the flag."
-            for name, value in of("flags", {}).items()
+            for name, value in flags.items()
             if value is None
         ]
+        leases = {field: flags.get(flag) for field, flag in _LEASE_FLAGS.items()}
+        found += _other_lease("default_scheduler_flags", {_LEASE_FLAGS[field]: (leases[field], _LEASE[field]) for field in leases})
         return {"errors": [*found, *_not_the_default_one(of("config", {}))]}
     if refusals is None:
         return {"errors": found}
@@ -100,11 +106,15 @@ def _not_the_default_one(config: Mapping[str, Any]) -> list[str]:
             f"default_scheduler_config: profiles have the names {', '.join(map(str, names))}. Then nothing schedules pods without a schedulerName: name one "
             f"of the profiles {_NAME}. For an additional scheduler, use the role custom_scheduler or secondary_scheduler."
         )
-    for field, value in _LEASE.items():
-        own = election.get(field) if isinstance(election, Mapping) else None
-        if own not in (None, "", value):
-            found.append(
-                f"default_scheduler_config: leaderElection.{field} is {own}. While hosts are changed one after the other, schedulers with different "
-                f"Leases would place the same pods: remove it. The default is {value}."
-            )
-    return found
+    fields = election if isinstance(election, Mapping) else {}
+    return found + _other_lease("default_scheduler_config", {f"leaderElection.{name}": (fields.get(name), _LEASE[name]) for name in _LEASE})
+
+
+def _other_lease(variable: str, values: Mapping[str, tuple[Any, str]]) -> list[str]:
+    """values: what is given and the default, by the name of a field or flag."""
+    return [
+        f"{variable}: {name} is {own}. While hosts are changed one after the other, schedulers with different Leases would place the same pods: remove "
+        f"it. The default is {default}."
+        for name, (own, default) in values.items()
+        if own not in (None, "", default)
+    ]

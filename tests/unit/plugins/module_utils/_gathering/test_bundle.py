@@ -47,7 +47,7 @@ def test_a_credential_that_is_seen_last_is_masked_in_what_came_first():
 
 def test_a_name_that_leads_out_of_the_folder_is_not_used():
     bundle = Bundle(Masking())
-    for name in ("namespaces/n/logs/../../x/c.log", "/root/x", "a//b", "./x"):
+    for name in ("namespaces/n/logs/../../x/c.log", "/etc/x", "a//b", "./x"):
         bundle.add(name, "the log", "GET /x", "text")
     assert (bundle.files, len(bundle.missing), bundle.missing[0]["what"]) == ([], 4, "the log")
 

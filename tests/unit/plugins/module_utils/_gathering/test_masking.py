@@ -397,6 +397,7 @@ def test_values_are_masked_by_the_name_of_their_key(given, shown):
         "AWS_ACCESS_KEY",
         "REDIS_AUTH",
         "Cookie",
+        "COOKIE_SECRET",
         "storepass",
         "DOCKERCONFIGJSON",
     ],
@@ -406,7 +407,7 @@ def test_variables_with_common_names_of_credentials_are_masked(name):
     assert PLANTED not in str(Masking().shown(given))
 
 
-@pytest.mark.parametrize("name", ["BYPASS", "compass", "AUTHOR", "PASSIVE", "OAUTH_ISSUER", "KEYS", "pwd-file"])
+@pytest.mark.parametrize("name", ["BYPASS", "PWD", "COOKIE_DOMAIN", "compass", "AUTHOR", "PASSIVE", "OAUTH_ISSUER", "KEYS", "pwd-file"])
 def test_other_variables_are_shown(name):
     assert Masking().shown({"env": [{"name": name, "value": PLANTED}]})["env"][0]["value"] == PLANTED
 
@@ -417,7 +418,15 @@ def test_registry_credentials_in_an_annotation_are_masked():
 
 
 @pytest.mark.parametrize(
-    "copy", ["env:\n- name: DB_PASSWORD\n  value: {}\n", "env: [{{name: DB_PASSWORD, value: {}}}]", "- value: {}\n  name: A_TOKEN\n"]
+    "copy",
+    [
+        "env:\n- name: DB_PASSWORD\n  value: {}\n",
+        "env: [{{name: DB_PASSWORD, value: {}}}]",
+        "- value: {}\n  name: A_TOKEN\n",
+        "name: a\nvalue: b\n---\n- name: A_PASS\n  value: {}\n",
+        '"name": A_TOKEN\n"value" : {}\n',
+        "a: {{{{ b }}}}\nenv:\n- name: A_TOKEN\n  value: {}\n",
+    ],
 )
 def test_a_copy_in_yaml_is_masked(copy):
     assert PLANTED not in str(Masking().shown({"annotations": {"x": copy.format(PLANTED)}}))
@@ -439,9 +448,24 @@ def test_an_ordinary_word_that_is_called_a_secret_is_masked_only_as_a_word():
     assert shown["metadata"]["annotations"] == {"x": "secret=********"}
     pod = {"kind": "Pod", "metadata": {"name": "kube-scheduler"}, "spec": {"schedulerName": "packing", "containers": [{"name": "main"}]}}
     masking.cleaned(pod)
-    for word in ("default", "packing", "main", "batch", "team", "orange"):
+    for word in ("default", "packing", "main", "batch", "team", "orange", "correct-horse-battery-staple"):
         masking.remember(word)
+    encoded = base64.b64encode(b"user:correct-horse-battery-staple").decode()
+    shown = masking.text(f"x.correct-horse-battery-staple.y {encoded} _orange a\\norange")
+    assert shown.startswith("x.********.y ")
+    assert "Y29ycmVjdC1ob3JzZS" not in shown
+    assert shown.endswith(" _******** a\\n********")
     text = "kube-scheduler default-scheduler default.svc default packing main batch team orange orange, an-orange"
     assert masking.text(text) == (
         "kube-scheduler default-scheduler default.svc ******** packing main batch team ******** ********, an-orange"
     )
+
+
+def test_ordinary_words_of_a_sentence_are_not_masked_elsewhere():
+    masking = Masking()
+    assert masking.shown({"note": "cannot read secret: nodes are gone; auth: plugins failed"}) == {
+        "note": "cannot read secret: ******** are gone; auth: ******** failed"
+    }
+    assert masking.text("0/3 nodes are available") == "0/3 nodes are available"
+    masking.shown({"command": ["sh", "-c", "login --password orange"]})
+    assert masking.text("orange") == "********"

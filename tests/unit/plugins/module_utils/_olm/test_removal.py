@@ -83,8 +83,8 @@ def test_all_of_an_operator_is_deleted_in_the_order_in_which_others_need_it():
     assert (run.error, run.warnings) == ("", [])
     assert cluster.writes == [
         ("DELETE", "Subscription", "demo"),
-        ("DELETE", "InstallPlan", "install-1.0.0"),
         ("DELETE", "ClusterServiceVersion", "demo.v1.0.0"),
+        ("DELETE", "InstallPlan", "install-1.0.0"),
         ("DELETE", "CustomResourceDefinition", CRD),
         ("DELETE", "OperatorGroup", "group"),
         ("DELETE", "CatalogSource", "cat"),
@@ -448,18 +448,22 @@ def test_an_object_that_another_installation_uses_now_stays():
 
 def test_a_csv_that_a_plan_creates_meanwhile_is_deleted():
     """The InstallPlan of an upgrade was being executed when the Subscription was deleted."""
+    lookup = {"identifier": "demo.v1.1.0", "properties": json.dumps(PROPERTIES)}
 
     def executing(cluster, method, obj):
         olm(cluster, method, obj)
         if (method, obj["kind"], obj["metadata"]["name"]) == ("DELETE", "ClusterServiceVersion", "demo.v1.0.0"):
             cluster.store(csv("1.1.0"))
+            cluster.store(config_map())
+            created = [step("left", "ConfigMap", group="", version="v1", resolving="demo.v1.1.0")]
+            cluster.store(plan("1.1.0", approved=True, phase="Installing", bundleLookups=[lookup], plan=created))
 
-    lookup = {"identifier": "demo.v1.1.0", "properties": json.dumps(PROPERTIES)}
     cluster = installed(plan("1.1.0", approved=True, phase="Installing", bundleLookups=[lookup]), controller=executing)
     run = Run(cluster)
     assert (run.error, cluster.found("ClusterServiceVersion", "demo.v1.1.0", "n")) == ("", None)
     deleted = [name for method, kind, name in cluster.writes if kind in ("InstallPlan", "ClusterServiceVersion")]
-    assert (sorted(deleted[:2]), deleted[2:]) == (["install-1.0.0", "install-1.1.0"], ["demo.v1.0.0", "demo.v1.1.0"])
+    assert (deleted[0], sorted(deleted[1:3]), deleted[3:]) == ("demo.v1.0.0", ["install-1.0.0", "install-1.1.0"], ["demo.v1.1.0"])
+    assert "ConfigMap left" in run.deleted, "the plan has created it meanwhile, too"
 
 
 def test_definitions_need_not_be_listed_and_the_record_not_be_read():
@@ -470,4 +474,23 @@ def test_definitions_need_not_be_listed_and_the_record_not_be_read():
     cluster.rejected["GET", "operators", None] = FORBIDDEN
     run = Run(cluster, delete_crds=True)
     assert run.error == ""
-    assert run.warnings == ["OLM's record of the operator, an object of the kind Operator, is not deleted: you may not."]
+    assert run.warnings == ["OLM's record of the operator, an object of the kind Operator, is not deleted: you may not"]
+    cluster = installed(role("created"))
+    cluster.store(plan("1.0.0", approved=True, phase="Complete", plan=[step("created")]))
+    cluster.rejected["DELETE", "operators"] = cluster.rejected["GET", "clusterroles"] = FORBIDDEN
+    run = Run(cluster, delete_crds=True)
+    assert (run.error, "Namespace n" in run.deleted) == ("", True)
+    assert [text.partition(" is not deleted: ")[0] for text in run.warnings] == [
+        "ClusterRole created, which an InstallPlan of the operator names,",
+        "OLM's record of the operator, an object of the kind Operator,",
+    ]
+
+
+def test_a_removal_that_was_interrupted_still_deletes_what_its_plans_created():
+    lookup = {"identifier": "demo.v1.0.0", "properties": json.dumps(PROPERTIES)}
+    created = [step("left", "ConfigMap", group="", version="v1")]
+    cluster = installed(config_map(), controller=None)
+    cluster.store(plan("1.0.0", approved=True, phase="Complete", bundleLookups=[lookup], plan=created))
+    assert "Not deleted after 0 s" in Run(cluster).error
+    cluster.remove("Deployment", "demo", "n")
+    assert "ConfigMap left" in Run(cluster).deleted

@@ -82,6 +82,14 @@ def test_scores_are_read_for_moved_pods_first(monkeypatch):
     assert names(True) == ["moved"]
 
 
+def test_with_a_limit_of_moved_pods_ties_of_all_of_them_are_determined(monkeypatch):
+    monkeypatch.setattr(effect, "MAX_SCORED", 1)
+    pods = [pod(f"p{number}", on="a") for number in range(4)]
+    found = outcome(pods, {f"p{number}": Placement("b" if number < 3 else "a") for number in range(4)})
+    scored = [effect.scored(found.scene, found.candidate, None, True, limited) for limited in (False, True)]
+    assert [[name for _namespace, name in one] for one in scored] == [["p0"], ["p0", "p1", "p2"]]
+
+
 def test_the_baseline_goes_before_the_present_node():
     found = outcome([pod("p", on="a")], {"p": Placement("b")}, baseline={"p": Placement("b")})
     (row,) = effect.report(found)["pods"]
@@ -157,16 +165,6 @@ def test_preempted_pods_count_as_pods_without_a_node():
     assert (exceeded(2, None), exceeded(3, None)) == ([sentence.format(2)], [])
     baseline = run({"one": Placement("a", "", (("shop", "v"),)), "two": Placement("a")}, history[:1])
     assert limits(pods, placements, history, baseline)(0, None) == ["2 pods would have no node, the limit is 0: shop/two, shop/w."]
-
-
-def test_pods_whose_ties_are_not_determined_count_as_moved():
-    pods = [pod(f"p{number}", on="a") for number in range(4)]
-    placements = {f"p{number}": Placement("b" if number < 2 else "a") for number in range(4)}
-    exceeded = limits(pods, placements, ties={("shop", "p0"): {"a", "b"}})
-    assert (exceeded(0, 25.0), exceeded(0, 24.9)) == (
-        [],
-        ["25.0 % of the pods would be on another node (at most: the ties of 1 pod are not determined), the limit is 24.9 %: shop/p1."],
-    )
 
 
 def test_a_pod_that_gains_a_node_does_not_count_as_moved():

@@ -409,7 +409,7 @@ def test_all_assumptions_of_a_preview_are_listed():
         "1 other pending pods are not placed.",
         "In the load after, each pod that moves takes its measured use with it, and one without a measured use takes its requests.",
         "Extenders were called: https://********@x/y.",
-        "The volume of the claim shop/data is invented, on the node of its first pod.",
+        "The volume of the claim shop/data is invented, for the node of its first pod and nodes with the same topology of its CSI driver.",
         "The sandbox does not serve: GET a (2 requests).",
         "The sandbox does not serve: GET b (1 requests).",
     ]

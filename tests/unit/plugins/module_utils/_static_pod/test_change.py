@@ -95,8 +95,22 @@ def test_a_container_without_root_can_read_its_configuration(host, monkeypatch):
     pod["spec"]["securityContext"] = {"runAsUser": 65001, "runAsGroup": 65002}
     host.path.write_text(yaml.safe_dump(pod))
     host.change(content=SECRET)
-    # Those of the manifest itself stay.
+    # Those of the manifest itself stay, and those of a folder that exists.
     assert owners[:-1] == [(host.configurations.name, (65001, 65002)), (owners[1][0], (65001, 65002))]
+
+
+def test_a_folder_or_file_that_the_container_cannot_read_is_noticed(host, monkeypatch):
+    monkeypatch.setattr(module.os, "chown", lambda path, *owner: None)
+    pod = yaml.safe_load(TEXT)
+    pod["spec"]["securityContext"] = {"runAsUser": 65001}
+    host.path.write_text(yaml.safe_dump(pod))
+    host.configurations.mkdir(0o755)
+    host.change(content=SECRET)
+    # Its file does not belong to that user, who got no owner here: it is written again.
+    assert host.change(check=True, content=SECRET)["changed"]
+    host.configurations.chmod(0o700)
+    with pytest.raises(InputError, match=r"^config_folder is .*, which the container's user 65001 cannot read: "):
+        host.change(content=SECRET)
 
 
 def test_credentials_in_the_manifest_are_masked_in_the_diff_alone(host):

@@ -209,6 +209,10 @@ def test_flags_that_a_configuration_makes_useless_are_added_to_it():
     # They stay in the manifest, so a second run adds the same.
     edited = manifests.edited(made, "/etc/s/c.yaml", {})
     assert yaml.safe_load(manifests.with_ignored_flags(CONFIG, edited)) == added
+    # Flags that were set here do not count: this run withdraws them.
+    former = manifests.edited(read(pod("--kubeconfig=/k", "--profiling")), None, {"profiling": "false", "kube-api-qps": "5"})
+    given = yaml.safe_load(manifests.with_ignored_flags(CONFIG, former))
+    assert (given["enableProfiling"], given["clientConnection"]) == (True, {"kubeconfig": "/k"})
     # They had no effect with a configuration of the manifest's own.
     before = read(pod(*flags, "--config=/own.yaml"))
     assert yaml.safe_load(manifests.with_ignored_flags(CONFIG, before))["clientConnection"] == {"kubeconfig": "/k"}
@@ -221,7 +225,7 @@ def test_a_flag_without_effect_is_rejected(flag, field):
     with pytest.raises(
         InputError, match=rf"^flags: kube-scheduler ignores {flag} beside a configuration: set {field} in the configuration\.$"
     ):
-        manifests.check_flags({"v": "4", flag: "1"})
+        manifests.check_flags({"v": "4", flag.replace("-", "_"): "1"})
     manifests.check_flags({"v": "4"})
 
 

@@ -553,6 +553,11 @@ UNMANAGED = {"operator_managed": False, "i_understand_unmanaged_operator": True}
             ],
         ),
         ({"provider": "static_pod", "flags": {"v": 4, "x": None}}, ["default_scheduler_flags: x has no value. "]),
+        (
+            {"provider": "static_pod", "flags": {"leader_elect-resource-name": "x", "leader-elect-resource-namespace": "kube-system"}},
+            ["default_scheduler_flags: leader-elect-resource-name is x. "],
+        ),
+        ({"provider": "static_pod", "state": "absent", "flags": {"x": None}, "config": {"profiles": [{"schedulerName": "x"}]}}, []),
         ({"provider": "static_pod", "config": {"profiles": [{"plugins": {}}], "leaderElection": {"resourceName": "kube-scheduler"}}}, []),
         ({"provider": "static_pod", "config": {"profiles": [{"schedulerName": "a"}, {"schedulerName": "default-scheduler"}]}}, []),
         ({"provider": "static_pod", "config": {"profiles": 1, "leaderElection": 1}}, []),
