@@ -19,23 +19,27 @@ MIRROR_SETS = (
 )
 
 
-def plan(images: list[Any], registry: str) -> list[dict[str, str]]:
+_ALLOW, _NEVER = "AllowContactingSource", "NeverContactSource"
+
+
+def plan(images: list[Any], registry: str) -> list[dict[str, Any]]:
     """Where each of the ``images`` (references, or dicts of ``image`` and the repository ``to``) goes in ``registry``.
 
-    One entry per image, in the order given and without repetitions: ``image`` as given; ``source``, how it is pulled;
+    One entry per image, in the order given and without repetitions: ``image`` as given, ``images`` with its other names; ``source``, how it is pulled;
     ``source_host`` and ``source_repository``; ``repository`` and ``target``, the same of the copy, and ``target_host``; ``digest``,
     empty where only the registry can tell. Raises ValueError for what is no reference and for two repositories that would become one.
     """
     host, prefix = parse_registry(registry)
     base = "/".join(part for part in (host, prefix) if part)
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, Any]] = {}
     taken: dict[str, str] = {}
-    for given in images:
-        image, place = _given(given)
-        reference = parse(image)
+    references = [(image, parse(image), place) for image, place in map(_given, images)]
+    # A place is that of all images of a repository, also of those that are named elsewhere without it.
+    places = {reference.repository: place for image, reference, place in references if place}
+    for image, reference, _place in references:
         if f"{reference.repository}/".startswith(f"{base}/"):
             raise ValueError(f"{image} is in the registry {base} already: name the image that it is a copy of")
-        path = place or reference.path
+        path = places.get(reference.repository) or reference.path
         repository = f"{base}/{path}"
         parse(repository)
         other = taken.setdefault(repository, reference.repository)
@@ -44,10 +48,11 @@ def plan(images: list[Any], registry: str) -> list[dict[str, str]]:
                 f"{other} and {reference.repository} would both become {repository}; give one of them another place: "
                 f"{{image: {image}, to: {reference.host.partition(':')[0].replace('.', '-').lower()}/{reference.path}}}"
             )
-        found.setdefault(
+        entry = found.setdefault(
             reference.pull,
             {
                 "image": image,
+                "images": [],
                 "source": reference.pull,
                 "source_host": reference.host,
                 "source_repository": reference.repository,
@@ -57,26 +62,38 @@ def plan(images: list[Any], registry: str) -> list[dict[str, str]]:
                 "digest": reference.digest,
             },
         )
+        entry["images"] += [] if image in entry["images"] else [image]
     return list(found.values())
 
 
-def mirror_set(planned: list[dict[str, str]], kind: str, name: str, never_source: bool = False) -> dict[str, Any]:
+def mirror_set(
+    planned: list[dict[str, Any]], kind: str, name: str, never_source: bool = False, others: Iterable[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
     """The object of ``kind``, one of MIRROR_SETS, that has nodes pull what was ``planned`` from its copies.
 
     never_source: nodes do not try the source where the copy is missing; ImageContentSourcePolicy cannot say that, and raises ValueError.
+    others: the mirror sets of the cluster. One with the same source and another policy raises ValueError: OpenShift then configures no mirror at all.
     """
     _kind, api_version, field = next(row for row in MIRROR_SETS if row[0] == kind)
     if never_source and kind != "ImageDigestMirrorSet":
         raise ValueError(f"the cluster serves {kind}, which cannot keep nodes from the source: set mirror_never_contact_source to false")
-    sources: dict[str, str] = {}
-    for entry in planned:
-        sources.setdefault(entry["source_repository"], entry["repository"])
-    more = {"mirrorSourcePolicy": "NeverContactSource"} if never_source else {}
+    sources = {entry["source_repository"]: entry["repository"] for entry in planned}
+    policy = _NEVER if never_source else _ALLOW
+    for other in others:
+        about = f"{other.get('kind')} {other['metadata']['name']}"
+        for rule in [rule for rules in (other.get("spec") or {}).values() if isinstance(rules, list) for rule in rules]:
+            theirs = rule.get("mirrorSourcePolicy") or _ALLOW
+            if about != f"{kind} {name}" and rule.get("source") in sources and theirs != policy:
+                raise ValueError(
+                    f"{about} has the source {rule['source']} with the policy {theirs}, and the policy here is {policy}. OpenShift then configures no "
+                    "mirror at all: set mirror_never_contact_source accordingly, or change that object."
+                )
+    more = {"mirrorSourcePolicy": policy} if never_source else {}
     rules = [{"source": source, "mirrors": [mirror], **more} for source, mirror in sorted(sources.items())]
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": {field: rules}}
 
 
-def compare(planned: list[dict[str, str]], sources: list[Any], targets: list[Any], prefix: str = "mirror_") -> dict[str, Any]:
+def compare(planned: list[dict[str, Any]], sources: list[Any], targets: list[Any], prefix: str = "mirror_") -> dict[str, Any]:
     """What has to be copied, by what ``sources`` and ``targets`` say: for each entry of the plan the ``rc``, ``stdout`` (NAME@DIGEST) and
     ``stderr`` of a question for it.
 
@@ -96,7 +113,7 @@ def compare(planned: list[dict[str, str]], sources: list[Any], targets: list[Any
             _note(problems, target, entry["target"], prefix)
         if not there or _digest(target) != digest:
             missing.append({**entry, "digest": digest})
-        copied[entry["image"]] = f"{entry['repository']}@{digest}"
+        copied.update(dict.fromkeys(entry["images"], f"{entry['repository']}@{digest}"))
     return {"problems": list(problems.values()), "missing": missing, "copies": copied}
 
 
@@ -109,37 +126,38 @@ def _note(problems: dict[str, str], answer: Mapping[str, Any], reference: str, p
     problems.setdefault(about(output, reference), explain(output, reference, prefix))
 
 
-def variables(
-    planned: list[dict[str, str]], copied: dict[str, str], kind: str, operator: str = "", catalog: str = "", probe: str = ""
-) -> dict[str, str]:
+def variables(copied: dict[str, str], operator: str = "", catalog: str = "", probe: str = "") -> dict[str, str]:
     """The variables by which the roles of this collection use what was ``copied`` (see `compare`).
 
-    kind: the object that redirects images by digest, or ``none``. operator, catalog, probe: images as given in the plan; empty: not wanted.
-    A catalog is itself named by its copy, since pods that serve catalogs may be started before nodes know of mirrors.
+    operator, catalog, probe: images as given in the plan; empty: not wanted. Each is named by its copy, since pods may be started before nodes know of
+    mirrors.
     """
     found: dict[str, str] = {}
     if catalog:
         found.update(operator_method="olm", operator_catalog_image=copied[catalog])
     elif operator:
-        found.update(
-            operator_method="manifests", operator_image=copied[operator] if kind == "none" else _by_digest(planned, copied, operator)
-        )
+        found.update(operator_method="manifests", operator_image=copied[operator])
     if probe:
         # Named by tag otherwise, which no mirror set redirects.
         found["probe_image"] = copied[probe]
     return found
 
 
-def _by_digest(planned: list[dict[str, str]], copied: dict[str, str], image: str) -> str:
-    """The image where it is, with the digest of its copy: so mirror sets redirect it."""
-    entry = next(entry for entry in planned if entry["image"] == image)
-    return f"{entry['source_repository']}@{copied[image].partition('@')[2]}"
-
-
 def rewritten(schedulers: list[dict[str, Any]], copied: dict[str, str]) -> list[dict[str, Any]]:
-    """The variable secondary_schedulers with each image that was ``copied`` (see `compare`) replaced by its copy."""
+    """The variable secondary_schedulers with each image that was ``copied`` (see `compare`) replaced by its copy.
+
+    It keeps its tag, which shows the release of the kube-scheduler.
+    """
     by_pull = {parse(image).pull: copy for image, copy in copied.items()}
-    return [{**one, "image": by_pull.get(parse(one["image"]).pull, one["image"])} if one.get("image") else one for one in schedulers]
+
+    def copy_of(image: str) -> str:
+        reference = parse(image)
+        if reference.pull not in by_pull:
+            return image
+        repository, _at, digest = by_pull[reference.pull].partition("@")
+        return f"{repository}:{reference.tag}@{digest}" if reference.tag else by_pull[reference.pull]
+
+    return [{**one, "image": copy_of(one["image"])} if one.get("image") else one for one in schedulers]
 
 
 def catalog_images(documents: Iterable[Any], package: str = "") -> list[str]:
@@ -170,5 +188,5 @@ def _given(entry: Any) -> tuple[str, str]:
 
 
 def _tag(reference: Reference) -> str:
-    """Of the copy. Registries drop what has no tag, so one without gets one that is its digest's beginning."""
-    return reference.tag or "mirrored-" + reference.digest.partition(":")[2][:12]
+    """Of the copy. Registries drop what has no tag. Several digests can have the same tag, so one with a digest gets its beginning."""
+    return "mirrored-" + reference.digest.partition(":")[2][:12] if reference.digest else reference.tag

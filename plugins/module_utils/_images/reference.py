@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 DOCKER_HUB = "docker.io"
+_DOCKER_HUB = (DOCKER_HUB, "index.docker.io", "registry-1.docker.io")
 # The grammar of distribution/reference, in what it allows to begin and to be repeated.
 _PATH = re.compile(r"[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*)*")
 _HOST = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(?::[0-9]{1,5})?")
@@ -45,7 +46,9 @@ def parse(text: str) -> Reference:
         raise ValueError(f"{text!r} is no image reference: @ must be followed by sha256: and 64 hexadecimal digits")
     host, slash, rest = name.partition("/")
     if not slash or not ("." in host or ":" in host or host == "localhost"):
-        host, rest = DOCKER_HUB, name if slash else f"library/{name}"
+        host, rest = DOCKER_HUB, name
+    if host in _DOCKER_HUB:
+        host, rest = DOCKER_HUB, rest if "/" in rest else f"library/{rest}"
     path, colon, tag = rest.partition(":")
     is_name = _PATH.fullmatch(path) and len(path) <= _LONGEST and not _ID.fullmatch(text)
     if not _HOST.fullmatch(host) or not is_name or (colon and not _TAG.fullmatch(tag)):

@@ -57,7 +57,9 @@ def of_route(route: Mapping[str, Any]) -> tuple[Endpoint | None, Finding | None]
             scheme = "https" if tls.get("termination") else "http"
             # With passthrough it is the Service's own certificate that a client sees.
             authority = (SERVICE if tls["termination"] == "passthrough" else INGRESS) if tls.get("termination") else ""
-            url = f"{scheme}://{ingress['host']}{spec.get('path') or ''}".rstrip("/")
+            # Those of OpenShift's monitoring have the path /api since 4.10 and 4.11: it is the beginning of the API's own paths.
+            path = (spec.get("path") or "").rstrip("/").removesuffix("/api")
+            url = f"{scheme}://{ingress['host']}{path}"
             return Endpoint(url, "Route", namespace, name, authority), None
         if admitted.get("status") == "False":
             refusals.append(f"{ingress.get('routerName', 'a router')} says {admitted.get('reason')}: {admitted.get('message')}")

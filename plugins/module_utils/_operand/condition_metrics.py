@@ -17,7 +17,7 @@ import fcntl
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlsplit
@@ -52,12 +52,15 @@ Gauge = dict[str, Any]
 """The body of a request: ``name``, ``description``, and as ``gauge`` what to do to it."""
 
 
-def post(names: Names, conditions: Iterable[Condition] | None) -> str | None:
+def post(names: Names, conditions: Sequence[Condition] | None) -> str | None:
     """Hand the conditions of one SecondaryScheduler to the runner, as its status holds them.
 
     ``names`` has its ``namespace`` and ``name``. Returns why that failed, or None; never raises for it.
     """
-    return _send(payloads(names, {entry["type"]: _value(entry) for entry in conditions or []}))
+    if not conditions:
+        return None
+    # A condition that has gone would keep its last value.
+    return _send(payloads(names, {**dict.fromkeys(TYPES, UNKNOWN), **{entry["type"]: _value(entry) for entry in conditions}}))
 
 
 def forget(names: Names) -> str | None:

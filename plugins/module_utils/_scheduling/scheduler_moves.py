@@ -14,6 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.ver
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.protected_workloads import TEMPLATES, refusal
 
 PREVIOUS = "osso.scheduler/previous-scheduler-name"
+MOVED_TO = "osso.scheduler/moved-to-scheduler-name"
 """Annotation of a workload: the schedulerName that it had before it was moved."""
 
 
@@ -90,10 +91,19 @@ def _change(result: dict[str, Any], present: Object, where: str, scheduler_name:
     kind, metadata = present["kind"], present["metadata"]
     about = {"kind": kind, "namespace": metadata["namespace"], "name": metadata["name"]}
     before = _template(present).get("schedulerName") or DEFAULT_SCHEDULER_NAME
-    remembered = (metadata.get("annotations") or {}).get(PREVIOUS)
-    after = remembered if undo else scheduler_name
+    annotations = metadata.get("annotations") or {}
+    remembered, moved_to = annotations.get(PREVIOUS), annotations.get(MOVED_TO)
     if undo and remembered is None:
         return  # nothing was moved, or it was moved back
+    if remembered is not None and moved_to not in (None, before):
+        # Someone has chosen another scheduler since.
+        remembered = None
+        if undo:
+            gone = {"name": about["name"], "namespace": about["namespace"], "annotations": {PREVIOUS: None, MOVED_TO: None}}
+            result["patches"].append({"apiVersion": present["apiVersion"], "kind": kind, "metadata": gone})
+            result["held"].append(f"{where}: its schedulerName was changed to {before} since it was moved to {moved_to}, and stays.")
+            return
+    after = remembered if undo else scheduler_name
     if before == after and not undo:
         if remembered is not None:
             _follow(result, present, where, ("verify",))
@@ -102,8 +112,8 @@ def _change(result: dict[str, Any], present: Object, where: str, scheduler_name:
     for step in reversed(TEMPLATES[kind]):
         spec = {step: spec}
     # Null takes the annotation away. The first name stays remembered through several moves.
-    annotations = {PREVIOUS: None if undo else remembered or before}
-    metadata = {"name": about["name"], "namespace": about["namespace"], "annotations": annotations}
+    notes = {PREVIOUS: None if undo else remembered or before, MOVED_TO: None if undo else after}
+    metadata = {"name": about["name"], "namespace": about["namespace"], "annotations": notes}
     result["patches"].append({"apiVersion": present["apiVersion"], "kind": kind, "metadata": metadata, **spec})
     result["moved"].append({**about, "before": before, "after": after})
     if before != after:

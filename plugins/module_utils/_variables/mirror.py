@@ -28,6 +28,10 @@ def complete(given: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, An
         found.append(f"mirror_operator_image is missing. {IMAGE_WAYS['osso']}")
     if kind != "none" and kind not in served:
         found.append(f"The cluster does not serve {kind}: set mirror_set_kind to auto, or to none to rewrite image references.")
+    if given.get("mirror_never_contact_source") and kind != "ImageDigestMirrorSet":
+        found.append(
+            f"mirror_never_contact_source is true, but only an ImageDigestMirrorSet can do that, and the kind is {kind}: set it to false."
+        )
     if kind == "none" and catalog:
         found.append(
             f"The cluster has no mirror sets, so the bundles of {catalog} would be pulled from where they are. Leave mirror_catalog_image empty and set "

@@ -58,6 +58,7 @@ def test_paths_stay_below_that_of_the_registry():
     ]
     assert plan[1] == {
         "image": OPERATOR,
+        "images": [OPERATOR],
         "source": OPERATOR,
         "source_host": "quay.io",
         "source_repository": "quay.io/osso/scheduler-operator",
@@ -125,6 +126,56 @@ def test_only_image_digest_mirror_sets_can_keep_nodes_from_the_source():
         mirroring.mirror_set(plan, "ImageContentSourcePolicy", "n", True)
 
 
+@pytest.mark.parametrize(
+    ("kind", "spec", "never", "conflict"),
+    [
+        ("ImageDigestMirrorSet", {"imageDigestMirrors": [{"source": "quay.io/osso/scheduler-operator"}]}, True, True),
+        (
+            "ImageTagMirrorSet",
+            {"imageTagMirrors": [{"source": "quay.io/osso/scheduler-operator", "mirrorSourcePolicy": "NeverContactSource"}]},
+            False,
+            True,
+        ),
+        ("ImageContentSourcePolicy", {"repositoryDigestMirrors": [{"source": "quay.io/osso/scheduler-operator"}]}, True, True),
+        ("ImageContentSourcePolicy", {"repositoryDigestMirrors": [{"source": "quay.io/osso/scheduler-operator"}]}, False, False),
+        ("ImageDigestMirrorSet", {"imageDigestMirrors": [{"source": "quay.io/osso"}]}, True, False),
+        ("ImageDigestMirrorSet", None, True, False),
+    ],
+)
+def test_two_policies_for_one_source_are_refused(kind, spec, never, conflict):
+    """OpenShift then configures no mirror at all."""
+    plan = mirroring.plan([OPERATOR], REGISTRY)
+    other = {"kind": kind, "metadata": {"name": "other"}, "spec": spec}
+    own = {**other, "kind": "ImageDigestMirrorSet", "metadata": {"name": "n"}}
+    assert mirroring.mirror_set(plan, "ImageDigestMirrorSet", "n", never, [own])
+    if conflict:
+        with pytest.raises(ValueError, match=f"^{kind} other has the source quay.io/osso/scheduler-operator with the policy "):
+            mirroring.mirror_set(plan, "ImageDigestMirrorSet", "n", never, [own, other])
+    else:
+        assert mirroring.mirror_set(plan, "ImageDigestMirrorSet", "n", never, [other])
+
+
+def test_a_place_is_that_of_all_images_of_a_repository():
+    plan = mirroring.plan(["quay.io/a/x:1", "ghcr.io/a/x:1", {"image": "ghcr.io/a/x:2", "to": "ghcr-io/a/x"}], "r.example.com")
+    assert [entry["target"] for entry in plan] == ["r.example.com/a/x:1", "r.example.com/ghcr-io/a/x:1", "r.example.com/ghcr-io/a/x:2"]
+
+
+def test_two_digests_with_one_tag_have_two_targets():
+    plan = mirroring.plan([f"quay.io/a:v1@{ONE}", f"quay.io/a:v1@{TWO}"], "r.example.com")
+    assert len({entry["target"] for entry in plan}) == 2
+
+
+def test_an_image_has_a_copy_under_all_its_names():
+    plan = mirroring.plan(["nginx", "docker.io/nginx:latest", "index.docker.io/library/nginx"], REGISTRY)
+    answer = {"rc": 0, "stdout": f"x@{ONE}"}
+    copies = mirroring.compare(plan, [answer], [answer])["copies"]
+    assert (len(plan), set(copies), len(set(copies.values()))) == (
+        1,
+        {"nginx", "docker.io/nginx:latest", "index.docker.io/library/nginx"},
+        1,
+    )
+
+
 def test_schedulers_get_the_copies_whatever_form_the_reference_has():
     answers = [{"rc": 0, "stdout": f"r.example.com/a@{digest}"} for digest in (ONE, TWO)]
     copies = mirroring.compare(mirroring.plan(["nginx", SCHEDULER], REGISTRY), answers, answers, "mirror_")["copies"]
@@ -136,8 +187,9 @@ def test_schedulers_get_the_copies_whatever_form_the_reference_has():
         {"state": "absent"},
     ]
     assert mirroring.rewritten(schedulers, copies) == [
-        {"name": "a", "image": f"{REGISTRY}/scheduler-plugins/kube-scheduler@{TWO}", "config": {}},
-        {"image": f"{REGISTRY}/library/nginx@{ONE}"},
+        # The tag shows the release of the kube-scheduler.
+        {"name": "a", "image": f"{REGISTRY}/scheduler-plugins/kube-scheduler:v0.34.7@{TWO}", "config": {}},
+        {"image": f"{REGISTRY}/library/nginx:latest@{ONE}"},
         {"image": "other:1"},
         {"state": "absent"},
     ]
@@ -250,27 +302,18 @@ COPIES = {SCHEDULER: "m/s@" + TWO, CATALOG_IMAGE: "m/c@" + ONE}
 
 
 @pytest.mark.parametrize(
-    ("kind", "named", "wanted"),
+    ("named", "wanted"),
     [
-        ("none", {"operator": SCHEDULER}, {"operator_method": "manifests", "operator_image": f"m/s@{TWO}"}),
+        ({"operator": SCHEDULER}, {"operator_method": "manifests", "operator_image": f"m/s@{TWO}"}),
         (
-            "ImageDigestMirrorSet",
             {"operator": SCHEDULER, "probe": CATALOG_IMAGE},
-            {
-                "operator_method": "manifests",
-                "operator_image": f"registry.k8s.io/scheduler-plugins/kube-scheduler@{TWO}",
-                "probe_image": f"m/c@{ONE}",
-            },
+            {"operator_method": "manifests", "operator_image": f"m/s@{TWO}", "probe_image": f"m/c@{ONE}"},
         ),
-        (
-            "ImageContentSourcePolicy",
-            {"operator": "not copied", "catalog": CATALOG_IMAGE},
-            {"operator_method": "olm", "operator_catalog_image": f"m/c@{ONE}"},
-        ),
+        ({"operator": "not copied", "catalog": CATALOG_IMAGE}, {"operator_method": "olm", "operator_catalog_image": f"m/c@{ONE}"}),
     ],
 )
-def test_images_are_named_so_that_the_cluster_pulls_the_copies(kind, named, wanted):
-    assert mirroring.variables(mirroring.plan([SCHEDULER, CATALOG_IMAGE], REGISTRY), COPIES, kind, **named) == wanted
+def test_images_are_named_so_that_the_cluster_pulls_the_copies(named, wanted):
+    assert mirroring.variables(COPIES, **named) == wanted
 
 
 def test_before_a_push_what_is_not_there_is_no_problem():
@@ -317,6 +360,7 @@ def test_an_image_can_have_its_own_repository_in_the_registry():
     (entry,) = mirroring.plan([{"image": SCHEDULER, "to": "/team/scheduler/"}], "r.example.com")
     assert entry == {
         "image": SCHEDULER,
+        "images": [SCHEDULER],
         "source": SCHEDULER,
         "source_host": "registry.k8s.io",
         "source_repository": "registry.k8s.io/scheduler-plugins/kube-scheduler",
@@ -380,8 +424,8 @@ def test_an_image_without_a_source_is_no_object_of_a_catalog():
 
 
 def test_no_image_of_the_collection_is_named_where_none_was_mirrored():
-    assert mirroring.variables([], {}, "none") == {}
-    assert mirroring.variables([], {"p": "m/p@x"}, "none", probe="p") == {"probe_image": "m/p@x"}
+    assert mirroring.variables({}) == {}
+    assert mirroring.variables({"p": "m/p@x"}, probe="p") == {"probe_image": "m/p@x"}
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,10 @@ def service(*ports, **annotations):
     ("tls", "path", "url", "authority"),
     [
         ("reencrypt", "", "https://prometheus.apps.example.com", INGRESS),
-        ("edge", "/api", "https://prometheus.apps.example.com/api", INGRESS),
+        # As OpenShift's routes prometheus-k8s and thanos-querier have it
+        ("reencrypt", "/api", "https://prometheus.apps.example.com", INGRESS),
+        ("edge", "/team/api/", "https://prometheus.apps.example.com/team", INGRESS),
+        ("edge", "/team", "https://prometheus.apps.example.com/team", INGRESS),
         ("passthrough", "/", "https://prometheus.apps.example.com", SERVICE),
         (None, "", "http://prometheus.apps.example.com", ""),
     ],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.protected_workloads import is_protected, refusal
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_moves import PREVIOUS, placements, plan
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.scheduler_moves import MOVED_TO, PREVIOUS, placements, plan
 
 VERSIONS = {"CronJob": "batch/v1", "Job": "batch/v1", "Pod": "v1"}
 
@@ -76,7 +76,7 @@ def test_a_move_writes_the_name_and_remembers_the_one_before():
         {
             "apiVersion": "apps/v1",
             "kind": "Deployment",
-            "metadata": {"name": "web", "namespace": "shop", "annotations": {PREVIOUS: "default-scheduler"}},
+            "metadata": {"name": "web", "namespace": "shop", "annotations": {PREVIOUS: "default-scheduler", MOVED_TO: "second"}},
             "spec": {"template": {"spec": {"schedulerName": "second"}}},
         }
     ]
@@ -99,13 +99,30 @@ def test_what_an_earlier_run_has_moved_is_verified_and_not_written():
 
 def test_the_first_name_is_remembered_through_several_moves():
     one = workload(scheduler="second", annotations={PREVIOUS: "default-scheduler"})
-    assert plan(asked(one), [one], "third")["patches"][0]["metadata"]["annotations"] == {PREVIOUS: "default-scheduler"}
+    assert plan(asked(one), [one], "third")["patches"][0]["metadata"]["annotations"] == {PREVIOUS: "default-scheduler", MOVED_TO: "third"}
+
+
+def test_a_name_that_was_changed_since_the_move_stays():
+    one = workload(scheduler="gpu", annotations={PREVIOUS: "default-scheduler", MOVED_TO: "second"})
+    found = plan(asked(one), [one], undo=True)
+    assert found["patches"] == [
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": "shop", "annotations": {PREVIOUS: None, MOVED_TO: None}},
+        }
+    ]
+    assert (found["moved"], found["rollouts"]) == ([], [])
+    assert found["held"] == ["Deployment shop/web: its schedulerName was changed to gpu since it was moved to second, and stays."]
+    # A further move goes back to it.
+    [patch] = plan(asked(one), [one], "second")["patches"]
+    assert patch["metadata"]["annotations"] == {PREVIOUS: "gpu", MOVED_TO: "second"}
 
 
 def test_undo_sets_the_name_of_before_and_forgets_it():
     one = workload(scheduler="second", annotations={PREVIOUS: "old"})
     [patch] = plan(asked(one), [one], undo=True)["patches"]
-    assert patch["metadata"]["annotations"] == {PREVIOUS: None}
+    assert patch["metadata"]["annotations"] == {PREVIOUS: None, MOVED_TO: None}
     assert patch["spec"]["template"]["spec"]["schedulerName"] == "old"
 
 
