@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import yaml
+from support.direct_module import COLLECTIONS
 from support.monitoring import CPU, MEMORY
 
 ROLE = {"name": "Monitoring", "ansible.builtin.import_role": {"name": "osso.scheduler.monitoring"}}
@@ -56,3 +57,40 @@ def test_rules_are_written_to_a_file_with_the_label_of_the_node(play, namespace,
     assert written(monitoring_node_label="node") == renamed
     play([ROLE], variables={**variables, "monitoring_state": "absent"})
     assert not file.exists()
+
+
+def test_a_run_with_other_schedulers_keeps_the_account_of_earlier_ones(secondary_scheduler_kind, play, kubectl, namespace):
+    """Schedulers that a run does not name stay, so their account stays, too; the account of a scheduler that is gone does not."""
+    tasks = {
+        "name": "Provide",
+        "ansible.builtin.include_tasks": f"{COLLECTIONS}/ansible_collections/osso/scheduler/playbooks/tasks/metrics_and_pools.yml",
+    }
+    usual = {
+        "operator_namespace": namespace,
+        "monitoring_access": "cluster-monitoring-view",
+        "monitoring_rules": "none",
+        "monitoring_sources": ["route"],
+        "monitoring_required": False,
+        "secondary_scheduler_asking_prometheus": ["TargetLoadPacking"],
+        "scheduler_pools": [],
+    }
+    other = f"{namespace}-other"
+    kubectl("create", "namespace", other)
+
+    def accounts(where):
+        play([tasks], variables={**usual, "secondary_scheduler_namespaces_asking_prometheus": [where]})
+        found = kubectl.json("get", "serviceaccounts", "--all-namespaces", f"--selector=osso.scheduler/set-namespace={namespace}")["items"]
+        return sorted(one["metadata"]["namespace"] for one in found)
+
+    try:
+        assert accounts(namespace) == [namespace]
+        spec = {"managementState": "Managed", "schedulerConfig": "c", "schedulerImage": "registry.k8s.io/kube-scheduler:v1.34.0"}
+        annotations = {"osso.scheduler/prometheus-token": "serviceaccount/metrics-reader"}
+        about = {"name": "early", "namespace": namespace, "annotations": annotations}
+        kubectl.apply({"apiVersion": "operator.openshift.io/v1", "kind": "SecondaryScheduler", "metadata": about, "spec": spec})
+        assert accounts(other) == [namespace, other]
+        kubectl("delete", "secondaryscheduler", "early", f"--namespace={namespace}")
+        assert accounts(other) == [other]
+    finally:
+        play([ROLE], variables={"monitoring_namespace": namespace, "monitoring_state": "absent"})
+        kubectl("delete", "namespace", other, "--wait=false")

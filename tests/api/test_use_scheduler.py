@@ -31,7 +31,7 @@ def web(kubectl, namespace):
 
 
 def test_a_cron_job_moves_to_the_scheduler_and_back_without_waiting_for_pods(move, kubectl, namespace, audit):
-    """None of its pods is waited for"""
+    """None of its pods is waited for. Its later pods would wait for ever for a scheduler that does not run."""
     about = {"name": "nightly", "namespace": namespace}
     spec = {"schedule": "0 3 1 1 *", "jobTemplate": {"spec": {"template": {"spec": POD}}}}
     kubectl.apply({"apiVersion": "batch/v1", "kind": "CronJob", "metadata": about, "spec": spec})
@@ -42,16 +42,18 @@ def test_a_cron_job_moves_to_the_scheduler_and_back_without_waiting_for_pods(mov
         template = live["spec"]["jobTemplate"]["spec"]["template"]["spec"]
         return template["schedulerName"], live["metadata"].get("annotations", {}).get(PREVIOUS)
 
+    assert "No running scheduler that was found serves the name second" in move(nightly, succeed=False).failures[0].result["msg"]
+    served = {"use_scheduler_unserved": True}
     with audit:
-        checked = move(nightly, check=True, diff=True)
+        checked = move(nightly, check=True, diff=True, variables=served)
     assert audit.writes() == []
     assert (checked.changed, names()) == ([CHANGE], ("default-scheduler", None))
-    assert move(nightly).changed == [CHANGE]
+    assert move(nightly, variables=served).changed == [CHANGE]
     assert names() == ("second", "default-scheduler")
     with audit:
         again = move(nightly)
     assert (again.changed, audit.writes()) == ([], [])
-    undo = {"use_scheduler_undo": True}
+    undo = {"use_scheduler_undo": True, **served}
     assert move(nightly, variables=undo).changed == [CHANGE]
     assert names() == ("default-scheduler", None)
 

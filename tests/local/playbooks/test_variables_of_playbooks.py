@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.playbooks import BOOLS, CHOICES, NUMBERS, errors
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.spelling import KNOWN
@@ -14,6 +16,14 @@ from support.ansible_runs import play
 
 def test_every_checked_name_is_a_known_variable():
     assert {*BOOLS, *CHOICES, *NUMBERS} <= KNOWN
+
+
+def test_every_playbook_for_clusters_honours_fleet_required():
+    """Else a slice of an inventory without clusters would change the cluster of the environment."""
+    playbooks = {path.name: path.read_text() for path in (Path(__file__).parents[3] / "playbooks").glob("*.yml")}
+    for_clusters = {name for name, text in playbooks.items() if "groups['clusters']" in text}
+    assert len(for_clusters) > 10
+    assert {name for name in for_clusters if "or fleet_required | default(false) | bool else 'localhost'" not in playbooks[name]} == set()
 
 
 @pytest.mark.parametrize(
