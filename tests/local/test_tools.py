@@ -308,6 +308,14 @@ def test_release_names_all_images_that_are_to_be_pushed(release):
     )
 
 
+def test_a_release_with_an_image_does_not_build_it_again(release):
+    """Its tag would move to another digest than the one that the release names."""
+    made = release.Release("1.0.0")
+    made.image = "registry.example.com/osso/scheduler-operator@sha256:1"
+    assert "make images" not in made.to_do()
+    assert f"operator/olm/build --registry=... --operator-image={made.image} " in made.to_do()
+
+
 def test_release_lists_packages_and_modules(release):
     made = {
         "bomFormat": "CycloneDX",

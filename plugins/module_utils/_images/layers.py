@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tarfile
+import zlib
 from collections.abc import Callable
 
 
@@ -20,17 +21,20 @@ def files(folder: str, wanted: Callable[[str], bool], largest: int = 50_000_000)
     """
     try:
         with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as opened:
-            layers = json.load(opened)["layers"]
+            layers = list(json.load(opened)["layers"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{folder} does not hold one image, as skopeo copies it to dir: {error!r}") from None
     found: dict[str, bytes] = {}
     for layer in layers:
-        path = os.path.join(folder, layer["digest"].partition(":")[2])
         try:
-            with tarfile.open(path) as archive:
+            digest = str(layer["digest"])
+        except (KeyError, TypeError):
+            raise ValueError(f"{folder} does not hold one image, as skopeo copies it to dir: a layer has no digest") from None
+        try:
+            with tarfile.open(os.path.join(folder, digest.partition(":")[2])) as archive:
                 _add(found, archive, wanted, largest)
-        except (OSError, tarfile.TarError) as error:
-            raise ValueError(f"layer {layer['digest']} of the image cannot be read: {error}") from None
+        except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
+            raise ValueError(f"layer {digest} of the image cannot be read: {error}") from None
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import tarfile
 
 import pytest
@@ -85,4 +86,19 @@ def test_a_layer_that_cannot_be_read_is_named(tmp_path):
         files(folder, everything)
     (tmp_path / "layer0").unlink()
     with pytest.raises(ValueError, match=r"^layer sha256:layer0 of the image cannot be read: "):
+        files(folder, everything)
+
+
+@pytest.mark.parametrize("layers", [5, [{}], [5], None])
+def test_a_manifest_with_odd_layers_is_an_error(tmp_path, layers):
+    (tmp_path / "manifest.json").write_text(json.dumps({"layers": layers}))
+    with pytest.raises(ValueError, match="does not hold one image, as skopeo copies it to dir: "):
+        files(str(tmp_path), everything)
+
+
+def test_a_truncated_layer_is_an_error(tmp_path):
+    folder = image(tmp_path, [("a", os.urandom(100_000))], compression="gz")
+    layer = tmp_path / "layer0"
+    layer.write_bytes(layer.read_bytes()[:50_000])
+    with pytest.raises(ValueError, match="^layer sha256:layer0 of the image cannot be read: "):
         files(folder, everything)
