@@ -100,5 +100,5 @@ def test_a_truncated_layer_is_an_error(tmp_path):
     folder = image(tmp_path, [("a", os.urandom(100_000))], compression="gz")
     layer = tmp_path / "layer0"
     layer.write_bytes(layer.read_bytes()[:50_000])
-    with pytest.raises(ValueError, match="^layer sha256:layer0 of the image cannot be read: "):
+    with pytest.raises(ValueError, match=r"^layer sha256:layer0 of the image cannot be read: "):
         files(folder, everything)
