@@ -77,7 +77,7 @@ def placed_by(kubectl, namespace) -> set[str]:
 
 def test_workloads_move_to_the_second_scheduler_and_back(move, kubectl, workloads, namespace, second):
     moved = move()
-    assert moved.changed == [CHANGE]
+    assert moved.changed == [CHANGE] * 4
     assert names(kubectl, workloads) == dict.fromkeys(("web", "store", "agent", "nightly"), (second, "default-scheduler"))
     eventually(lambda: placed_by(kubectl, namespace) == {second})
     said = moved.task("Report which scheduler placed the pods").result["msg"]
@@ -85,7 +85,7 @@ def test_workloads_move_to_the_second_scheduler_and_back(move, kubectl, workload
     assert {one["workload"].partition(" ")[0] for one in said} == {"Deployment", "StatefulSet", "DaemonSet"}
     assert "jobs that begin from now on" in moved.task("Report workloads whose pods are not replaced").result["msg"][0]
 
-    assert move(variables={"use_scheduler_undo": True}).changed == [CHANGE]
+    assert move(variables={"use_scheduler_undo": True}).changed == [CHANGE] * 4
     assert set(names(kubectl, workloads).values()) == {("default-scheduler", None)}
     eventually(lambda: placed_by(kubectl, namespace) == {"default-scheduler"})
 
