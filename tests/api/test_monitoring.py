@@ -77,8 +77,8 @@ def test_a_run_with_other_schedulers_keeps_the_account_of_earlier_ones(secondary
     other = f"{namespace}-other"
     kubectl("create", "namespace", other)
 
-    def accounts(where):
-        play([tasks], variables={**usual, "secondary_scheduler_namespaces_asking_prometheus": [where]})
+    def accounts(where, **more):
+        play([tasks], variables={**usual, "secondary_scheduler_namespaces_asking_prometheus": [where], **more})
         found = kubectl.json("get", "serviceaccounts", "--all-namespaces", f"--selector=osso.scheduler/set-namespace={namespace}")["items"]
         return sorted(one["metadata"]["namespace"] for one in found)
 
@@ -89,6 +89,9 @@ def test_a_run_with_other_schedulers_keeps_the_account_of_earlier_ones(secondary
         about = {"name": "early", "namespace": namespace, "annotations": annotations}
         kubectl.apply({"apiVersion": "operator.openshift.io/v1", "kind": "SecondaryScheduler", "metadata": about, "spec": spec})
         assert accounts(other) == [namespace, other]
+        # The needs of a scheduler that is part of the run are known.
+        assert accounts(other, secondary_scheduler_all=[{"namespace": namespace, "name": "early", "state": "absent"}]) == [other]
+        assert accounts(namespace) == [namespace]
         kubectl("delete", "secondaryscheduler", "early", f"--namespace={namespace}")
         assert accounts(other) == [other]
     finally:

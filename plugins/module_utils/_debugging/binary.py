@@ -75,7 +75,7 @@ def _copy(image: str, architecture: str, folder: str, source: Source, run_comman
     command += ["copy", "--quiet", f"--src-tls-verify={str(source.validate_certs).lower()}"]
     command += [f"--src-authfile={source.auth_file}"] if source.auth_file else []
     try:
-        code, _out, said = run_command([*command, f"docker://{image}", f"dir:{folder}"])
+        code, _out, said = run_command([*command, f"docker://{_pulled(image)}", f"dir:{folder}"])
     except OSError as error:
         raise ClusterError(
             f"{source.option}.skopeo: {source.skopeo} could not be started: {error.strerror}. Install skopeo on the host that the task runs on, or set "
@@ -86,6 +86,14 @@ def _copy(image: str, architecture: str, folder: str, source: Source, run_comman
             f"{source.option}: the image {image} could not be copied: {said.strip()}. The host that the task runs on must reach its registry; "
             f"{source.option}.auth_file and {source.option}.validate_certs configure the access."
         )
+
+
+def _pulled(image: str) -> str:
+    """As skopeo takes it: with a digest, without a tag."""
+    try:
+        return parse(image).pull
+    except ValueError:
+        return image  # skopeo's own error is the better one
 
 
 def _found(image: str, folder: str, option: str) -> bytes:

@@ -35,7 +35,12 @@ def plan(images: list[Any], registry: str) -> list[dict[str, Any]]:
     taken: dict[str, str] = {}
     references = [(image, parse(image), place) for image, place in map(_given, images)]
     # A place is that of all images of a repository, also of those that are named elsewhere without it.
-    places = {reference.repository: place for image, reference, place in references if place}
+    places: dict[str, str] = {}
+    for image, reference, place in references:
+        if place and places.setdefault(reference.repository, place) != place:
+            raise ValueError(
+                f"{image}: to is {place}, but {places[reference.repository]} for another image of {reference.repository}: give one of them"
+            )
     for image, reference, _place in references:
         if f"{reference.repository}/".startswith(f"{base}/"):
             raise ValueError(f"{image} is in the registry {base} already: name the image that it is a copy of")

@@ -14,8 +14,9 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.ver
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.protected_workloads import TEMPLATES, refusal
 
 PREVIOUS = "osso.scheduler/previous-scheduler-name"
-MOVED_TO = "osso.scheduler/moved-to-scheduler-name"
 """Annotation of a workload: the schedulerName that it had before it was moved."""
+MOVED_TO = "osso.scheduler/moved-to-scheduler-name"
+"""The annotation with the name that was set, to notice that someone has set another one since."""
 
 
 def plan(workloads: Iterable[Object], found: Iterable[Object], scheduler_name: str = "", undo: bool = False) -> dict[str, Any]:

@@ -334,7 +334,8 @@ def _check_folder(path: str | None, owner: tuple[int, int] | None) -> None:
     if not path or not owner or not os.path.isdir(path):
         return
     found = os.stat(path)
-    if found.st_uid != owner[0] and not found.st_mode & stat.S_IXOTH:
+    needed = stat.S_IXUSR if found.st_uid == owner[0] else stat.S_IXGRP if found.st_gid == owner[1] else stat.S_IXOTH
+    if not found.st_mode & needed:
         raise InputError(
             f"config_folder is {path}, which the container's user {owner[0]} cannot read: use another folder, or change its owner or mode."
         )

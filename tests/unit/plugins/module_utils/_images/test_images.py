@@ -160,6 +160,12 @@ def test_a_place_is_that_of_all_images_of_a_repository():
     assert [entry["target"] for entry in plan] == ["r.example.com/a/x:1", "r.example.com/ghcr-io/a/x:1", "r.example.com/ghcr-io/a/x:2"]
 
 
+def test_two_places_for_one_repository_are_an_error():
+    several = [{"image": "a.io/k:1", "to": "x"}, {"image": "a.io/k:2", "to": "y"}]
+    with pytest.raises(ValueError, match=r"^a\.io/k:2: to is y, but x for another image of a\.io/k"):
+        mirroring.plan(several, REGISTRY)
+
+
 def test_two_digests_with_one_tag_have_two_targets():
     plan = mirroring.plan([f"quay.io/a:v1@{ONE}", f"quay.io/a:v1@{TWO}"], "r.example.com")
     assert len({entry["target"] for entry in plan}) == 2
