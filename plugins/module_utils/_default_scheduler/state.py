@@ -140,9 +140,14 @@ def _overrides(client: Client) -> dict[str, list[Any]]:
             for one in found
             if one.get("unmanaged") and one.get("namespace") in (OPERATOR_NAMESPACE, NAMESPACE)
         ],
+        # The Deployment has the name of its namespace.
         "other_overrides": []
         if merged
-        else [one for one in found if one.get("namespace") != OPERATOR_NAMESPACE or one.get("kind") != "Deployment"],
+        else [
+            one
+            for one in found
+            if [one.get(key) for key in ("kind", "namespace", "name")] != ["Deployment", OPERATOR_NAMESPACE, OPERATOR_NAMESPACE]
+        ],
     }
 
 

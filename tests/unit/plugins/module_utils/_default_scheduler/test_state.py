@@ -115,6 +115,7 @@ def test_the_state_of_a_healthy_default_scheduler_has_all_its_fields():
         "profile": "HighNodeUtilization",
         "policy": "",
         "unmanaged": [],
+        "other_overrides": [],
         "debug_logging": {
             "active": False,
             "noted": False,
@@ -225,8 +226,17 @@ def test_overrides_of_the_cluster_version_are_those_of_the_scheduler():
         {"kind": "Deployment", "namespace": OPERATOR, "name": "managed", "unmanaged": False},
         {"kind": "Deployment", "namespace": "elsewhere", "name": "other", "unmanaged": True},
     ]
-    found = state(openshift(thing("ClusterVersion", "version", spec={"overrides": overrides})))
+    version = thing("ClusterVersion", "version", spec={"overrides": overrides})
+    found = state(openshift(version))
     assert found["unmanaged"] == [f"Deployment {OPERATOR}/openshift-kube-scheduler-operator", "ConfigMap openshift-kube-scheduler/config"]
+    # A list that is one value has an owner as a whole; one that is merged has owners of its entries, and an apply of one leaves the others.
+    assert found["other_overrides"] == overrides[1:]
+    for owned, others in (({}, overrides[1:]), ({'k:{"kind":"Deployment"}': {}}, [])):
+        version["metadata"]["managedFields"] = [
+            {"manager": "m", "fieldsV1": {"f:metadata": {}}},
+            {"fieldsV1": {"f:spec": {"f:overrides": owned}}},
+        ]
+        assert state(openshift(version))["other_overrides"] == others
 
 
 def test_events_are_the_latest_ones_of_the_operator_the_oldest_first():
