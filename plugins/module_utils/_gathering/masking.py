@@ -195,7 +195,7 @@ class Masking:
         if found is not None:
             shown = self._mapped(found)
             return value if shown == found else json.dumps(shown)
-        if key != "message" and "name" in value and "value" in value and ("{" in value or "\n" in value):
+        if not command and key != "message" and "name" in value and "value" in value and ("{" in value or "\n" in value):
             return self._yaml(value)
         if command:
             value = self._assigned(value, _ASSIGNED_IN_COMMAND)

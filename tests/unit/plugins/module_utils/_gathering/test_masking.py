@@ -469,3 +469,11 @@ def test_ordinary_words_of_a_sentence_are_not_masked_elsewhere():
     assert masking.text("0/3 nodes are available") == "0/3 nodes are available"
     masking.shown({"command": ["sh", "-c", "login --password orange"]})
     assert masking.text("orange") == "********"
+
+
+def test_a_script_of_a_command_line_is_not_read_as_yaml():
+    """It has its own rules, and what they find is remembered."""
+    masking = Masking()
+    shown = masking.shown({"args": ["name=a\nvalue=b\nlogin --password orange --user x\n"]})
+    assert shown == {"args": ["name=a\nvalue=b\nlogin --password ******** --user x\n"]}
+    assert masking.text("orange") == "********"
