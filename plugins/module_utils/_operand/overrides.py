@@ -15,6 +15,7 @@ from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.similar_names import known_are
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.flags import IGNORED_BESIDE_CONFIG
 
 FIELD = "spec.unsupportedConfigOverrides"
 
@@ -43,15 +44,6 @@ TAKEN_FLAGS = {
     "help": _ENDS,
     "version": _ENDS,
     "write-config-to": _ENDS,
-}
-IGNORED_FLAGS = {
-    # flag that kube-scheduler ignores beside --config: the field of the configuration
-    "contention-profiling": "enableContentionProfiling",
-    "kube-api-burst": "clientConnection.burst",
-    "kube-api-content-type": "clientConnection.contentType",
-    "kube-api-qps": "clientConnection.qps",
-    "kubeconfig": "clientConnection.kubeconfig",
-    "profiling": "enableProfiling",
 }
 _SHORTHANDS = {"v": "v", "h": "help"}
 
@@ -200,8 +192,8 @@ def _flag(path: str, value: Any) -> list[str]:
     flag = name[2:].replace("_", "-") if name.startswith("--") else _SHORTHANDS.get(name[1], name[1:])
     if flag in TAKEN_FLAGS:
         return [f"{path} is {name}: {TAKEN_FLAGS[flag]}; remove it."]
-    if flag in IGNORED_FLAGS:
-        return [f"{path} is {name}, which kube-scheduler ignores beside a configuration; set {IGNORED_FLAGS[flag]} in that."]
+    if flag in IGNORED_BESIDE_CONFIG:
+        return [f"{path} is {name}, which kube-scheduler ignores beside a configuration; set {IGNORED_BESIDE_CONFIG[flag]} in that."]
     return [] if name.startswith("--") else [f"{path} begins with one hyphen; a flag has two: --name=value."]
 
 

@@ -14,24 +14,21 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import document
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import document, strconv
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.flags import FLAGS, IGNORED_BESIDE_CONFIG
 
 CONTAINER = "kube-scheduler"
 VOLUME = "osso-scheduler-config"
 BEFORE = "osso.scheduler/flags-before"
 """On the pod: by flag what it was before it was set here, null if it was not there, and what it was set to."""
-_FALSE = ("0", "f", "F", "false", "False", "FALSE")
-_CONNECTION = ("kubeconfig", "qps", "burst", "contentType")
-_IGNORED: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "kubeconfig": ("kubeconfig", str),
-    "kube-api-qps": ("qps", float),
-    "kube-api-burst": ("burst", int),
-    "kube-api-content-type": ("contentType", str),
-    "profiling": ("enableProfiling", lambda value: value not in _FALSE),
-    "contention-profiling": ("enableContentionProfiling", lambda value: value not in _FALSE),
+_OF_TEXT: dict[str, Callable[[str], Any]] = {
+    "bool": lambda text: strconv.parse_bool(text or "true"),
+    "float": strconv.parse_float,
+    "int32": lambda text: strconv.parse_int(text, bits=32),
+    "string": str,
 }
-"""By flag that kube-scheduler ignores beside a configuration: its field, and the value of its text."""
+"""By type of a flag: the value of its text. Raises ValueError for what kube-scheduler does not take."""
 PORT = 10259
 
 
@@ -132,12 +129,13 @@ def with_ignored_flags(text: str, manifest: Manifest) -> str:
     manifest = Manifest("", pod)
     found: dict[str, Any] = {}
     connected: dict[str, Any] = {}
-    for flag, (field, of_text) in _IGNORED.items():
-        holder, own = (connected, connection) if field in _CONNECTION else (found, config)
+    for flag, path in IGNORED_BESIDE_CONFIG.items():
+        holder, own = (connected, connection) if "." in path else (found, config)
+        field = path.rpartition(".")[2]
         value = manifest.flag(flag) if flag == "kubeconfig" or not manifest.flag("config") else None
         if value is not None and own.get(field) in (None, ""):
             with contextlib.suppress(ValueError):  # kube-scheduler ends with such a flag
-                holder[field] = of_text(value)
+                holder[field] = _OF_TEXT[FLAGS[flag][0]](value)
     if not (connection.get("kubeconfig") or connected.get("kubeconfig")):
         raise InputError("content: clientConnection.kubeconfig is missing, and the manifest has no --kubeconfig: set it.")
     if not found and not connected:
@@ -148,10 +146,8 @@ def with_ignored_flags(text: str, manifest: Manifest) -> str:
 def check_flags(flags: Mapping[str, str]) -> None:
     """Raises InputError for flags that kube-scheduler ignores beside a configuration file."""
     given = {name.replace("_", "-") for name in flags}
-    for flag in _IGNORED:
+    for flag, path in IGNORED_BESIDE_CONFIG.items():
         if flag in given:
-            field = _IGNORED[flag][0]
-            path = f"clientConnection.{field}" if field in _CONNECTION else field
             raise InputError(f"flags: kube-scheduler ignores {flag} beside a configuration: set {path} in the configuration.")
 
 

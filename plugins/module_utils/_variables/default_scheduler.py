@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.flags import ELECTION_DEFAULTS
+
 _NAME = "default-scheduler"
-_LEASE = {"resourceName": "kube-scheduler", "resourceNamespace": "kube-system"}
 _LEASE_FLAGS = {"resourceName": "leader-elect-resource-name", "resourceNamespace": "leader-elect-resource-namespace"}
+_LEASE = {field: str(ELECTION_DEFAULTS[flag]) for field, flag in _LEASE_FLAGS.items()}
 _BOTH = ("provider", "profile", "log_level")
 _STATIC_POD = (
     *("state", "config", "profiling", "flags", "kubernetes_version", "manifest", "config_folder", "health_host", "restart_timeout"),

@@ -125,3 +125,13 @@ ELECTION_DEFAULTS = {
 
 PROVIDERS = ("DefaultProvider", "ClusterAutoscalerProvider")
 """What --algorithm-provider takes (1.21)."""
+
+IGNORED_BESIDE_CONFIG = {
+    # flag that kube-scheduler ignores beside --config: the field of the configuration
+    "contention-profiling": "enableContentionProfiling",
+    "kube-api-burst": "clientConnection.burst",
+    "kube-api-content-type": "clientConnection.contentType",
+    "kube-api-qps": "clientConnection.qps",
+    "kubeconfig": "clientConnection.kubeconfig",
+    "profiling": "enableProfiling",
+}
