@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
@@ -106,11 +107,11 @@ def promtool(root):
 def expect(promtool, root, tmp_path):
     """expect(series, KEY=tests of promtool): they hold."""
 
-    def run(series, **tests):
+    def run(series, rules=root / ALERTS, **tests):
         given = [{"series": name, "values": values} for name, values in {**WELL, **series}.items()]
         test = {"interval": "1m", "input_series": given, **tests}
         file = tmp_path / "test.yaml"
-        file.write_text(yaml.safe_dump({"rule_files": [str(root / ALERTS)], "evaluation_interval": "1m", "tests": [test]}))
+        file.write_text(yaml.safe_dump({"rule_files": [str(rules)], "evaluation_interval": "1m", "tests": [test]}))
         done = promtool("test", "rules", file)
         assert done.returncode == 0, done.stdout + done.stderr
 
@@ -149,3 +150,33 @@ def test_the_alert_names_the_number_of_rejected_pods_and_who_placed_pods_meanwhi
     description = f"{start}batch, default-scheduler{end.rpartition('{{ end }}')[2]}".replace('{{ $value | printf "%.0f" }}', "7")
     expected = {"exp_labels": rule["labels"], "exp_annotations": {**rule["annotations"], "description": description}}
     expect(series, alert_rule_test=[{"eval_time": "31m", "alertname": rule["alert"], "exp_alerts": [expected]}])
+
+
+def test_the_operator_of_another_namespace_does_not_hide_that_this_one_is_down(expect, root, tmp_path):
+    template = root / "roles/operator/templates/operator_monitoring.yaml.j2"
+    given = {
+        "namespace": "team",
+        "cluster_name": "team",
+        "labels": {},
+        "monitoring_labels": {},
+        "found": {"openshift": False, "monitoring": True},
+    }
+    variables = {f"operator_{name}": value for name, value in {**given, "prometheus_namespace": "monitoring"}.items()}
+    variables["operator_prometheus_service_account"] = "prometheus"
+    command = [
+        "ansible",
+        "localhost",
+        "--connection=local",
+        f"--playbook-dir={root / 'roles/operator'}",
+        "--module-name=ansible.builtin.copy",
+    ]
+    content = f"content={{{{ lookup('ansible.builtin.template', '{template}') }}}} dest={tmp_path / 'objects.yaml'}"
+    done = subprocess.run(
+        [*command, f"--args={content}", f"--extra-vars={json.dumps(variables)}"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    *_others, rule = yaml.safe_load_all((tmp_path / "objects.yaml").read_text())
+    (tmp_path / "rules.yaml").write_text(yaml.safe_dump(rule["spec"]))
+    firing = {"labels": '{alertname="SecondarySchedulerOperatorDown"}', "value": 1}
+    question = {"expr": 'count by (alertname) (ALERTS{alertstate="firing"})', "eval_time": "21m", "exp_samples": [firing]}
+    expect({UP.replace("ops", "team"): "1x9 0x200"}, rules=tmp_path / "rules.yaml", promql_expr_test=[question])
