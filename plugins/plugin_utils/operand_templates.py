@@ -31,13 +31,17 @@ TEMPLATES = (
     "monitoring.yaml.j2",
 )
 
+OPENSHIFT_PROMETHEUS: Mapping[str, Any] = {"namespace": "openshift-monitoring", "service_account": "prometheus-k8s", "labels": {}}
 
-def manifests(operand: Mapping[str, Any], user: str) -> list[dict[str, Any]]:
+
+def manifests(operand: Mapping[str, Any], user: str, prometheus: Mapping[str, Any] = OPENSHIFT_PROMETHEUS) -> list[dict[str, Any]]:
     """The objects of a scheduler. operand: see `operand.inputs.template_variables`. user: id that pods run as, "" where the platform chooses one.
 
+    prometheus: ``namespace`` and ``service_account`` of the one that reads the metrics, and the ``labels`` that it expects of a ServiceMonitor.
     Raises `InputError` for what is no manifest.
     """
-    return [obj for name in TEMPLATES for obj in read(template(name).render(operand=operand, operand_user=user), f"template {name}")]
+    variables = {"operand": operand, "operand_user": user, "operand_prometheus": prometheus}
+    return [obj for name in TEMPLATES for obj in read(template(name).render(variables), f"template {name}")]
 
 
 def compile_all() -> None:

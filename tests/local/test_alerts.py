@@ -11,6 +11,7 @@ import subprocess
 
 import pytest
 import yaml
+from support.ansible_runs import play
 from support.debian import program
 
 ALERTS = "roles/operator/files/alerts.yaml"
@@ -180,3 +181,21 @@ def test_the_operator_of_another_namespace_does_not_hide_that_this_one_is_down(e
     firing = {"labels": '{alertname="SecondarySchedulerOperatorDown"}', "value": 1}
     question = {"expr": 'count by (alertname) (ALERTS{alertstate="firing"})', "eval_time": "21m", "exp_samples": [firing]}
     expect({UP.replace("ops", "team"): "1x9 0x200"}, rules=tmp_path / "rules.yaml", promql_expr_test=[question])
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, []),
+        (
+            {"operator_monitoring_labels": {"release": "stack"}},
+            [{"namespace": "openshift-monitoring", "service_account": "prometheus-k8s", "labels": {"release": "stack"}}],
+        ),
+    ],
+)
+def test_the_operator_learns_of_another_prometheus_than_the_one_of_openshift(given, expected, root):
+    files = [str(root / f"roles/operator/{folder}/main.yml") for folder in ("defaults", "vars")]
+    tasks = [{"ansible.builtin.include_vars": file} for file in files]
+    tasks.append({"name": "Show", "ansible.builtin.debug": {"msg": "{{ operator_prometheus_environment }}"}})
+    shown = play(tasks, variables=given).task("Show").result["msg"]
+    assert [(one["name"], json.loads(one["value"])) for one in shown] == [("OPERAND_PROMETHEUS", value) for value in expected]

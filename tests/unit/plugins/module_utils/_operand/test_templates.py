@@ -10,10 +10,11 @@ import base64
 from dataclasses import replace
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.action import reconcile_operand
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.decision import decide
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import ConfigMap, Inputs, Neighbours, template_variables
-from ansible_collections.osso.scheduler.plugins.plugin_utils.operand_templates import manifests
+from ansible_collections.osso.scheduler.plugins.plugin_utils.operand_templates import OPENSHIFT_PROMETHEUS, manifests
 from support.operand import CONFIG, facts, resource
 
 PLATFORM = {"openshift": True, "service_ca": True, "service_monitor": True}
@@ -22,12 +23,12 @@ NEEDS = {"cluster_roles": ["osso:plugin:Coscheduling"], "controller": CONTROLLER
 EVERYTHING = {"podDisruptionBudget": {"minAvailable": 1}, "env": [{"name": "A", "value": "b"}], "volumes": [{"name": "v", "emptyDir": {}}]}
 
 
-def rendered(platform=None, needs=None, load_watcher=None, user="", **given):
+def rendered(platform=None, needs=None, load_watcher=None, user="", prometheus=OPENSHIFT_PROMETHEUS, **given):
     about = facts(**given)
     platform = platform or dict.fromkeys(PLATFORM, False)
     needs = needs or {"cluster_roles": [], "controller": None, "missing": []}
     inputs = Inputs(about, decide(about), Neighbours([], ConfigMap()), platform, CONFIG, needs, load_watcher)
-    return {(one["kind"], one["metadata"]["name"]): one for one in manifests(template_variables(inputs, inputs.decision), user)}
+    return {(one["kind"], one["metadata"]["name"]): one for one in manifests(template_variables(inputs, inputs.decision), user, prometheus)}
 
 
 def test_all_objects_of_a_scheduler_without_options_are_rendered():
@@ -82,6 +83,19 @@ def test_prometheus_may_find_the_endpoints_and_nothing_else():
     ]
     assert binding["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": role["metadata"]["name"]}
     assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "prometheus-k8s", "namespace": "openshift-monitoring"}]
+
+
+def test_the_prometheus_of_the_installation_finds_the_endpoints():
+    found = rendered(PLATFORM, prometheus={"namespace": "monitoring", "service_account": "prom", "labels": {"release": "stack"}})
+    assert found["RoleBinding", "prometheus-k8s"]["subjects"] == [{"kind": "ServiceAccount", "name": "prom", "namespace": "monitoring"}]
+    labels = found["ServiceMonitor", "secondary-scheduler"]["metadata"]["labels"]
+    assert labels == {**found["Service", "metrics"]["metadata"]["labels"], "release": "stack"}
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"name": "x"}', ""])
+def test_a_prometheus_that_the_operator_cannot_read_is_an_error_with_its_variable(text):
+    with pytest.raises(InputError, match=r"OPERAND_PROMETHEUS of the operator's pod is .*: set a JSON object"):
+        reconcile_operand._prometheus(text)
 
 
 @pytest.mark.parametrize("service_ca", [True, False])
