@@ -106,7 +106,7 @@ options:
   prometheus_ca:
     description:
       - CA certificate for the certificate of Prometheus, as path of a file on the host that the module runs on, or as PEM text.
-      - If not given, the module tries the CAs that the host trusts, then the ConfigMaps with OpenShift's CAs.
+      - If not given, the module tries the ConfigMaps with OpenShift's CAs, then the CAs that the host trusts.
     type: str
   insecure_skip_verify:
     description:

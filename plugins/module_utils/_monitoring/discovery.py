@@ -60,15 +60,15 @@ class Discovery:
         self.findings.append(error("not-found", message, "give url, or namespace and names, of the one that measures the nodes"))
         return None
 
-    def authorities(self, endpoint: Endpoint) -> Iterator[tuple[str, str]]:
-        """What may have signed the endpoint's certificate: where it is from, and the certificates (PEM)."""
+    def authorities(self, endpoint: Endpoint, unread: list[Finding]) -> Iterator[tuple[str, str]]:
+        """What may have signed the endpoint's certificate: where it is from, and the certificates (PEM). unread: gets a finding for each refusal."""
         kinds = [endpoint.authority] if endpoint.authority else [INGRESS, SERVICE]
         for kind in kinds:
             for namespace, name, key in AUTHORITIES[kind]:
                 try:
                     live = self._client.get(self._client.resource("v1", "ConfigMap"), name, namespace)
                 except ApiError as failure:
-                    self._not_allowed(failure, f"read the ConfigMap {namespace}/{name}, which may hold the CA", "give prometheus_ca")
+                    unread.append(_refusal(failure, f"read the ConfigMap {namespace}/{name}, which may hold the CA", "give prometheus_ca"))
                     continue
                 text = ((live or {}).get("data") or {}).get(key)
                 if text:
@@ -125,10 +125,7 @@ class Discovery:
             return None
 
     def _not_allowed(self, failure: ApiError, what: str, instead: str) -> None:
-        """Note a refusal; raise every other failure."""
-        if failure.status not in (401, 403):
-            raise failure
-        self.findings.append(warning("not-allowed", f"The user is not allowed to {what}", f"grant that, or {instead}"))
+        self.findings.append(_refusal(failure, what, instead))
 
     def _either(self) -> str:
         return " or ".join(f"{self._namespace}/{name}" for name in self._names)
@@ -136,3 +133,10 @@ class Discovery:
 
 def _name(item: Mapping[str, Any]) -> str:
     return "{namespace}/{name}".format(**item["metadata"])
+
+
+def _refusal(failure: ApiError, what: str, instead: str) -> Finding:
+    """A finding on a refusal. Raises every other failure."""
+    if failure.status not in (401, 403):
+        raise failure
+    return warning("not-allowed", f"The user is not allowed to {what}", f"grant that, or {instead}")

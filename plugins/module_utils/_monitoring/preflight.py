@@ -47,7 +47,10 @@ _RULE = "apiGroups [monitoring.coreos.com], resources [prometheuses/api], verbs 
 
 
 class Options(NamedTuple):
-    """What to look for, and how; the module prometheus_info documents each. Without a ``url`` Prometheus is looked for."""
+    """What to look for, and how; the module prometheus_info documents each. Without a ``url`` Prometheus is looked for.
+
+    cluster_ca: whether a CA that the cluster keeps may verify the certificate.
+    """
 
     url: str | None = None
     sources: tuple[str, ...] | list[str] = ()
@@ -59,6 +62,7 @@ class Options(NamedTuple):
     legacy_token_secret: bool = False
     return_token: bool = False
     prometheus_ca: str | None = None
+    cluster_ca: bool = True
     insecure_skip_verify: bool = False
     timeout: int = 10
     ask: bool = True
@@ -189,9 +193,11 @@ class _Preflight:
 
     def _verified(self, connection: Prometheus, endpoint: Endpoint) -> dict[str, Any]:
         """Connect, and return the CA that verified the certificate."""
-        outcome = prometheus.first_that_verifies(connection.connect, self._authorities(endpoint))
+        unread: list[Finding] = []
+        outcome = prometheus.first_that_verifies(connection.connect, self._authorities(endpoint, unread))
         if not isinstance(outcome, CertificateError):
             return {"tls_verified": True, "ca_from": outcome[0], "ca": outcome[1]}
+        self.findings += unread
         hint = "give the CA that signed it as prometheus_ca"
         if not outcome.with_other_authority:
             hint = "have it replaced, or give the url with the name that it was made for"
@@ -210,14 +216,20 @@ class _Preflight:
             )
         return {"tls_verified": False}
 
-    def _authorities(self, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
-        """Only the given CA; else the CAs that the host trusts, then the CAs of the cluster."""
+    def _authorities(self, endpoint: Endpoint, unread: list[Finding]) -> Iterator[tuple[str, str | None, bool]]:
+        """Only the given CA; else the CAs of the cluster, then those that the host trusts. See `prometheus.first_that_verifies`.
+
+        The host comes last, since a scheduler does not trust what is installed there: it gets the CA of the cluster where that one verifies.
+        The cluster's ConfigMaps also hold certificates that are renewed often, which would soon be worthless to the scheduler: only roots count.
+        unread: gets a finding for each CA that the user must not read, of interest where no other verifies.
+        """
         given = self._options.prometheus_ca
         if given:
-            yield "prometheus_ca", given if "-----BEGIN" in given else _read(given)
+            yield "prometheus_ca", given if "-----BEGIN" in given else _read(given), False
             return
-        yield MACHINE, None
-        yield from self._discovery.authorities(endpoint)
+        if self._options.cluster_ca:
+            yield from ((source, pem, True) for source, pem in self._discovery.authorities(endpoint, unread))
+        yield MACHINE, None, False
 
     def _questions(self, connection: Prometheus, readers: Readers) -> dict[str, Any]:
         wanted = node_metrics.needed(readers.plugins)

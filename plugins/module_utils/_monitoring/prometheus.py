@@ -74,14 +74,20 @@ class Sample(NamedTuple):
     value: float
 
 
-def verifying(authorities: str | None) -> ssl.SSLContext:
-    """TLS that trusts these certificates (PEM) alone, None: those of the machine. Raises ValueError for what is no certificate."""
+def verifying(authorities: str | None, up_to_the_root: bool = False) -> ssl.SSLContext:
+    """TLS that trusts these certificates (PEM) alone, None: those of the machine. Raises ValueError for what is no certificate.
+
+    up_to_the_root: whether only certificates that signed themselves count. Else all do, as for a scheduler: Go trusts whatever it is given.
+    """
     if authorities is None:
         return ssl.create_default_context()
     try:
-        return ssl.create_default_context(cadata=authorities)
+        context = ssl.create_default_context(cadata=authorities)
     except ssl.SSLError as error:
         raise ValueError(str(error)) from None
+    partial = getattr(ssl, "VERIFY_X509_PARTIAL_CHAIN", 0x80000)  # Python has no name for it before 3.10, and sets it since 3.13
+    context.verify_flags = context.verify_flags & ~partial if up_to_the_root else context.verify_flags | partial
+    return context
 
 
 def trusting() -> ssl.SSLContext:
@@ -397,16 +403,17 @@ def _readable(body: bytes, answer: Any) -> str:
 
 
 def first_that_verifies(
-    connect: Callable[[ssl.SSLContext], object], authorities: Iterable[tuple[str, str | None]]
+    connect: Callable[[ssl.SSLContext], object], authorities: Iterable[tuple[str, str | None, bool]]
 ) -> tuple[str, str | None] | CertificateError:
     """Connect with one authority after the other: (where it is from, PEM or None for the machine's) of the first that verifies.
 
-    authorities: an iterable of such pairs. The last refusal where none does; other failures of ``connect`` are raised.
+    authorities: an iterable of such pairs, and whether a certificate between root and server is no authority. The last refusal where none
+    verifies; other failures of ``connect`` are raised.
     """
     refusal = CertificateError("no authority is known that could verify the certificate", True)
-    for source, pem in authorities:
+    for source, pem, up_to_the_root in authorities:
         try:
-            connect(verifying(pem))
+            connect(verifying(pem, up_to_the_root))
             return source, pem
         except ValueError as error:
             refusal = CertificateError(f"{source} holds no certificates: {error}", True)

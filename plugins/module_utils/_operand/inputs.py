@@ -359,6 +359,7 @@ class Reader:
             token=asked.token,
             insecure_skip_verify=asked.insecure_skip_verify,
             prometheus_ca=ca or None,
+            cluster_ca=False,
             plugins=asked.plugins,
             timeout=METRICS_TIMEOUT,
         )

@@ -161,7 +161,7 @@ SERVICE = obj("ConfigMap", "openshift-service-ca.crt", "openshift-monitoring", d
 )
 def test_authorities_are_those_of_ingress_and_services(objects, authority, expected):
     endpoint = Endpoint("https://p", "url", authority=authority)
-    found = list(Discovery(Cluster(*objects), "m", [], []).authorities(endpoint))
+    found = list(Discovery(Cluster(*objects), "m", [], []).authorities(endpoint, []))
     assert [text for _source, text in found] == expected
     if "r" in expected:
         assert found[1] == ("ConfigMap openshift-config-managed/router-ca", "r")
@@ -170,13 +170,15 @@ def test_authorities_are_those_of_ingress_and_services(objects, authority, expec
 def test_an_authority_that_may_not_be_read_is_a_warning():
     findings = []
     assert (
-        list(Discovery(Cluster(SERVICE, ConfigMap=403), "m", [], findings).authorities(Endpoint("https://p", "url", authority="service")))
+        list(
+            Discovery(Cluster(SERVICE, ConfigMap=403), "m", [], []).authorities(Endpoint("https://p", "url", authority="service"), findings)
+        )
         == []
     )
     what = "read the ConfigMap openshift-monitoring/openshift-service-ca.crt, which may hold the CA"
     assert findings == [warning("not-allowed", f"The user is not allowed to {what}", "grant that, or give prometheus_ca")]
     with pytest.raises(ApiError):
-        list(Discovery(Cluster(ConfigMap=500), "m", [], []).authorities(Endpoint("https://p", "url")))
+        list(Discovery(Cluster(ConfigMap=500), "m", [], []).authorities(Endpoint("https://p", "url"), []))
 
 
 def test_a_finding_has_all_its_fields_as_modules_return_it():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import threading
 import time
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError
+from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.preflight import Options, inspect_prometheus
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus import (
     CertificateError,
@@ -252,7 +255,7 @@ def test_a_certificate_that_no_authority_can_verify_is_tried_once(authority, nam
         tried = []
         outcome = first_that_verifies(
             lambda context: Prometheus(server.url).connect(context),
-            (tried.append(source) or (source, authority.pem) for source in ("first", "second")),
+            (tried.append(source) or (source, authority.pem, False) for source in ("first", "second")),
         )
         assert isinstance(outcome, CertificateError)
         assert (said in outcome.message, outcome.with_other_authority, tried) == (True, False, ["first"])
@@ -261,10 +264,26 @@ def test_a_certificate_that_no_authority_can_verify_is_tried_once(authority, nam
 def test_the_first_authority_that_verifies_the_certificate_is_returned(authority):
     with serving(authority.context("127.0.0.1")) as server:
         connect = Prometheus(server.url).connect
-        authorities = [("machine", None), ("ConfigMap a/b", "no certificate"), ("ConfigMap c/d", authority.pem), ("never", None)]
+        authorities = [
+            ("machine", None, False),
+            ("ConfigMap a/b", "no certificate", True),
+            ("ConfigMap c/d", authority.pem, True),
+            ("never", None, False),
+        ]
         assert first_that_verifies(connect, authorities) == ("ConfigMap c/d", authority.pem)
         assert "ConfigMap a/b holds no certificates" in first_that_verifies(connect, authorities[:2]).message
         assert first_that_verifies(connect, []).message == "no authority is known that could verify the certificate"
+
+
+def test_a_certificate_that_is_renewed_often_is_no_authority_unless_it_was_given(authority):
+    certificate, key = authority.certificate("127.0.0.1")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with serving(context) as server:
+        connect = Prometheus(server.url).connect
+        pem = certificate.read_text()
+        assert first_that_verifies(connect, [("given", pem, False)]) == ("given", pem)
+        assert first_that_verifies(connect, [("ConfigMap a/b", pem, True)]).with_other_authority
 
 
 @pytest.mark.parametrize(("token", "usable"), [("", False), ("t0ken", None)])
@@ -291,3 +310,38 @@ def test_the_proxy_of_the_environment_is_used(server, monkeypatch):
     server.answers.append((200, VECTOR))
     Prometheus(f"{server.url}/direct").query("a")
     assert server.seen[1].path == "/direct/api/v1/query"
+
+
+class ClusterWithAuthority:
+    """Has the authority of its Routes in a ConfigMap, or refuses to show it."""
+
+    def __init__(self, pem):
+        self.pem = pem
+
+    def resource(self, api_version, kind):
+        return KNOWN[api_version, kind]
+
+    def get(self, resource, name, namespace):
+        assert resource.kind == "ConfigMap"
+        if self.pem is None:
+            raise ApiError(403, "Forbidden", "message")
+        return {"data": {"ca-bundle.crt": self.pem}} if name == "default-ingress-cert" else None
+
+
+@pytest.mark.parametrize(
+    ("readable", "option", "expected"),
+    [
+        (True, {}, "ConfigMap openshift-config-managed/default-ingress-cert"),
+        (False, {}, "the certificate authorities of this host"),
+        (True, {"cluster_ca": False}, "the certificate authorities of this host"),
+    ],
+)
+def test_the_scheduler_gets_the_ca_of_the_cluster_though_this_host_trusts_it(readable, option, expected, authority, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.path))
+    with serving(authority.context("127.0.0.1")) as server:
+        server.answers.append((200, VECTOR))
+        cluster = ClusterWithAuthority(authority.pem if readable else None)
+        result = inspect_prometheus(Options(url=server.url, plugins=[], **option), lambda: cluster)
+    assert (result["tls_verified"], result["ca_from"]) == (True, expected)
+    assert result["ca"] == (authority.pem if "ConfigMap" in expected else None)
+    assert [finding for finding in result["findings"] if finding["code"] == "not-allowed"] == []
