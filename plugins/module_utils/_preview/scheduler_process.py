@@ -200,7 +200,7 @@ def _output(command: list[str]) -> str:
     """The first bytes that a program writes. Raises OSError, ValueError, and TimeoutExpired."""
     until = time.monotonic() + START_SECONDS
     output = b""
-    with subprocess.Popen(
+    with subprocess.Popen(  # pylint: disable=ansible-bad-function # run_command would wait for the whole output
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={}, start_new_session=True
     ) as started:
         if started.stdout is None:
@@ -438,7 +438,7 @@ def _start(candidate: Candidate, sandbox: Sandbox, logged: str) -> subprocess.Po
     unscored = candidate.unscored if logged == SCORES else ()
     config = _memory_file("config", json.dumps(sandbox_config(candidate.config, path, load_watcher, unscored)).encode())
     try:
-        return subprocess.Popen(
+        return subprocess.Popen(  # pylint: disable=ansible-bad-function # run_command would wait for its end
             [
                 candidate.binary,
                 f"--config=/proc/self/fd/{config}",
