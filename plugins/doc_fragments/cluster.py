@@ -25,7 +25,7 @@ notes:
   - A task without any authentication option takes all of them, and O(retry_seconds), from the variable C(cluster_access) of its host, if there is one. For a
     host of the inventory group C(clusters) that variable is required then.
   - The connection is made as by M(kubernetes.core.k8s), from the options, else from E(K8S_AUTH_KUBECONFIG), E(K8S_AUTH_HOST),
-    E(K8S_AUTH_API_KEY) and the other E(K8S_AUTH_*) variables, else from the pod's service account, else from C(~/.kube/config).
+    E(K8S_AUTH_API_KEY) and the other E(K8S_AUTH_*) variables, else from the pod's service account, else from E(KUBECONFIG) or C(~/.kube/config).
   - O(kubeconfig) or O(context) without O(host) is refused where the environment has E(K8S_AUTH_HOST), which would be gone to instead.
   - A warning is given when the API server's certificate is not verified.
 seealso:
