@@ -18,11 +18,19 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible_collections.osso.scheduler.plugins.module_utils._variables import secondary_scheduler
 
 ROOT = Path(__file__).resolve().parents[2]
 SPDX = "SPDX-License-Identifier" + ": GPL-3.0-or-later"
 GALAXY = yaml.safe_load((ROOT / "galaxy.yml").read_text())
 RUNTIME = yaml.safe_load((ROOT / "meta/runtime.yml").read_text())
+OPTIONS = {
+    name: option
+    for path in ROOT.glob("roles/*/meta/argument_specs.yml")
+    for entry in yaml.safe_load(path.read_text())["argument_specs"].values()
+    for name, option in entry.get("options", {}).items()
+}
 MODULES = sorted((ROOT / "plugins/modules").glob("*.py"))
 
 
@@ -181,6 +189,36 @@ def test_the_python_requirements_are_named_where_the_installation_begins(page):
     command = "pip install -r ~/.ansible/collections/ansible_collections/osso/scheduler/meta/ee-requirements.txt"
     assert command in (ROOT / page).read_text()
     assert {"kubernetes", "PyYAML"} <= set(re.findall(r"^[A-Za-z]+", (ROOT / "meta/ee-requirements.txt").read_text(), re.MULTILINE))
+
+
+def variables_in_pages():
+    """Page, line and role variables of each YAML block of the documentation that has some, however deep in a play."""
+    for path in (path for path in files() if path.suffix == ".md"):
+        text = path.read_text()
+        for block in re.finditer(r"^```ya?ml\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+            pending = [yaml.safe_load(part) for part in re.split(r"^---\n", block[1], flags=re.MULTILINE)]
+            while pending:
+                part = pending.pop()
+                # A whole variable may come from a task, and "..." stands for what is elsewhere.
+                named = {name: value for name, value in part.items() if name in OPTIONS} if isinstance(part, dict) else {}
+                if given := {name: value for name, value in named.items() if not re.match(r"\.\.\.|\{\{", str(value))}:
+                    yield relative(path), text.count("\n", 0, block.start()) + 1, given
+                pending += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
+
+
+def test_roles_accept_the_variables_that_pages_show():
+    shown = list(variables_in_pages())
+    assert len(shown) > 20
+    wrong = []
+    for page, line, given in shown:
+        errors = ArgumentSpecValidator({name: OPTIONS[name] for name in given}).validate(given).error_messages
+        if not errors:
+            errors = secondary_scheduler.complete(given.get("secondary_schedulers", []), given.get("operator_variant", "osso"))["errors"]
+        # Until a release, operator_released_image is empty.
+        if "mirror_registry" in given and not given.keys() & {"mirror_operator_image", "mirror_catalog_image"}:
+            errors.append("mirror_operator_image is missing")
+        wrong += [(page, line, error) for error in errors]
+    assert wrong == []
 
 
 def test_the_modeline_of_editors_names_a_schema_of_the_repository():
