@@ -46,7 +46,7 @@ _LOOK, _ROLLOUT_LOOK, _REMOVAL_LOOK = 10, 5, 1
 
 _MINUTE = 60
 
-# Seconds between two looks, whichever resources they are at: a reconcile takes about one second of CPU time.
+# Seconds between two looks, whichever resources they are at: a reconcile takes up to about one second of CPU time.
 _SHARE = 5
 
 REMOVING = "Removing"
