@@ -221,6 +221,13 @@ def test_roles_accept_the_variables_that_pages_show():
     assert wrong == []
 
 
+def test_the_page_about_ownership_names_every_variable_for_it():
+    variables = [name for name in OPTIONS if name.endswith(("_adopt", "_force_conflicts"))]
+    assert len(variables) > 10
+    page = (ROOT / "docs/ownership.md").read_text()
+    assert [name for name in variables if f"`{name}`" not in page] == []
+
+
 def test_the_modeline_of_editors_names_a_schema_of_the_repository():
     """An editor downloads it: an example host would be an error in each file."""
     pages = {relative(path): path.read_text() for path in (ROOT / "docs").rglob("*.md")}
