@@ -157,9 +157,20 @@ options:
       - Namespace of the Job. If not given, the namespace of O(config_map), and without it V(default).
     type: str
   ask_service_account:
-    description: The ServiceAccount of the Job's pod, whose pull secrets are used. Some plugins send requests to the API server when they are built.
+    description: The ServiceAccount of the Job's pod. Some plugins send requests to the API server when they are built.
     type: str
     default: default
+  ask_command:
+    description:
+      - The program in O(image), and arguments before O(flags), as the C(command) of the scheduler's container.
+      - If not given, V([/usr/local/bin/kube-scheduler]) for images of Kubernetes itself and of EKS Distro, else V([/bin/kube-scheduler]).
+    type: list
+    elements: str
+  ask_pull_secrets:
+    description: Names of Secrets in O(ask_namespace) to pull O(image) with. If not given, those of O(ask_service_account) are used.
+    type: list
+    elements: str
+    default: []
   ask_timeout:
     description: Timeout of the Job in seconds, including the time to pull the image.
     type: int
@@ -244,6 +255,15 @@ EXAMPLES = r"""
     src: "{{ playbook_dir }}/files/config.yaml"
     image: registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7
     ask_image: true
+
+- name: Let a private image with another program validate the configuration
+  osso.scheduler.kube_scheduler_config:
+    src: "{{ playbook_dir }}/files/config.yaml"
+    image: registry.example.com/team/scheduler:7
+    ask_image: true
+    ask_namespace: batch
+    ask_command: [/scheduler]
+    ask_pull_secrets: [registry]
 
 - name: Validate a configuration in the cluster, without failing
   osso.scheduler.kube_scheduler_config:
@@ -480,6 +500,8 @@ def main():
             ask_image=dict(type="bool", default=False),
             ask_namespace=dict(type="str"),
             ask_service_account=dict(type="str", default="default"),
+            ask_command=dict(type="list", elements="str"),
+            ask_pull_secrets=dict(type="list", elements="str", default=[], no_log=False),
             ask_timeout=dict(type="int", default=120),
             compare_cluster=dict(type="bool", default=False),
             fail_on=dict(type="str", choices=["error", "warning", "never"], default="error"),

@@ -103,10 +103,10 @@ def _found(image: str, folder: str, option: str) -> bytes:
     except ValueError as error:
         raise ClusterError(f"{option}: {image}: {error}. Python's tarfile does not read every compression, such as zstd.") from None
     if not programs:
-        raise ClusterError(f"{option}: the image {image} has no file {PROGRAM} in a folder bin.")
+        raise ClusterError(f"{option}: the image {image} has no file {PROGRAM} in a folder bin or at the root.")
     return [*programs.values()][-1]
 
 
 def _is_program(name: str) -> bool:
     folder, base = posixpath.split(name)
-    return base == PROGRAM and posixpath.basename(folder) in ("bin", "sbin")
+    return base == PROGRAM and posixpath.basename(folder) in ("bin", "sbin", "", ".")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Release and plugins from the name of a scheduler's image and from annotations, and problems with using the image.
+"""Release, plugins and program from the name of a scheduler's image and from annotations, and problems with using the image.
 
 Nothing is guessed: an image without a row in the table is unknown, and only the image itself can validate a configuration then.
 """
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from .document import NotYaml, read_yaml
 from .plugins import make_target, parse_plugins
 from .result import ADVICE, WARNING, Finding
-from .tables.images import FROZEN, IMAGES, RELEASE_IMAGES
+from .tables.images import AT_ROOT, FROZEN, IMAGES, KUBERNETES_REGISTRIES, PROGRAM, RELEASE_IMAGES, ROOT_PROGRAM, Row
 from .tables.releases import NEWEST
 from .target import (
     IN_TREE,
@@ -43,7 +43,7 @@ class Image(NamedTuple):
 def identify(reference: str) -> Image:
     """Release and plugins from the reference of an image, such as ``registry.k8s.io/kube-scheduler:v1.31.4``."""
     repository, tag = split(reference)
-    row = next((row for row in IMAGES if _is(repository, row.name)), None)
+    row = _row(repository)
     if row is None:
         return _unknown(f"the image {reference} is not one that a table describes")
     if not tag:
@@ -57,6 +57,25 @@ def identify(reference: str) -> Image:
     except UnknownTarget as error:
         return _unknown(f"the image {reference}: {error}")
     return Image(kubernetes, row.plugins)
+
+
+def program(reference: str, plugins: Any = None, unknown: str = PROGRAM) -> str:
+    """Path of kube-scheduler in an image.
+
+    plugins: those that are given for the image, in any form; empty if none are. unknown: the path for images that no table describes.
+    """
+    repository, tag = split(reference)
+    given = described(plugins) if isinstance(plugins, str) else plugins or None
+    row = _row(repository)
+    if row and (row.program == PROGRAM or _is_original(repository, row) or (given in (None, IN_TREE) and re.fullmatch(row.tag, tag))):
+        return ROOT_PROGRAM if re.fullmatch(AT_ROOT, tag) else row.program
+    base = given.get("base") if isinstance(given, dict) else given
+    return PROGRAM if base == SCHEDULER_PLUGINS else unknown
+
+
+def _is_original(repository: str, row: Row) -> bool:
+    """Whether the repository alone identifies an image. A private build can be called kube-scheduler, too."""
+    return "/" in row.name or repository.rpartition("/")[0] in KUBERNETES_REGISTRIES
 
 
 def described(plugins: str | None) -> Any:
@@ -126,6 +145,10 @@ def check_image(reference: str, kubernetes: str | None, cluster: str | None = No
         return tuple(found)
     found.append(_warning("version-skew", message, "Kubernetes supports a scheduler of the cluster's release or of the one before it"))
     return tuple(found)
+
+
+def _row(repository: str) -> Row | None:
+    return next((row for row in IMAGES if _is(repository, row.name)), None)
 
 
 def _is(repository: str, name: str) -> bool:

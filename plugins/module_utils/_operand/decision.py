@@ -19,7 +19,9 @@ from typing import NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.conditions import in_status
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import Failure
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import program
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import Finding
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.images import PROGRAM
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PROM_URL
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PLUGINS_ANNOTATION, VERSION_ANNOTATION
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
@@ -164,10 +166,16 @@ def requested_rollout(facts: Facts) -> Rollout:
         "config": config.hash or "",
         "flags": rollouts.flags_of(facts.resource, facts.overrides, facts.tls, _secrets(facts)),
         "placement": chosen,
-        "overrides": {key: value for key, value in facts.overrides.items() if key not in ("args", *chosen)},
+        "overrides": {**_command(facts), **{key: value for key, value in facts.overrides.items() if key not in ("args", *chosen)}},
         "serving_cert": facts.serving_cert,
         "health": rollouts.health(config.target.kubernetes, config.completed),
     }
+
+
+def _command(facts: Facts) -> Object:
+    """The command for an image whose program is not at the template's path. For others there is none, so that their rollouts stay the same."""
+    path = program(facts.resource["spec"]["schedulerImage"], resource_names.annotations_of(facts.resource).get(PLUGINS_ANNOTATION))
+    return {} if path == PROGRAM else {"command": [path]}
 
 
 def _secrets(facts: Facts) -> rollouts.Secrets:

@@ -21,6 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import Object
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.document import tree
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.images import PROGRAM
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PLACEHOLDERS
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import PLUGINS_ANNOTATION, VERSION_ANNOTATION
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_subdomain
@@ -137,7 +138,7 @@ class Reader:
         if isinstance(decision, decisions.Application) and self._is_to_be_asked(facts, decision):
             config = facts.found_config
             try:
-                answer = self._answer(config, decision.rollout["flags"])
+                answer = self._answer(config, decision.rollout)
                 facts = facts._replace(config=config_validation.with_answer(config, answer))
             except ClusterError as error:
                 facts = facts._replace(image_error=error.message)
@@ -254,15 +255,18 @@ class Reader:
                 self._version = ""
         return self._version
 
-    def _answer(self, config: ValidationResult, flags: list[str]) -> config_validation.Answer:
+    def _answer(self, config: ValidationResult, rollout: rollouts.Rollout) -> config_validation.Answer:
         """What the image itself answers. Raises `Unanswered` while it runs, `ClusterError` where it gives no answer."""
+        given = rollout["overrides"]
         question = image_answer.Question(
             image=self._spec["schedulerImage"],
             text=config.text,
-            flags=tuple(flags),
+            flags=tuple(rollout["flags"]),
             namespace=self._names["namespace"],
             timeout=ASK_TIMEOUT,
             secrets=tuple(secret_texts(config.tree)),
+            command=tuple(given.get("command") or (PROGRAM,)),
+            pull_secrets=tuple(secret["name"] for secret in given.get("imagePullSecrets") or ()),
         )
         answer = image_answer.ask_without_waiting(self._client, question, timestamps.now())
         if isinstance(answer, int):

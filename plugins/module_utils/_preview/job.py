@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster import conditions
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError, message_of
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import program
 from ansible_collections.osso.scheduler.plugins.module_utils._preview import explanation, in_pod
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.preview import Options, check, source_of, text_of
 from ansible_collections.osso.scheduler.plugins.module_utils._preview.simulation import Progress
@@ -93,6 +94,13 @@ class Place(NamedTuple):
     image: str = ""
 
 
+class Program(NamedTuple):
+    """A kube-scheduler, and where its image has it."""
+
+    image: str
+    path: str
+
+
 def carry_out(
     work: Work,
     client: Client,
@@ -107,7 +115,7 @@ def carry_out(
     Raises ClusterError.
     """
     work.check(options, snapshot)
-    images, given = _for_the_pod(options)
+    programs, given = _for_the_pod(options)
     place = place._replace(image=place.image or _of_the_operator(client))
     name = f"osso-preview-{uuid.uuid4().hex[:10]}"
     failure: ClusterError | None = None
@@ -115,7 +123,7 @@ def carry_out(
     with uninterrupted():  # nothing interrupts the cleaning up
         try:
             with ended_by_signals(f"The {work.name}"):
-                log = _run(work, client, name, place, images, given, snapshot, progress)
+                log = _run(work, client, name, place, programs, given, snapshot, progress)
         except ClusterError as error:
             failure = error
         finally:
@@ -128,10 +136,10 @@ def carry_out(
     return _result(log, place.image, work)
 
 
-def _for_the_pod(options: Options | explanation.Options) -> tuple[dict[str, str], dict[str, Any]]:
-    """The images whose programs are necessary, by side, and the options without what only this host has. Raises InputError."""
+def _for_the_pod(options: Options | explanation.Options) -> tuple[dict[str, Program], dict[str, Any]]:
+    """The programs that are necessary, by side, and the options without what only this host has. Raises InputError."""
     sides: dict[str, Any] = {}
-    images: dict[str, str] = {}
+    programs: dict[str, Program] = {}
     for name in ("candidate", "baseline"):
         given = getattr(options, name, None)
         if not given:
@@ -149,11 +157,11 @@ def _for_the_pod(options: Options | explanation.Options) -> tuple[dict[str, str]
         image = given.get("image")
         if name == "candidate" and not image:
             raise InputError("candidate: set candidate.image, whose kube-scheduler the Job uses.")
-        if image and image not in images.values():
-            images[name] = image
+        if image and image not in (taken.image for taken in programs.values()):
+            programs[name] = Program(image, program(image, given.get("plugins")))
             side["binary"] = "kube-scheduler"
         sides[name] = {**side, "config_text": text, "source": source_of(name, given)}
-    return images, {**options._asdict(), **sides}
+    return programs, {**options._asdict(), **sides}
 
 
 def _of_the_operator(client: Client) -> str:
@@ -167,21 +175,21 @@ def _of_the_operator(client: Client) -> str:
 
 
 def manifest(
-    name: str, place: Place, images: dict[str, str], secrets: list[str], seconds: int, memory: int, security: dict[str, Any]
+    name: str, place: Place, programs: dict[str, Program], secrets: list[str], seconds: int, memory: int, security: dict[str, Any]
 ) -> dict[str, Any]:
-    """The Job. images: of the schedulers, by side. secrets: the names of those with the question, in their order. memory: MiB for the sandbox."""
+    """The Job. programs: of the schedulers, by side. secrets: the names of those with the question, in their order. memory: MiB for the sandbox."""
     labels = {"app.kubernetes.io/managed-by": "osso.scheduler", LABEL: name}
     schedulers = [
         {
             "name": side,
-            "image": image,
-            "command": [job_pods.PROGRAM],
+            "image": found.image,
+            "command": [found.path],
             "args": [*_WAITING],
             "env": [{"name": in_pod.SIDE, "value": side}],
             "resources": job_pods.PROGRAM_RESOURCES,
             "securityContext": job_pods.CONTAINER_SECURITY,
         }
-        for side, image in images.items()
+        for side, found in programs.items()
     ]
     sandbox = {
         "name": CONTAINER,
@@ -213,7 +221,7 @@ def _run(
     client: Client,
     name: str,
     place: Place,
-    images: dict[str, str],
+    programs: dict[str, Program],
     given: dict[str, Any],
     snapshot: Snapshot,
     progress: Progress,
@@ -222,9 +230,9 @@ def _run(
     question = in_pod.question(given, snapshot.write(), work.name)
     parts = [question[start : start + _PART] for start in range(0, len(question), _PART)]
     secrets = [f"{name}-{number}" for number in range(len(parts))]
-    seconds = _START_SECONDS + in_pod.PROGRAM_SECONDS * len(images) + work.runs * given["timeout"]
+    seconds = _START_SECONDS + in_pod.PROGRAM_SECONDS * len(programs) + work.runs * given["timeout"]
     memory = _MEMORY_MI + (len(snapshot.objects) - len(snapshot.load)) // _OBJECTS_PER_MI
-    wanted = manifest(name, place, images, secrets, seconds, memory, job_pods.pod_security(client))
+    wanted = manifest(name, place, programs, secrets, seconds, memory, job_pods.pod_security(client))
     created = client.create(client.resource("batch/v1", "Job"), wanted)
     for secret, part in zip(secrets, parts):
         # The pod waits for them. They belong to the Job and are deleted with it.

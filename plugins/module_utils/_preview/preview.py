@@ -317,7 +317,7 @@ def prepared(name: str, given: Side, run_command: binary.RunCommand) -> Iterator
                 binary.extract(image, "", path, source, run_command)
             except ClusterError as error:
                 raise ClusterError(
-                    f"{error.message} Or set {name}.binary to the path of a kube-scheduler on this host, such as a copy of /bin/kube-scheduler "
+                    f"{error.message} Or set {name}.binary to the path of a kube-scheduler on this host, such as a copy of the program "
                     "from the image, or set job."
                 ) from None
             os.chmod(path, 0o700)

@@ -15,7 +15,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import document
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import identify
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import identify, program
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import PresetError, configuration
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ERROR, WARNING, Finding
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import is_later_openshift
@@ -48,6 +48,8 @@ class Options(NamedTuple):
     ask_image: bool = False
     ask_namespace: str | None = None
     ask_service_account: str = "default"
+    ask_command: list[str] | None = None
+    ask_pull_secrets: tuple[str, ...] | list[str] = ()
     ask_timeout: int = 120
     compare_cluster: bool = False
     fail_on: str = "error"
@@ -306,6 +308,8 @@ def _ask(options: Options, cluster: Cluster, validated: ValidationResult) -> con
         service_account=options.ask_service_account,
         timeout=options.ask_timeout,
         secrets=tuple(secret_texts(validated.tree)),
+        command=tuple(options.ask_command or [program(options.image, options.plugins)]),
+        pull_secrets=tuple(options.ask_pull_secrets),
     )
     return ask(cluster.client, question)
 

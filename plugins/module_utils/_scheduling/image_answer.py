@@ -22,6 +22,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import klo
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client import ApiError, Client
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import scrub
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.images import PROGRAM
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import job_pods
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Answer
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.interrupts import ended_by_signals, uninterrupted
@@ -45,6 +46,8 @@ _BARE_REFUSALS = (
 class Question:
     """text: the configuration; flags: the scheduler's command line without ``--config``; timeout: seconds, the pull included.
 
+    command: the program, and arguments before the flags. pull_secrets: names of Secrets in the namespace; without any, those of the service account.
+
     secrets: values in the text that no message may hold. With any, the completed configuration is not asked for, since it
     would stand in a log.
     """
@@ -56,6 +59,8 @@ class Question:
     service_account: str = "default"
     timeout: int = 120
     secrets: tuple[str, ...] = ()
+    command: tuple[str, ...] = (PROGRAM,)
+    pull_secrets: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.timeout < 1:
@@ -65,7 +70,8 @@ class Question:
     def digest(self) -> str:
         """Equal for equal questions."""
         text = self.text if isinstance(self.text, str) else self.text.decode("utf-8", "backslashreplace")
-        return hashlib.sha256(json.dumps([self.image, text, self.flags, self.service_account]).encode()).hexdigest()[:10]
+        asked = [self.image, text, self.flags, self.service_account, self.command, self.pull_secrets]
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:10]
 
 
 def ask_without_waiting(client: Client, question: Question, now: str) -> Answer | int:
@@ -160,6 +166,7 @@ def job(question: Question, name: str, security: dict[str, Any]) -> dict[str, An
     spec = {
         "restartPolicy": "Never",
         "serviceAccountName": question.service_account,
+        "imagePullSecrets": [{"name": secret} for secret in question.pull_secrets],
         "terminationGracePeriodSeconds": 0,
         "enableServiceLinks": False,
         "securityContext": security,
@@ -167,7 +174,7 @@ def job(question: Question, name: str, security: dict[str, Any]) -> dict[str, An
             {
                 "name": "kube-scheduler",
                 "image": question.image,
-                "command": [job_pods.PROGRAM],
+                "command": [*question.command],
                 "args": flags,
                 "resources": job_pods.PROGRAM_RESOURCES,
                 "securityContext": job_pods.CONTAINER_SECURITY,
@@ -192,7 +199,7 @@ def interpret(image: str, exit_code: int, log: str) -> Answer:
         return Answer(False, words)
     last = next((line for line in reversed(log.strip().splitlines()) if line.strip()), "it wrote nothing")
     raise ClusterError(
-        f"The image {image} gave no verdict: its /bin/kube-scheduler ended with status {exit_code}: {last.strip()}. Is it a "
+        f"The image {image} gave no verdict: its kube-scheduler ended with status {exit_code}: {last.strip()}. Is it a "
         "kube-scheduler that knows these flags?"
     )
 

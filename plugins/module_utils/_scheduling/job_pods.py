@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +17,6 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.client imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.pod_failures import STARTING
 
-PROGRAM = "/bin/kube-scheduler"
 # What the kubelet says when it will not run a container, however long one waits.
 HOPELESS = {
     "ImagePullBackOff": "cannot be pulled",
@@ -161,18 +161,19 @@ def state(pod: dict[str, Any], container: str) -> tuple[dict[str, Any] | None, s
     status, own = pod.get("status") or {}, {one["name"]: one for one in pod["spec"]["containers"]}
     for one in status.get("containerStatuses") or []:
         image, current = one.get("image", ""), one.get("state") or {}
-        is_program = False
+        program = ""
         if one["name"] in own:
-            image, is_program = own[one["name"]]["image"], own[one["name"]].get("command") == [PROGRAM]
+            image, (program, *_more) = own[one["name"]]["image"], own[one["name"]].get("command") or [""]
+        is_program = posixpath.basename(program) == "kube-scheduler"
         ended, waiting = current.get("terminated"), current.get("waiting") or {}
         if ended and ended.get("reason") in ("StartError", "ContainerCannotRun"):
-            trouble = f"has no usable {PROGRAM}" if is_program else "cannot be started"
+            trouble = f"has no usable {program}" if is_program else "cannot be started"
             raise ClusterError(f"The image {image} {trouble}: {ended.get('message', '').strip()}")
         if ended and one["name"] == container:
             return ended, ""
         # What runs beside the container, and is killed when it is no longer necessary
         if ended and is_program and ended.get("exitCode") != KILLED:
-            raise ClusterError(f"The image {image} has no usable {PROGRAM}: it ended with status {ended.get('exitCode')}.")
+            raise ClusterError(f"The image {image} has no usable {program}: it ended with status {ended.get('exitCode')}.")
         reason, message = waiting.get("reason", ""), waiting.get("message", "")
         if reason in HOPELESS:
             raise ClusterError(f"The image {image} {HOPELESS[reason]}: {reason}: {message or 'no further details'}")

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ansible_collections.osso.scheduler.plugins.module_utils._images import reference
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import images
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.images import LOCAL_PROGRAM
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, default_scheduler, duplicates, shared_names
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import NAMESPACE_REMEDY, typed
@@ -85,10 +87,6 @@ DEFAULTS: dict[str, Any] = {
     "volume_mounts": [],
 }
 
-# Where the program is in images that are known by their name; in the documentation's image for all others.
-PROGRAMS = {"scheduler-plugins": "/bin/kube-scheduler"}
-PROGRAM = "/usr/local/bin/kube-scheduler"
-
 SOURCES = ("config", "config_text", "config_file", "preset")
 CONFIG_HASH = "osso.scheduler/config"
 """On the pods: the hash of their configuration's content. A new one is a rollout, an edit that changes nothing is none."""
@@ -131,6 +129,8 @@ def _completed(item: dict[str, Any]) -> dict[str, Any]:
         "leader_elect": int(item["replicas"]) > 1,
     }
     item["leader_elect"] = typed(item["leader_elect"], "bool")
+    # In an unknown image as in the one that the documentation builds
+    item["command"] = item["command"] or [images.program(str(item["image"]), item["plugins"], LOCAL_PROGRAM)]
     item = {**item, **{key: value for key, value in derived.items() if item[key] is None}}
     # Pods without the labels that the Deployment selects by would be refused.
     item["pod_labels"] = {**item["pod_labels"], **item["selector"]}
@@ -223,9 +223,8 @@ def operand(item: dict[str, Any], checked: dict[str, Any]) -> dict[str, Any]:
 
     ``checked``: ``hash`` and ``target`` as the module kube_scheduler_config returns them.
     """
-    program = PROGRAMS.get(str(checked["target"]["plugins"]), PROGRAM)
     overrides = {
-        "command": item["command"] or [program],
+        "command": item["command"],
         "env": item["env"],
         "imagePullPolicy": item["image_pull_policy"],
         "imagePullSecrets": [{"name": name} for name in item["pull_secrets"]],

@@ -55,7 +55,7 @@ IMAGES = {
         Image(f"opm:{OPM}", "opm", {**{name: name for name in OPM_PROGRAMS}, "busybox": BUSYBOX}, required=False),
         # Without plugins of scheduler-plugins: the only one that a release has which is newer than they are.
         *(
-            Image(f"kube-scheduler:{release.version}", "kube-scheduler", {"kube-scheduler": "kubernetes"}, required=False)
+            Image(f"kube-scheduler:{release.version}", "kube-scheduler-in-tree", {"kube-scheduler": "kubernetes"}, required=False)
             for release in build.OTHER_RELEASES
         ),
         # The toolbox with kubectl, for Jobs that speak to the API server.

@@ -54,7 +54,9 @@ def skopeo(tmp_path):
 
 
 @pytest.mark.parametrize("compression", ["", "gz"])
-@pytest.mark.parametrize("name", ["bin/kube-scheduler", "usr/local/bin/kube-scheduler", "./usr/bin/kube-scheduler"])
+@pytest.mark.parametrize(
+    "name", ["bin/kube-scheduler", "usr/local/bin/kube-scheduler", "./usr/bin/kube-scheduler", "kube-scheduler", "./kube-scheduler"]
+)
 def test_the_program_comes_from_the_last_layer_that_contains_it(skopeo, tmp_path, name, compression):
     dest = tmp_path / "dest"
     dest.mkdir()

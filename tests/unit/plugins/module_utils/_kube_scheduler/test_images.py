@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import check_image, identify, split
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import check_image, identify, program, split
 
 DIGEST = "@sha256:" + "0" * 64
 
@@ -69,6 +69,59 @@ def test_an_unknown_image_gives_a_reason_and_no_guess(reference, why):
     image = identify(reference)
     assert image[:2] == (None, None)
     assert why in image.reason
+
+
+BIN, LOCAL = "/bin/kube-scheduler", "/usr/local/bin/kube-scheduler"
+PRIVATE = {"base": "in-tree", "extra": [{"name": "RackAware"}]}
+
+
+@pytest.mark.parametrize(
+    ("reference", "plugins", "path"),
+    [
+        ("registry.k8s.io/kube-scheduler:v1.34.7", None, LOCAL),
+        ("registry.k8s.io/kube-scheduler:v1.34.7", "", LOCAL),
+        ("registry.k8s.io/kube-scheduler:v1.99.0", "in-tree", LOCAL),
+        ("registry.k8s.io/kube-scheduler:v1.36.0-alpha.1", None, LOCAL),
+        ("registry.k8s.io/kube-scheduler" + DIGEST, None, LOCAL),
+        ("k8s.gcr.io/kube-scheduler-amd64" + DIGEST, None, LOCAL),
+        ("mirror.example.com:5000/k8s/kube-scheduler:v1.34.7-arm64", None, LOCAL),
+        ("mirror.example.com:5000/k8s/kube-scheduler:v1.34.7" + DIGEST, "in-tree", LOCAL),
+        ("public.ecr.aws/eks-distro/kubernetes/kube-scheduler" + DIGEST, None, LOCAL),
+        ("registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7", None, BIN),
+        ("registry.k8s.io/scheduler-plugins/kube-scheduler" + DIGEST, None, BIN),
+        ("mirror.example.com/scheduler-plugins/kube-scheduler:mine", PRIVATE, BIN),
+        ("registry.k8s.io/scheduler-plugins/kube-scheduler:v0.29.8", None, BIN),
+        ("registry.k8s.io/scheduler-plugins/kube-scheduler:v0.29.7", None, "/kube-scheduler"),
+        ("gcr.io/k8s-staging-scheduler-plugins/kube-scheduler:v20240529-v0.29.7-arm64", None, "/kube-scheduler"),
+        ("registry.redhat.io/openshift4/ose-hyperkube-rhel9" + DIGEST, None, BIN),
+        ("quay.io/openshift/origin-hyperkube:5.0", "in-tree", BIN),
+    ],
+)
+def test_the_program_of_a_known_image_is_where_its_builder_puts_it(reference, plugins, path):
+    assert program(reference, plugins) == program(reference, plugins, "/unknown") == path
+
+
+@pytest.mark.parametrize(
+    ("reference", "plugins"),
+    [
+        ("registry.example.com/team/scheduler:7", None),
+        ("registry.example.com/team/scheduler:7", "in-tree"),
+        ("registry.example.com/kube-scheduler" + DIGEST, None),
+        ("registry.example.com/kube-scheduler:v0.34.7", None),
+        ("registry.example.com/kube-scheduler:v1.34.7-mine", None),
+        ("registry.example.com/kube-scheduler:v1.34.7", PRIVATE),
+        ("registry.example.com/kube-scheduler:v1.34.7", str(PRIVATE)),
+        ("", None),
+    ],
+)
+def test_the_program_of_an_unknown_image_is_where_the_caller_expects_it(reference, plugins):
+    assert (program(reference, plugins), program(reference, plugins, LOCAL)) == (BIN, LOCAL)
+
+
+@pytest.mark.parametrize("plugins", ["scheduler-plugins", {"base": "scheduler-plugins"}, "{base: scheduler-plugins}"])
+def test_the_program_of_a_build_of_scheduler_plugins_is_where_those_have_it(plugins):
+    for reference in ("registry.example.com/team/scheduler:7", "registry.example.com/kube-scheduler:v1.34.7"):
+        assert program(reference, plugins, "/unknown") == BIN
 
 
 def test_a_reference_is_split_into_repository_and_tag():

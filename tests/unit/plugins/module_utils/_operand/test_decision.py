@@ -339,6 +339,23 @@ def test_the_rollout_that_a_resource_requests_has_all_its_fields():
     assert requested_rollout(facts(config=replace(CONFIG, hash=None)))["config"] == ""
 
 
+@pytest.mark.parametrize(
+    ("image", "annotations", "given", "expected"),
+    [
+        ("registry.k8s.io/kube-scheduler:v1.37.2", {}, {}, {"command": ["/usr/local/bin/kube-scheduler"]}),
+        ("registry.k8s.io/kube-scheduler:v1.37.2", {}, {"command": ["/own"]}, {"command": ["/own"]}),
+        ("registry.k8s.io/scheduler-plugins/kube-scheduler:v0.29.7", {}, {}, {"command": ["/kube-scheduler"]}),
+        # Rollouts that can have served with the command of the template stay the same.
+        ("registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7", {}, {}, {}),
+        ("registry.example.com/scheduler:7", {}, {}, {}),
+        ("registry.example.com/kube-scheduler:v1.34.7", {"osso.scheduler/plugins": "scheduler-plugins"}, {}, {}),
+    ],
+)
+def test_the_rollout_has_a_command_if_the_program_is_elsewhere(image, annotations, given, expected):
+    wanted = facts(resource=resource(annotations=annotations, schedulerImage=image), overrides=given)
+    assert requested_rollout(wanted)["overrides"] == expected
+
+
 def test_a_decision_to_apply_has_all_its_fields():
     decision = decide(facts())
     assert (decision.action, decision.reason, decision.message) == ("apply", "AsExpected", "")

@@ -11,6 +11,8 @@ import json
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.inputs import Reader
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import image_answer
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Answer
 from support.operand import resource
 
 ANNOTATIONS = {
@@ -83,6 +85,25 @@ def read(text, annotations=None, **spec):
 def test_no_token_is_requested_for_a_configuration_that_is_not_applied(text, spec, reason):
     inputs, requested = read(text, **spec)
     assert (inputs.decision.reason, requested) == (reason, 0)
+
+
+def test_an_unknown_image_is_asked_with_the_command_and_secrets_of_the_pods(monkeypatch):
+    asked = []
+
+    def answer(client, question, now):
+        asked.append(question)
+        return Answer(True)
+
+    monkeypatch.setattr(image_answer, "ask_without_waiting", answer)
+    unknown = {"osso.scheduler/kubernetes-version": "", "osso.scheduler/plugins": ""}
+    given = {"command": ["/scheduler"], "imagePullSecrets": [{"name": "registry"}]}
+    for overrides in ({}, given):
+        inputs, _requested = read(
+            config(), annotations=unknown, schedulerImage="example.com/scheduler:7", unsupportedConfigOverrides=overrides
+        )
+        assert inputs.facts.config.image_answer == Answer(True)
+    found = [(question.command, question.pull_secrets) for question in asked]
+    assert found == [(("/bin/kube-scheduler",), ()), (("/scheduler",), ("registry",))]
 
 
 def test_a_token_is_requested_for_a_configuration_that_is_applied():

@@ -23,6 +23,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.schedul
 from support.preview import CONFIG, listed, node
 
 IMAGE, OTHER = "registry.example.com/kube-scheduler:v1.34.4", "registry.example.com/kube-scheduler:v1.35.1"
+SCHEDULER = job.Program(IMAGE, "/usr/local/bin/kube-scheduler")
 ANSWER = {"result": {"msg": random.Random(1).randbytes(30_000).hex()}}
 
 
@@ -57,13 +58,13 @@ def for_the_pod(candidate, baseline=None):
 def test_each_image_is_a_container():
     """Without what only the host of the task has; a baseline without a program, or with the same image, runs with that of the candidate."""
     side = {"image": IMAGE, "config": CONFIG, "auth_file": "/a", "skopeo": "skopeo", "validate_certs": True, "flags": ["--x=1"]}
-    images, given = for_the_pod(side, {"config_text": "text", "may_be_broken": True})
-    assert images == {"candidate": IMAGE}
+    programs, given = for_the_pod(side, {"config_text": "text", "may_be_broken": True})
+    assert programs == {"candidate": SCHEDULER}
     assert sorted(given["candidate"]) == ["binary", "config_text", "flags", "image", "source"]
     assert given["baseline"] == {"config_text": "text", "source": "baseline.config_text", "may_be_broken": True}
-    assert for_the_pod(side, {"image": IMAGE, "config_text": "text"})[0] == {"candidate": IMAGE}
-    images, given = for_the_pod(side, {"image": OTHER, "config_text": "text"})
-    assert images == {"candidate": IMAGE, "baseline": OTHER}
+    assert for_the_pod(side, {"image": IMAGE, "config_text": "text"})[0] == {"candidate": SCHEDULER}
+    programs, given = for_the_pod({**side, "plugins": "scheduler-plugins"}, {"image": OTHER, "config_text": "text"})
+    assert programs == {"candidate": (IMAGE, "/bin/kube-scheduler"), "baseline": (OTHER, "/usr/local/bin/kube-scheduler")}
     assert given["baseline"]["binary"]
 
 
@@ -102,7 +103,7 @@ def test_the_image_of_the_sandbox_is_that_of_the_operator(monkeypatch):
 
 def test_the_pod_has_no_rights():
     made = job.manifest(
-        "n", job.Place("ns", "operator:1"), {"candidate": IMAGE, "baseline": OTHER}, ["n-0", "n-1"], 60, 700, {"runAsNonRoot": True}
+        "n", job.Place("ns", "operator:1"), {"candidate": SCHEDULER, "baseline": SCHEDULER}, ["n-0", "n-1"], 60, 700, {"runAsNonRoot": True}
     )
     spec = made["spec"]["template"]["spec"]
     assert spec["automountServiceAccountToken"] is False
@@ -120,7 +121,7 @@ def test_the_pod_has_no_rights():
 
 
 def test_the_pod_of_a_preview_has_all_its_fields():
-    made = job.manifest("n", job.Place("ns", "operator:1"), {"candidate": IMAGE}, ["n-0", "n-1"], 60, 700, {"runAsNonRoot": True})
+    made = job.manifest("n", job.Place("ns", "operator:1"), {"candidate": SCHEDULER}, ["n-0", "n-1"], 60, 700, {"runAsNonRoot": True})
     spec = made["spec"]["template"]["spec"]
     (scheduler, sandbox), (question, tmp) = spec.pop("containers"), spec.pop("volumes")
     assert spec.pop("securityContext") == {"runAsNonRoot": True, "runAsGroup": job_pods.USER}
@@ -133,7 +134,7 @@ def test_the_pod_of_a_preview_has_all_its_fields():
     }
     assert made["metadata"]["labels"] == {"app.kubernetes.io/managed-by": "osso.scheduler", job.LABEL: "n"}
     assert (scheduler["name"], scheduler["image"], scheduler["env"]) == ("candidate", IMAGE, [{"name": in_pod.SIDE, "value": "candidate"}])
-    assert scheduler["command"] == [job_pods.PROGRAM]
+    assert scheduler["command"] == ["/usr/local/bin/kube-scheduler"]
     assert sandbox == {
         "name": "preview",
         "image": "operator:1",
@@ -191,7 +192,7 @@ def test_errors_in_the_job_are_raised_with_their_messages(answered, options, cut
 
 
 def pod(**states):
-    containers = [{"name": "candidate", "image": IMAGE, "command": [job_pods.PROGRAM]}, {"name": "preview", "image": "operator:1"}]
+    containers = [{"name": "candidate", "image": IMAGE, "command": [SCHEDULER.path]}, {"name": "preview", "image": "operator:1"}]
     return {
         "spec": {"containers": containers, "nodeName": "n-1"},
         "status": {"phase": "Running", "containerStatuses": [{"name": name, "state": state} for name, state in states.items()]},
@@ -210,10 +211,13 @@ def test_a_program_that_was_copied_has_ended():
 @pytest.mark.parametrize(
     ("states", "why"),
     [
-        ({"candidate": ended(1), "preview": {"running": {}}}, f"{IMAGE} has no usable /bin/kube-scheduler: it ended with status 1"),
+        (
+            {"candidate": ended(1), "preview": {"running": {}}},
+            f"{IMAGE} has no usable /usr/local/bin/kube-scheduler: it ended with status 1",
+        ),
         (
             {"candidate": ended(128, reason="StartError", message="no such file")},
-            f"{IMAGE} has no usable /bin/kube-scheduler: no such file",
+            f"{IMAGE} has no usable /usr/local/bin/kube-scheduler: no such file",
         ),
         ({"preview": ended(128, reason="StartError", message="no python3")}, "operator:1 cannot be started: no python3"),
         ({"preview": {"waiting": {"reason": "ImagePullBackOff"}}}, "operator:1 cannot be pulled: ImagePullBackOff: no further details"),
@@ -417,8 +421,8 @@ def test_an_explanation_by_a_job_has_its_own_structure_and_options():
     assert job._result("\n".join(in_pod.written({"result": AN_EXPLANATION})), "operator:1", job.EXPLAIN) == AN_EXPLANATION
     with pytest.raises(ClusterError, match=r"wrote a result of another version: result\.nodes\[0\]\.fits is missing, not a bool"):
         job._result("\n".join(in_pod.written({"result": {**AN_EXPLANATION, "nodes": [{"name": "a"}]}})), "operator:1", job.EXPLAIN)
-    images, given = job._for_the_pod(explanation.Options({"image": IMAGE, "config": CONFIG}, "p"))
-    assert (images, given["name"]) == ({"candidate": IMAGE}, "p")
+    programs, given = job._for_the_pod(explanation.Options({"image": IMAGE, "config": CONFIG}, "p"))
+    assert (programs, given["name"]) == ({"candidate": SCHEDULER}, "p")
     snapshot = parse(listed(node("a")), "list")
     with pytest.raises(InputError, match="there is no pod default/p"):
         job.carry_out(job.EXPLAIN, None, explanation.Options({"image": IMAGE}, "p"), snapshot, job.Place("ns"), print, print)

@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ADVICE, ERROR, RUN, WARNING, Finding
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import config_validation
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import config_validation, image_answer
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Answer, Target, resolve_target
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.configuration import (
     Found,
@@ -315,6 +315,22 @@ def test_unknown_presets_and_conflicting_options_are_rejected():
     assert run(Client(), content=TEXT, image=IMAGE, ask_image=True, check_mode=True)[1] == [
         "ask_image: check mode creates no Job, so the image did not validate it."
     ]
+
+
+@pytest.mark.parametrize(
+    ("options", "command", "pull_secrets"),
+    [
+        ({"image": "registry.k8s.io/kube-scheduler:v1.34.7"}, ("/usr/local/bin/kube-scheduler",), ()),
+        ({"image": "registry.example.com/kube-scheduler:v1.34.7", "plugins": "scheduler-plugins"}, ("/bin/kube-scheduler",), ()),
+        ({"image": "registry.example.com/scheduler:7"}, ("/bin/kube-scheduler",), ()),
+        ({"image": "registry.k8s.io/kube-scheduler:v1.34.7", "ask_command": ["/a", "-b"], "ask_pull_secrets": ["c"]}, ("/a", "-b"), ("c",)),
+    ],
+)
+def test_the_image_is_asked_by_its_own_program_or_the_given_command(options, command, pull_secrets, monkeypatch):
+    asked = []
+    monkeypatch.setattr(image_answer, "ask", lambda client, question: asked.append(question) or Answer(True))
+    assert run(Client(), content=TEXT, ask_image=True, **options)[0]["valid"] is True
+    assert [(question.command, question.pull_secrets) for question in asked] == [(command, pull_secrets)]
 
 
 class Devices(Client):

@@ -66,6 +66,14 @@ def container(**question):
     return spec["containers"][0]
 
 
+def test_the_job_runs_the_given_command_with_the_given_pull_secrets():
+    spec = job(Question("image:1", CONFIG, command=("/scheduler", "-x"), pull_secrets=("a", "b")), "osso-ask-1", {})["spec"]["template"][
+        "spec"
+    ]
+    assert spec["containers"][0]["command"] == ["/scheduler", "-x"]
+    assert spec["imagePullSecrets"] == [{"name": "a"}, {"name": "b"}]
+
+
 def test_the_flags_of_the_job_come_after_given_flags():
     args = container(flags=("-v=8", "--secure-port=10259"))["args"]
     assert args.index("-v=8") < args.index("-v=0")
@@ -157,6 +165,7 @@ def test_the_job_of_a_question_has_all_its_fields():
     assert made["spec"]["template"]["spec"] == {
         "restartPolicy": "Never",
         "serviceAccountName": "sa",
+        "imagePullSecrets": [],
         "terminationGracePeriodSeconds": 0,
         "enableServiceLinks": False,
         "securityContext": {"runAsNonRoot": True},
@@ -266,6 +275,8 @@ def test_equal_questions_have_one_name():
         Question("image:1", "x"),
         Question("image:1", CONFIG, ("-v=1",)),
         Question("image:1", CONFIG, service_account="x"),
+        Question("image:1", CONFIG, command=("x",)),
+        Question("image:1", CONFIG, pull_secrets=("x",)),
     ]
-    assert len({one.digest for one in [QUESTION, *others]}) == 5
+    assert len({one.digest for one in [QUESTION, *others]}) == 7
     assert len(Question("image:1", b"\xff").digest) == 10

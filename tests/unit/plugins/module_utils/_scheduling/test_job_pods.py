@@ -66,6 +66,10 @@ def test_the_state_of_a_pod_says_how_it_ended_or_why_it_does_not_start(live, exp
             pod(ended(127, reason="StartError", message=" no such file \n")),
             f"The image {IMAGE} has no usable /bin/kube-scheduler: no such file",
         ),
+        (
+            pod(ended(127, reason="StartError", message="no such file"), command=["/usr/local/bin/kube-scheduler"]),
+            f"The image {IMAGE} has no usable /usr/local/bin/kube-scheduler: no such file",
+        ),
         (pod(ended(127, reason="ContainerCannotRun"), command=["/bin/sh"]), f"The image {IMAGE} cannot be started: "),
         (pod(phase="Failed", reason="Evicted", message="disk"), f"The pod for the image {IMAGE} failed: Evicted disk"),
         (pod(phase="Failed"), f"The pod for the image {IMAGE} failed:"),

@@ -60,7 +60,7 @@ def test_the_defaults_are_the_scheduler_of_the_openshift_documentation():
         "authentication_reader_binding": "custom-scheduler-extension-apiserver-authentication-reader",
         "replicas": 1,
         "leader_elect": False,
-        "command": None,
+        "command": ["/usr/local/bin/kube-scheduler"],
         "args": [],
         "flags": ["--leader-elect=false"],
         "env": [],
@@ -292,15 +292,20 @@ def test_the_templates_get_every_value_of_a_scheduler():
 
 
 @pytest.mark.parametrize(
-    ("plugins", "command", "expected"),
+    ("image", "plugins", "command", "expected"),
     [
-        ("scheduler-plugins", None, ["/bin/kube-scheduler"]),
-        ({"base": "x"}, None, ["/usr/local/bin/kube-scheduler"]),
-        ("scheduler-plugins", ["/own"], ["/own"]),
+        (IMAGE, "", None, ["/usr/local/bin/kube-scheduler"]),
+        ("example.com/team/scheduler:7", "", None, ["/usr/local/bin/kube-scheduler"]),
+        ("example.com/team/scheduler:7", "in-tree", [], ["/usr/local/bin/kube-scheduler"]),
+        ("example.com/team/scheduler:7", "scheduler-plugins", None, ["/bin/kube-scheduler"]),
+        ("example.com/team/scheduler:7", {"base": "scheduler-plugins", "extra": []}, None, ["/bin/kube-scheduler"]),
+        ("example.com/scheduler-plugins/kube-scheduler:v0.34.7", "", None, ["/bin/kube-scheduler"]),
+        ("registry.redhat.io/openshift4/ose-hyperkube-rhel9:v4.18", "", None, ["/bin/kube-scheduler"]),
+        ("example.com/team/scheduler:7", "scheduler-plugins", ["/own"], ["/own"]),
     ],
 )
-def test_the_program_is_where_the_image_has_it(plugins, command, expected):
-    made = operand(only(command=command), {"hash": "h", "target": {"plugins": plugins}})
+def test_the_program_is_where_the_image_has_it(image, plugins, command, expected):
+    made = operand(only(image=image, plugins=plugins, command=command), CHECKED)
     assert made["rollout"]["overrides"]["command"] == expected
 
 
