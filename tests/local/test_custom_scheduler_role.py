@@ -181,6 +181,15 @@ def test_all_options_of_a_custom_scheduler_are_rendered():
     ]
 
 
+def test_the_image_is_asked_with_the_command_and_pull_secrets_of_the_pods():
+    _objects, run = rendered(
+        {"image": "registry.example.com/team/scheduler:7", "kubernetes_version": "1.31", "plugins": "in-tree", "pull_secrets": ["registry"]}
+    )
+    (checked,) = run.task("Validate the configurations").result["results"]
+    given = checked["invocation"]["module_args"]
+    assert (given["ask_command"], given["ask_pull_secrets"]) == (["/usr/local/bin/kube-scheduler"], ["registry"])
+
+
 def test_only_new_content_changes_the_pod_template():
     (item,) = complete([{"image": IMAGE}])["items"]
     target = {"plugins": "in-tree"}

@@ -85,6 +85,23 @@ def test_a_value_with_the_form_of_a_token_is_not_quoted():
     assert "secondary_schedulers[0].state is ********: known are present, absent." in failure.result["msg"]
 
 
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        ({"command": ["/scheduler"], "imagePullSecrets": [{"name": "registry"}]}, (["/scheduler"], ["registry"])),
+        ({}, (None, [])),
+    ],
+)
+def test_the_image_is_asked_with_command_and_pull_secrets_of_the_overrides(overrides, expected):
+    task = {"ansible.builtin.include_role": {"name": "osso.scheduler.secondary_scheduler", "tasks_from": "check"}}
+    variables = {"secondary_schedulers": [{"image": IMAGE, "preset": "no_scoring", "overrides": overrides}]}
+    # The role compares the release with that of the cluster.
+    (failure,) = play([task], variables=variables, succeed=False, env={"KUBECONFIG": "/dev/null"}).failures
+    (checked,) = failure.result["results"]
+    given = checked["invocation"]["module_args"]
+    assert (given["ask_command"], given["ask_pull_secrets"]) == expected
+
+
 @pytest.mark.parametrize("role", ["secondary_scheduler", "custom_scheduler"])
 @pytest.mark.parametrize("name", ["nowhere.yaml", "/"])
 def test_a_file_that_cannot_be_read_is_named_with_its_place_and_the_remedy(role, name):
