@@ -99,9 +99,10 @@ def test_the_role_renders_the_deployment_of_the_documentation(documented):
         "--leader-elect=false",
     ]
     assert container["resources"] == {"requests": {"cpu": "100m"}}
-    health = {"path": "/healthz", "port": 10259, "scheme": "HTTPS"}
-    assert (container["livenessProbe"]["httpGet"], container["livenessProbe"]["initialDelaySeconds"]) == (health, 15)
-    assert container["readinessProbe"]["httpGet"] == health
+    # The documentation's /healthz is deprecated since 1.31, and ready before the caches are.
+    live, ready = ({"path": path, "port": 10259, "scheme": "HTTPS"} for path in ("/livez", "/readyz"))
+    assert (container["livenessProbe"]["httpGet"], container["livenessProbe"]["initialDelaySeconds"]) == (live, 15)
+    assert container["readinessProbe"]["httpGet"] == ready
     assert container["securityContext"]["privileged"] is False
     assert {"name": "config-volume", "mountPath": "/etc/config", "readOnly": True} in container["volumeMounts"]
     assert {"name": "config-volume", "configMap": {"name": "scheduler-config"}} in pod["volumes"]
@@ -192,14 +193,14 @@ def test_the_image_is_asked_with_the_command_and_pull_secrets_of_the_pods():
 
 def test_only_new_content_changes_the_pod_template():
     (item,) = complete([{"image": IMAGE}])["items"]
-    target = {"plugins": "in-tree"}
-    pods = [json.dumps(operand(item, {"hash": text, "target": target}), sort_keys=True) for text in ("a", "a", "b")]
+    checked = {"target": {"kubernetes_version": "1.34"}, "completed": {}}
+    pods = [json.dumps(operand(item, {**checked, "hash": text}), sort_keys=True) for text in ("a", "a", "b")]
     assert pods[0] == pods[1] != pods[2]
 
 
 def test_own_arguments_replace_all_arguments():
     (item,) = complete([{"image": "example.com/other:1", "command": ["/other"], "args": ["serve"]}])["items"]
-    made = operand(item, {"hash": "a", "target": {"plugins": None}})
+    made = operand(item, {"hash": "a", "target": {"kubernetes_version": None}, "completed": None})
     assert (made["rollout"]["overrides"]["command"], made["shape"]["args"]) == (["/other"], ["serve"])
 
 
@@ -265,7 +266,13 @@ def test_templates_are_found_in_an_installed_tarball(tmp_path):
     install = ["ansible-galaxy", "collection", "install", "--no-deps", "--offline", "--force", f"--collections-path={collections}", tarball]
     subprocess.run(install, capture_output=True, check=True)
     (item,) = complete([{"image": IMAGE}])["items"]
-    checked = {"hash": "a", "target": {"plugins": "in-tree"}, "text": "kind: KubeSchedulerConfiguration\n", "scheduler_names": []}
+    checked = {
+        "hash": "a",
+        "target": {"kubernetes_version": "1.34"},
+        "completed": {},
+        "text": "kind: KubeSchedulerConfiguration\n",
+        "scheduler_names": [],
+    }
     variables = {"custom_schedulers": [item], "custom_scheduler_checked": {"results": [checked]}}
     role = {"name": "osso.scheduler.custom_scheduler", "tasks_from": "apply"}
     paths = {"ANSIBLE_COLLECTIONS_PATH": f"{collections}:{ROOT / '.cache/collections'}", "KUBECONFIG": "/dev/null"}

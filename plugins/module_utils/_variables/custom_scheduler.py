@@ -18,6 +18,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._images import refe
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler import images
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.images import LOCAL_PROGRAM
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import health
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, default_scheduler, duplicates, shared_names
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_values import NAMESPACE_REMEDY, typed
 
@@ -28,7 +29,7 @@ DOCUMENTED = "custom-scheduler"
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 
 DEFAULTS: dict[str, Any] = {
-    # As in roles/custom_scheduler/meta/argument_specs.yml. None: derived from the others, see `_completed`.
+    # As in roles/custom_scheduler/meta/argument_specs.yml. None: derived from the others, see `_completed` and `_probes`.
     "name": DOCUMENTED,
     "namespace": "kube-system",
     "create_namespace": False,
@@ -115,7 +116,6 @@ def _completed(item: dict[str, Any]) -> dict[str, Any]:
     binding = name if namespace == "kube-system" else f"{namespace}:{name}"
     # Two Deployments of one namespace must not select each other's pods.
     labels = item["labels"] or {"component": "scheduler" if documented else name, "tier": "control-plane"}
-    health = {"httpGet": {"path": "/healthz", "port": int(item["port"]), "scheme": "HTTPS"}, "timeoutSeconds": 10}
     derived = {
         "config_map": "scheduler-config" if documented else f"{name}-config",
         "service_account": name,
@@ -125,7 +125,6 @@ def _completed(item: dict[str, Any]) -> dict[str, Any]:
         "labels": labels,
         "selector": labels,
         "pod_labels": {**labels, "version": "second"},
-        "probes": {"livenessProbe": {**health, "initialDelaySeconds": 15}, "readinessProbe": {**health}},
         "leader_elect": int(item["replicas"]) > 1,
     }
     item["leader_elect"] = typed(item["leader_elect"], "bool")
@@ -221,7 +220,7 @@ def _collisions(present: list[dict[str, Any]]) -> list[str]:
 def operand(item: dict[str, Any], checked: dict[str, Any]) -> dict[str, Any]:
     """The values for the templates of the role operand for a scheduler (`completed`), with the result of its configuration's check.
 
-    ``checked``: ``hash`` and ``target`` as the module kube_scheduler_config returns them.
+    ``checked``: ``hash``, ``target`` and ``completed`` as the module kube_scheduler_config returns them.
     """
     overrides = {
         "command": item["command"],
@@ -264,7 +263,7 @@ def operand(item: dict[str, Any], checked: dict[str, Any]) -> dict[str, Any]:
             "port": item["port"],
             "container": item["container"],
             "args": item["args"] or [f"--config={item['config_folder']}/{item['config_key']}", *item["flags"]],
-            "probes": item["probes"],
+            "probes": _probes(int(item["port"]), checked) if item["probes"] is None else item["probes"],
             "config_map": item["config_map"],
             "config_volume": item["config_volume"],
             "config_folder": item["config_folder"],
@@ -274,3 +273,12 @@ def operand(item: dict[str, Any], checked: dict[str, Any]) -> dict[str, Any]:
             "host_pid": item["host_pid"],
         },
     }
+
+
+def _probes(port: int, checked: dict[str, Any]) -> dict[str, Any]:
+    """The documentation's probes, with the paths that the release has: a scheduler that has not synced is not ready."""
+    paths = health(checked["target"]["kubernetes_version"], checked["completed"])
+    live, ready = (
+        {"httpGet": {"path": path, "port": port, "scheme": "HTTPS"}, "timeoutSeconds": 10} for path in (paths["live"], paths["ready"])
+    )
+    return {"livenessProbe": {**live, "initialDelaySeconds": 15}, "readinessProbe": ready}

@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.custom_scheduler import complete, operand
 
 IMAGE = "registry.k8s.io/kube-scheduler:v1.34.7"
-CHECKED = {"hash": "h", "target": {"plugins": "in-tree"}}
+CHECKED = {"hash": "h", "target": {"kubernetes_version": "1.34"}, "completed": {}}
 
 
 def only(**item):
@@ -20,9 +20,9 @@ def only(**item):
     return completed
 
 
-def probes(port=10259):
-    health = {"httpGet": {"path": "/healthz", "port": port, "scheme": "HTTPS"}, "timeoutSeconds": 10}
-    return {"livenessProbe": {**health, "initialDelaySeconds": 15}, "readinessProbe": health}
+def probes(port=10259, live="/livez", ready="/readyz"):
+    live, ready = ({"httpGet": {"path": path, "port": port, "scheme": "HTTPS"}, "timeoutSeconds": 10} for path in (live, ready))
+    return {"livenessProbe": {**live, "initialDelaySeconds": 15}, "readinessProbe": ready}
 
 
 def test_the_defaults_are_the_scheduler_of_the_openshift_documentation():
@@ -71,7 +71,7 @@ def test_the_defaults_are_the_scheduler_of_the_openshift_documentation():
         "pod_labels": {"component": "scheduler", "tier": "control-plane", "version": "second"},
         "pod_annotations": {},
         "resources": {"requests": {"cpu": "100m"}},
-        "probes": probes(),
+        "probes": None,
         "pod_security_context": {"seccompProfile": {"type": "RuntimeDefault"}},
         "container_security_context": {
             "privileged": False,
@@ -111,7 +111,7 @@ def test_names_follow_from_name_and_namespace():
         "--secure-port=10260",
         "-v=4",
     ]
-    assert item["probes"] == probes(10260)
+    assert operand(item, CHECKED)["shape"]["probes"] == probes(10260)
 
 
 def test_given_values_replace_the_defaults():
@@ -307,6 +307,22 @@ def test_the_templates_get_every_value_of_a_scheduler():
 def test_the_program_is_where_the_image_has_it(image, plugins, command, expected):
     made = operand(only(image=image, plugins=plugins, command=command), CHECKED)
     assert made["rollout"]["overrides"]["command"] == expected
+
+
+@pytest.mark.parametrize(
+    ("release", "completed", "live", "ready"),
+    [
+        ("1.31", {"delayCacheUntilActive": False}, "/livez", "/readyz"),
+        ("1.37", None, "/livez", "/readyz"),
+        ("1.31", {"delayCacheUntilActive": True}, "/livez", "/livez"),
+        ("1.30", {}, "/healthz", "/healthz"),
+        (None, None, "/healthz", "/healthz"),
+    ],
+)
+def test_readiness_waits_for_the_caches_where_the_release_can_report_it(release, completed, live, ready):
+    checked = {"hash": "h", "target": {"kubernetes_version": release}, "completed": completed}
+    assert operand(only(), checked)["shape"]["probes"] == probes(live=live, ready=ready)
+    assert operand(only(probes={}), checked)["shape"]["probes"] == {}
 
 
 def test_given_arguments_and_affinity_reach_the_deployment():
