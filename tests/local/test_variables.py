@@ -86,15 +86,17 @@ def test_a_value_with_the_form_of_a_token_is_not_quoted():
 
 
 @pytest.mark.parametrize(
-    ("overrides", "expected"),
+    ("variant", "overrides", "expected"),
     [
-        ({"command": ["/scheduler"], "imagePullSecrets": [{"name": "registry"}]}, (["/scheduler"], ["registry"])),
-        ({}, (None, [])),
+        ("osso", {"command": ["/scheduler"], "imagePullSecrets": [{"name": "registry"}]}, (["/scheduler"], ["registry"])),
+        ("osso", {}, (None, [])),
+        ("upstream", {}, (["/bin/kube-scheduler"], [])),
     ],
 )
-def test_the_image_is_asked_with_command_and_pull_secrets_of_the_overrides(overrides, expected):
+def test_the_image_is_asked_with_command_and_pull_secrets_of_the_overrides(variant, overrides, expected):
     task = {"ansible.builtin.include_role": {"name": "osso.scheduler.secondary_scheduler", "tasks_from": "check"}}
     variables = {"secondary_schedulers": [{"image": IMAGE, "preset": "no_scoring", "overrides": overrides}]}
+    variables["secondary_scheduler_operator_variant"] = variant
     # The role compares the release with that of the cluster.
     (failure,) = play([task], variables=variables, succeed=False, env={"KUBECONFIG": "/dev/null"}).failures
     (checked,) = failure.result["results"]
