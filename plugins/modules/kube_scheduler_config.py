@@ -184,6 +184,7 @@ options:
         C(DynamicResources). It reads the served API groups and the ClusterRole C(system:kube-scheduler). If it may not read the role, it does not
         check the permissions.
       - It also reports if the configuration runs the plugin C(GangScheduling) and the API server does not serve the gangs of its release.
+      - It also reports nodes that the power model of the plugin C(Peaks) lacks. If it may not list nodes, it does not check them.
     type: bool
     default: false
   fail_on:

@@ -59,9 +59,17 @@ class Readers(NamedTuple):
         """The plugins that compute an invalid score from this average, after which the scheduler places no pod.
 
         Source: pkg/trimaran of scheduler-plugins v0.34. LowRiskOverCommitment treats a value that is no number as the highest risk, and keeps others
-        within its limits. Peaks normalizes any score into the valid range. All plugins give values above 1 the lowest score.
+        within its limits. Peaks normalizes any score into the valid range. Values above 1 get `score_without_metric`, too.
         """
         return [name for name in self.plugins if name in NEEDS and metric in NEEDS[name].metrics and self._fails(name, value)]
+
+    @property
+    def score_without_metric(self) -> str:
+        """The score of a node without a value. Peaks computes a cost, which is 0 for such a node, and NormalizeScore inverts it."""
+        others = [name for name in self.plugins if name != "Peaks"]
+        if len(others) == len(self.plugins):
+            return "the lowest score"
+        return "the lowest score, from Peaks the highest" if others else "the highest score"
 
     def _fails(self, plugin: str, value: float) -> bool:
         if plugin == "TargetLoadPacking":
@@ -152,7 +160,7 @@ def evaluate(
     }
     if not values:
         return report, [_missing(metric, raw_series)]
-    findings = _unmatched(metric, report["other_instances"], [node for node in known if node.name not in values], len(known))
+    findings = _unmatched(metric, report["other_instances"], [node for node in known if node.name not in values], len(known), readers)
     stale = sorted(name for name in names if name in seconds and not seconds[name] <= max_age)
     if stale:
         oldest = max(seconds[name] for name in stale)
@@ -211,7 +219,7 @@ def _missing(metric: str, raw_series: int | None) -> Finding:
     return error("metric-missing", message, hint, metric=metric)
 
 
-def _unmatched(metric: str, others: Sequence[str], nodes_without: Sequence[Node], known: int) -> list[Finding]:
+def _unmatched(metric: str, others: Sequence[str], nodes_without: Sequence[Node], known: int, readers: Readers) -> list[Finding]:
     """Nodes without a series: because it has another label, or because there is none.
 
     others: labels that are no node's name. known: how many nodes there are.
@@ -234,7 +242,7 @@ def _unmatched(metric: str, others: Sequence[str], nodes_without: Sequence[Node]
         findings.append(error("labels-do-not-match", message, hint, metric=metric, nodes=tuple(named)))
     missing = sorted(without - misnamed)
     if missing:
-        message = f"Prometheus has no {metric} for {_listed(missing)}, which therefore get the lowest score"
+        message = f"Prometheus has no {metric} for {_listed(missing)}, which therefore get {readers.score_without_metric}"
         hint = "see whether node-exporter runs there and Prometheus scrapes it"
         findings.append(error("metric-missing-for-nodes", message, hint, metric=metric, nodes=tuple(missing)))
     return findings

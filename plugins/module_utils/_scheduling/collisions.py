@@ -71,7 +71,7 @@ def overlaps(users: Sequence[User], nodes: Sequence[Object]) -> list[dict[str, A
     groups: dict[tuple[str, ...], list[str]] = {}
     names = {user.place: sorted(user.terms) for user in users}
     for node in nodes:
-        places = tuple(user.place for user in users if any(_uses(terms, node) for terms in user.terms.values()))
+        places = tuple(user.place for user in users if any(uses(terms, node) for terms in user.terms.values()))
         if len(places) > 1:
             groups.setdefault(places, []).append(node["metadata"]["name"])
     return [
@@ -119,7 +119,8 @@ def _time(pod: Mapping[str, Any]) -> str:
     return str((pod.get("status") or {}).get("startTime") or pod["metadata"]["creationTimestamp"])
 
 
-def _uses(terms: Sequence[Mapping[str, Any]] | None, node: Object) -> bool:
+def uses(terms: Sequence[Mapping[str, Any]] | None, node: Object) -> bool:
+    """Whether a profile with these nodeSelectorTerms (see `User`) places pods on a node that tolerate none of its taints."""
     if terms is not None:
         return any(_matches(term, node) for term in terms)
     return not any(taint["effect"] == "NoSchedule" for taint in node["spec"].get("taints") or [])

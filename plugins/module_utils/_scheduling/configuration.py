@@ -17,9 +17,16 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler imp
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import identify, program
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import PresetError, configuration
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ERROR, WARNING, Finding
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ERROR, WARNING, Finding, plugins_of
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import is_later_openshift
-from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import config_validation, devices, gangs, pool_items, pool_policies
+from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import (
+    config_validation,
+    devices,
+    gangs,
+    pool_items,
+    pool_policies,
+    power_models,
+)
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Target, ValidationResult
 
 if TYPE_CHECKING:
@@ -273,9 +280,26 @@ def _cluster_version(options: Options, cluster: Cluster, asks: bool) -> str | No
 
 
 def _about_cluster(client: Client, validated: ValidationResult, target: Target) -> list[Finding]:
-    """What the cluster lacks for the plugins that run: the API of gangs, and all that devices need."""
+    """What the cluster lacks for the plugins that run: the API of gangs, and all that devices need; and what a power model lacks for its nodes."""
     groups = client.groups()
-    return [*gangs.unserved(validated.effective, target.kubernetes, groups), *_about_devices(client, validated, target, groups)]
+    return [
+        *gangs.unserved(validated.effective, target.kubernetes, groups),
+        *_about_devices(client, validated, target, groups),
+        *_about_power(client, validated),
+    ]
+
+
+def _about_power(client: Client, validated: ValidationResult) -> list[Finding]:
+    """Nodes that the power models of Peaks lack."""
+    if power_models.PLUGIN not in plugins_of(validated.effective):
+        return []
+    try:
+        nodes = client.list(client.resource("v1", "Node"))
+    except ApiError as error:
+        if error.status != 403:
+            raise
+        return []
+    return power_models.incomplete(validated.config or {}, validated.effective, nodes)
 
 
 def _about_devices(client: Client, validated: ValidationResult, target: Target, groups: dict[str, list[str]]) -> list[Finding]:

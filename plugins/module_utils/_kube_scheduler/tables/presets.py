@@ -163,7 +163,9 @@ PRESETS = {
         load="LowRiskOverCommitment",
     ),
     "peaks": Preset(
-        "Places pods where they increase the power consumption of the nodes the least. It always needs a load-watcher service.",
+        "Places pods where they increase the power consumption of the nodes the least. It always needs a load-watcher service. Peaks computes no increase "
+        "for a node without metrics, for a node that is not in node_power_model, and for a node whose measured CPU use and the request of the pod exceed its "
+        "CPUs: it prefers such nodes to all others. A pod that requests no CPU is placed on any node that fits.",
         plugins={"preScore": {"disabled": _ALL}, "score": {"enabled": [{"name": "Peaks"}], "disabled": _ALL}},
         args={"Peaks": {"WatcherAddress": Value("watcher_address"), "NodePowerModel": Value("node_power_model")}},
         parameters={
@@ -171,7 +173,8 @@ PRESETS = {
             "node_power_model": Parameter(
                 "dict",
                 None,
-                "For each node, the numbers C(k0), C(k1) and C(k2) of its power model, k0 + k1 * e ^ (k2 * CPU use in percent).",
+                "For each node, the numbers C(k0), C(k1) and C(k2) of its power model, k0 + k1 * e ^ (k2 * CPU use in percent). It must list every node "
+                "of the scheduler.",
                 required=True,
             ),
         },

@@ -72,6 +72,20 @@ def test_nodes_without_the_metric_are_named():
 
 
 @pytest.mark.parametrize(
+    ("plugins", "score"),
+    [
+        (["LowRiskOverCommitment", "TargetLoadPacking"], "the lowest score"),
+        (["Peaks"], "the highest score"),
+        (["Peaks", "TargetLoadPacking"], "the lowest score, from Peaks the highest"),
+    ],
+)
+def test_the_score_of_nodes_without_the_metric_depends_on_the_plugins(plugins, score):
+    """Peaks scores a cost, which NormalizeScore inverts."""
+    _report, (finding,) = judged({"node-1": 0.1}, readers=Readers(plugins))
+    assert finding.message == f"Prometheus has no {CPU} for node-2, which therefore get {score}"
+
+
+@pytest.mark.parametrize(
     "instances",
     [
         ("10.0.0.1:9100", "10.0.0.2:9100"),

@@ -365,6 +365,38 @@ def test_missing_api_and_permissions_for_devices_are_warnings(groups, role, code
     assert len(warnings) == len(codes)
 
 
+class Nodes(Devices):
+    """Serves what devices need; its nodes, or an error."""
+
+    def __init__(self, nodes):
+        super().__init__({"resource.k8s.io": ["v1"]})
+        self.nodes = nodes
+
+    def list(self, resource):
+        assert resource.kind == "Node"
+        if isinstance(self.nodes, Exception):
+            raise self.nodes
+        return self.nodes
+
+
+def test_nodes_that_a_power_model_lacks_are_warnings():
+    model = {"watcher_address": "http://w:2020", "node_power_model": {"listed": {"k0": 1, "k1": 1, "k2": 1}}}
+    options = {
+        "preset": "peaks",
+        "preset_parameters": model,
+        "kubernetes_version": "1.34",
+        "plugins": "scheduler-plugins",
+        "flags": ["--leader-elect=false"],
+        "compare_cluster": True,
+    }
+    nodes = [{"metadata": {"name": name}, "spec": {}} for name in ("listed", "other")]
+    result, _warnings = run(Nodes(nodes), **options)
+    assert [one["code"] for one in result["findings"]] == ["power-model-incomplete"]
+    assert run(Nodes(ApiError(403, "Forbidden", "no")), **options)[0]["findings"] == []
+    with pytest.raises(ApiError):
+        run(Nodes(ApiError(500, "", "no")), **options)
+
+
 def test_a_warning_can_be_a_failure():
     with pytest.raises(ClusterError, match=r"^Likely mistakes, for Kubernetes 1\.34:\ncontent: .*resource\.k8s\.io"):
         run(Devices({}), content=TEXT, kubernetes_version="1.34", compare_cluster=True, fail_on="warning")
