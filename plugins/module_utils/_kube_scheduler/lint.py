@@ -10,6 +10,7 @@ defaults never gets a warning, and no message quotes an argument of a plugin.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -436,11 +437,27 @@ def _arguments(case: _Case, profile: _Profile) -> None:
         path = (*profile.path, "pluginConfig", index, "args")
         if "metricProvider" in written:
             _metric_provider(case, as_mapping(written["metricProvider"]), (*path, "metricProvider"))
+        _ranges(case, name, written, path)
         strategy = as_mapping(written.get("scoringStrategy")) if name == "NodeResourcesFit" and case.target.minor <= 35 else {}
         if strategy.get("requestedToCapacityRatio") is not None and strategy.get("type") != "RequestedToCapacityRatio":
             message = "without effect: the strategy has another type; 1.36 and later reject it"
             where = (*path, "scoringStrategy", "requestedToCapacityRatio")
             case.report.warning("ignored-field", where, message, "set type: RequestedToCapacityRatio, or remove it", at_key=True)
+
+
+def _ranges(case: _Case, name: Any, written: Mapping[str, Any], path: Path) -> None:
+    """Numbers that kube-scheduler accepts, and then replaces or fails with at every pod."""
+    for field, (lowest, highest) in (table.RANGES.get(name, {}) if isinstance(name, str) else {}).items():
+        value = written.get(field)
+        numbers = {(field, key): number for key, number in value.items()} if isinstance(value, Mapping) else {(field,): value}
+        for place, number in numbers.items():
+            if not isinstance(number, (int, float)) or isinstance(number, bool) or lowest <= number <= highest:
+                continue
+            message = "kube-scheduler uses the default instead, without a message"
+            if field == "targetUtilization" and number > highest:
+                message = "the plugin computes scores above 100, which are errors: no pod is placed"
+            hint = f"give a number from {lowest} to {highest}" if highest < math.inf else f"give {lowest} or more"
+            case.report.warning("out-of-range", (*path, *place), message, hint)
 
 
 def _metric_provider(case: _Case, provider: Mapping[str, Any], path: Path) -> None:

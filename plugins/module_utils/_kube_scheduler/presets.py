@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -79,6 +80,11 @@ def _converted(name: str, value: Any, about: Parameter) -> Any:
         raise PresetError(f"preset_parameters.{name}: {what} is no {_TYPE_NAMES[about.type]}: {_plain(about.description)}") from None
     if about.choices and converted not in about.choices:
         raise PresetError(f"preset_parameters.{name}: {converted} is not known: {instead(converted, about.choices)}")
+    highest = math.inf if about.maximum is None else about.maximum
+    for key, number in converted.items() if isinstance(converted, dict) else [("", converted)]:
+        if about.minimum is not None and isinstance(number, (int, float)) and not about.minimum <= number <= highest:
+            place = f"{name}.{key}" if key else name
+            raise PresetError(f"preset_parameters.{place}: {number} is out of range; give {about.range}: {_plain(about.description)}")
     return converted
 
 

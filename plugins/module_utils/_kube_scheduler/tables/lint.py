@@ -10,6 +10,7 @@ Sources: the methods of the plugins, which read at one point the state that they
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 
@@ -61,6 +62,12 @@ CONTRARY = {
     # Trimaran plugin: scores that pull the other way, as its documentation says
     "TargetLoadPacking": ("NodeResourcesFit", "NodeResourcesLeastAllocated", "NodeResourcesBalancedAllocation"),
     "LoadVariationRiskBalancing": ("NodeResourcesFit", "NodeResourcesLeastAllocated", "NodeResourcesBalancedAllocation"),
+}
+RANGES = {
+    # plugin -> argument, a number or a mapping of numbers -> lowest and highest that count (apis/config/v1/defaults.go of scheduler-plugins)
+    "TargetLoadPacking": {"targetUtilization": (1, 100)},
+    "LoadVariationRiskBalancing": {"safeVarianceMargin": (0, math.inf), "safeVarianceSensitivity": (0, math.inf)},
+    "LowRiskOverCommitment": {"smoothingWindowSize": (1, math.inf), "riskLimitWeights": (0, 1)},
 }
 OWN_PREEMPTION = frozenset(("CapacityScheduling", "PreemptionToleration", "CrossNodePreemption"))
 

@@ -23,13 +23,25 @@ class Value(NamedTuple):
 
 
 class Parameter(NamedTuple):
-    """type: ``str``, ``int``, ``float``, ``bool``, ``dict`` or ``list``. default: None for what is left out of the profile then."""
+    """type: ``str``, ``int``, ``float``, ``bool``, ``dict`` or ``list``. default: None for what is left out of the profile then.
+
+    minimum, maximum: of a number, or of each value of a mapping. kube-scheduler replaces others without a message, or fails with them.
+    """
 
     type: str
     default: Any
     description: str
     required: bool = False
     choices: tuple[str, ...] = ()
+    minimum: int | None = None
+    maximum: int | None = None
+
+    @property
+    def range(self) -> str:
+        """The allowed numbers as text; empty for all."""
+        if self.minimum is None:
+            return ""
+        return f"{self.minimum} or more" if self.maximum is None else f"{self.minimum} to {self.maximum}"
 
 
 class Preset(NamedTuple):
@@ -90,7 +102,7 @@ PROVIDER_DEFAULTS: dict[str, dict[str, str | None]] = {
     "KubernetesMetricsServer": {},
 }
 
-_WEIGHT = Parameter("int", 1, "Weight of the plugin's score relative to other plugins.")
+_WEIGHT = Parameter("int", 1, "Weight of the plugin's score relative to other plugins.", minimum=1)
 _FIRST_WEIGHT = _WEIGHT._replace(default=10)
 _BY_REQUESTS = [{"name": "NodeResourcesFit"}, {"name": "NodeResourcesBalancedAllocation"}]
 _ALL = [{"name": "*"}]
@@ -116,7 +128,7 @@ PRESETS = {
             },
         },
         parameters={
-            "target_utilization": Parameter("int", 70, "CPU use in percent up to which a node is filled."),
+            "target_utilization": Parameter("int", 70, "CPU use in percent up to which a node is filled.", minimum=1, maximum=100),
             "default_requests": Parameter("dict", {"cpu": "2000m"}, "The assumed use of a container without requests and limits."),
             "default_requests_multiplier": Parameter(
                 "str", "1", "Factor of the requests for the assumed use of a container without limits."
@@ -135,8 +147,10 @@ PRESETS = {
             },
         },
         parameters={
-            "safe_variance_margin": Parameter("float", 1, "Factor of the standard deviation."),
-            "safe_variance_sensitivity": Parameter("float", 2, "Root of the standard deviation; more makes small deviations count more."),
+            "safe_variance_margin": Parameter("float", 1, "Factor of the standard deviation.", minimum=0),
+            "safe_variance_sensitivity": Parameter(
+                "float", 2, "Root of the standard deviation; more makes small deviations count more.", minimum=0
+            ),
             "weight": _WEIGHT,
         },
         load="LoadVariationRiskBalancing",
@@ -151,11 +165,13 @@ PRESETS = {
             },
         },
         parameters={
-            "smoothing_window_size": Parameter("int", 5, "Number of windows over which metrics are smoothed."),
+            "smoothing_window_size": Parameter("int", 5, "Number of windows over which metrics are smoothed.", minimum=1),
             "risk_limit_weights": Parameter(
                 "dict",
                 {"cpu": 0.5, "memory": 0.5},
-                "For each resource, the part of the risk, 0 to 1, that depends on limits; the rest depends on load.",
+                "For each resource, the part of the risk that depends on limits; the rest depends on load.",
+                minimum=0,
+                maximum=1,
             ),
             "weight": _WEIGHT,
         },
@@ -193,9 +209,9 @@ PRESETS = {
             },
         },
         parameters={
-            "permit_waiting_time_seconds": Parameter("int", 10, "How long a pod waits for the others of its group, in seconds."),
+            "permit_waiting_time_seconds": Parameter("int", 10, "How long a pod waits for the others of its group, in seconds.", minimum=1),
             "pod_group_backoff_seconds": Parameter(
-                "int", None, "How long a failed group is not retried, in seconds. Since scheduler-plugins v0.26."
+                "int", None, "How long a failed group is not retried, in seconds. Since scheduler-plugins v0.26.", minimum=0
             ),
         },
     ),
@@ -308,7 +324,7 @@ PRESETS = {
         },
         parameters={
             "topology_key": Parameter("str", "topology.kubernetes.io/zone", "The label of nodes whose values are the zones."),
-            "max_skew": Parameter("int", 1, "The difference in the number of pods that two zones can have."),
+            "max_skew": Parameter("int", 1, "The difference in the number of pods that two zones can have.", minimum=1),
             "when_unsatisfiable": Parameter(
                 "str",
                 "ScheduleAnyway",

@@ -67,6 +67,8 @@ FOUR_SCORES = ", ".join(
     f"{{name: {name}, weight: 2}}" for name in ("NodeResourcesFit", "ImageLocality", "TaintToleration", "InterPodAffinity")
 )
 
+LOAD_POINTS = "score: {enabled: [{name: PLUGIN}], disabled: [{name: NodeResourcesFit}, {name: NodeResourcesBalancedAllocation}]}"
+
 RULES = [
     Rule(
         "collision of names",
@@ -422,6 +424,24 @@ RULES = [
         ),
         args("LowRiskOverCommitment", "watcherAddress: 'http://x'", "plugins: {score: {enabled: [{name: LowRiskOverCommitment}]}}"),
         plugins=SIGS,
+    ),
+    *(
+        Rule(
+            f"{plugin} ignores {field}: {wrong}",
+            "out-of-range",
+            f"profiles[0].pluginConfig[0].args.{place}",
+            args(plugin, f"watcherAddress: 'http://x', {field}: {wrong}", f"plugins: {{{LOAD_POINTS.replace('PLUGIN', plugin)}}}"),
+            args(plugin, f"watcherAddress: 'http://x', {field}: {right}", f"plugins: {{{LOAD_POINTS.replace('PLUGIN', plugin)}}}"),
+            plugins=SIGS,
+        )
+        for plugin, field, wrong, right, place in [
+            ("TargetLoadPacking", "targetUtilization", "101", "100", "targetUtilization"),
+            ("TargetLoadPacking", "targetUtilization", "0", "1", "targetUtilization"),
+            ("LoadVariationRiskBalancing", "safeVarianceMargin", "-0.5", "0", "safeVarianceMargin"),
+            ("LoadVariationRiskBalancing", "safeVarianceSensitivity", "-1", "0.5", "safeVarianceSensitivity"),
+            ("LowRiskOverCommitment", "smoothingWindowSize", "0", "1", "smoothingWindowSize"),
+            ("LowRiskOverCommitment", "riskLimitWeights", "{cpu: 1.5}", "{cpu: 1}", "riskLimitWeights.cpu"),
+        ]
     ),
     Rule(
         "all nodes scored",

@@ -244,6 +244,17 @@ def test_a_changed_result_does_not_change_its_preset():
         ("trimaran_target_load_packing", {"token": ["s3cret"]}, "preset_parameters.token: what is given is no text: Bearer token"),
         ("trimaran_target_load_packing", {"insecure_skip_verify": "perhaps"}, "'perhaps' is no truth value"),
         ("node_resources_allocatable", {"mode": "Lest"}, "preset_parameters.mode: Lest is not known: did you mean Least?"),
+        (
+            "trimaran_target_load_packing",
+            {"target_utilization": 101},
+            "preset_parameters.target_utilization: 101 is out of range; give 1 to 100: CPU use in percent up to which a node is filled",
+        ),
+        ("trimaran_target_load_packing", {"target_utilization": "0"}, "0 is out of range; give 1 to 100"),
+        ("trimaran_load_variation_risk_balancing", {"safe_variance_margin": -0.5}, "-0.5 is out of range; give 0 or more"),
+        ("trimaran_load_variation_risk_balancing", {"safe_variance_margin": "nan"}, "nan is out of range"),
+        ("low_risk_overcommitment", {"risk_limit_weights": {"cpu": 1.5}}, "preset_parameters.risk_limit_weights.cpu: 1.5 is out of range"),
+        ("coscheduling", {"permit_waiting_time_seconds": 0}, "0 is out of range; give 1 or more"),
+        ("packing", {"weight": 0}, "preset_parameters.weight: 0 is out of range; give 1 or more"),
         ("peaks", {}, "preset_parameters.watcher_address: the preset peaks needs it: URL of the load-watcher service"),
         ("low_risk_overcommitment", {"metric_provider": "SignalFx"}, "preset_parameters.token: the metric provider SignalFx needs it"),
         (
