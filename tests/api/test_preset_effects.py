@@ -222,14 +222,18 @@ def test_capacity_scheduling_keeps_the_quota_of_a_namespace(simulation, kubectl)
     eventually(lambda: simulation.placed("web") == {"one": 2, None: 1})
 
 
-def test_node_resource_topology_refuses_what_no_single_zone_has_room_for(simulation, kubectl):
-    def topology(node, cpus):
+@pytest.fixture
+def topology(simulation, kubectl):
+    """Create the NodeResourceTopology of a node: free CPUs of its zones."""
+    created = []
+
+    def create(node, cpus, capacity="8"):
         zones = [
             {
                 "name": f"node-{number}",
                 "type": "Node",
                 "resources": [
-                    {"name": "cpu", "capacity": cpu, "allocatable": cpu, "available": cpu},
+                    {"name": "cpu", "capacity": capacity, "allocatable": capacity, "available": cpu},
                     {"name": "memory", "capacity": "16Gi", "allocatable": "16Gi", "available": "16Gi"},
                 ],
             }
@@ -242,7 +246,13 @@ def test_node_resource_topology_refuses_what_no_single_zone_has_room_for(simulat
         kubectl.apply(
             {"apiVersion": NUMA, "kind": "NodeResourceTopology", "metadata": {"name": node}, "attributes": attributes, "zones": zones}
         )
+        created.append(node)
 
+    yield create
+    kubectl("delete", "noderesourcetopologies", *created)
+
+
+def test_node_resource_topology_refuses_what_no_single_zone_has_room_for(simulation, topology):
     # Both have 8 CPUs, but only one has 6 of them in one zone.
     split, whole = simulation.node("split", cpu="8"), simulation.node("whole", cpu="8")
     topology(split, ["4", "4"])
@@ -252,7 +262,17 @@ def test_node_resource_topology_refuses_what_no_single_zone_has_room_for(simulat
     assert simulation.await_placed("numa") == {"whole": 1}
     simulation.pods("second", 1, cpu="6", memory="1Gi")
     simulation.await_refused("second")
-    kubectl("delete", "noderesourcetopologies", split, whole)
+
+
+@pytest.mark.parametrize(("strategy", "pods", "chosen"), [("MostAllocated", 3, "used"), ("LeastAllocated", 1, "empty")])
+def test_node_resource_topology_packs_or_spreads_by_its_strategy(simulation, topology, strategy, pods, chosen):
+    used, empty = simulation.node("used", cpu="16"), simulation.node("empty", cpu="16")
+    topology(used, ["4", "4"])
+    topology(empty, ["8", "8"])
+    simulation.pods("old", 1, node=used, cpu="8", memory="8Gi")
+    simulation.start("node_resource_topology", scoring_strategy=strategy)
+    simulation.pods("web", pods, cpu="1", memory="100Mi")
+    assert simulation.await_placed("web") == {chosen: pods}
 
 
 @pytest.mark.parametrize(
@@ -270,6 +290,14 @@ def test_load_aware_presets_choose_a_node_by_its_load(simulation, preset, load, 
         simulation.start(preset, watcher_address=url)
         simulation.pods("web", 1, cpu="500m", memory="100Mi")
         assert simulation.await_placed("web") == {chosen: 1}
+
+
+def test_target_load_packing_packs_the_replicas_of_a_workload(simulation):
+    nodes = {simulation.node(name): (load, 1) for name, load in (("half", 45), ("idle", 1))}
+    with load_watcher(nodes) as url:
+        simulation.start("trimaran_target_load_packing", watcher_address=url)
+        simulation.pods("web", 3, cpu="100m", memory="100Mi")
+        assert simulation.await_placed("web") == {"half": 3}
 
 
 def test_low_risk_overcommitment_avoids_nodes_that_use_more_than_was_requested(simulation):

@@ -40,11 +40,10 @@ def profile(name: str, given: Mapping[str, Any] | None = None) -> dict[str, Any]
     if preset.plugins:
         made["plugins"] = _filled(preset.plugins, values)
     config = []
-    for plugin, args in preset.args.items():
-        filled = _filled(args, values)
+    for plugin, args in _filled(preset.args, values).items():
         if plugin == preset.load:
-            filled.update(_load(values))
-        config.append({"name": plugin, "args": filled})
+            args.update(_load(values))
+        config.append({"name": plugin, "args": args})
     return {**made, "pluginConfig": config} if config else made
 
 
@@ -136,7 +135,8 @@ _TYPE_NAMES = {
 def _filled(template: Any, values: Mapping[str, Any]) -> Any:
     """A copy of the template with the values of parameters in their places."""
     if isinstance(template, Value):
-        return copy.deepcopy(values[template.parameter])
+        value = values[template.parameter]
+        return copy.deepcopy(value if template.by is None else template.by.get(value))
     if isinstance(template, Mapping):
         filled = {key: _filled(item, values) for key, item in template.items()}
         return {key: item for key, item in filled.items() if item is not None}

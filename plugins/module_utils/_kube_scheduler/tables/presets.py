@@ -7,7 +7,7 @@
 All are written in ``kubescheduler.config.k8s.io/v1``. Defaults are those of the examples that users know: the operator's README
 and deploy/scheduler_configmap_examples (openshift/secondary-scheduler-operator), pkg/*/README.md and manifests/*/scheduler-config.yaml
 (kubernetes-sigs/scheduler-plugins), bindata/assets/config of openshift/cluster-kube-scheduler-operator. What differs from them: scores
-that pull against the plugin are always disabled, and certificates are verified.
+that pull against the plugin are always disabled, default spreading where the plugin packs among them, and certificates are verified.
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ from typing import Any, NamedTuple
 
 
 class Value(NamedTuple):
-    """Stands in a profile for the value of a parameter. A field whose parameter is not set is left out."""
+    """Stands in a profile for the value of a parameter. A field whose parameter is not set is left out.
+
+    by: the content of the field by value of the parameter, if it is another one; the field is left out for other values.
+    """
 
     parameter: str
+    by: Mapping[str, Any] | None = None
 
 
 class Parameter(NamedTuple):
@@ -118,7 +122,7 @@ def _scored_by(plugin: str) -> dict[str, Any]:
 
 PRESETS = {
     "trimaran_target_load_packing": Preset(
-        "Packs pods onto nodes up to a target of measured CPU use, and spreads them above it.",
+        "Packs pods onto nodes up to a target of measured CPU use, and spreads them above it. Constraints in a pod still spread it.",
         plugins=_scored_by("TargetLoadPacking"),
         args={
             "TargetLoadPacking": {
@@ -126,6 +130,7 @@ PRESETS = {
                 "defaultRequestsMultiplier": Value("default_requests_multiplier"),
                 "targetUtilization": Value("target_utilization"),
             },
+            "PodTopologySpread": _NO_DEFAULT_SPREADING,
         },
         parameters={
             "target_utilization": Parameter("int", 70, "CPU use in percent up to which a node is filled.", minimum=1, maximum=100),
@@ -227,25 +232,38 @@ PRESETS = {
     ),
     "node_resource_topology": Preset(
         "Places pods on nodes where their resources come from one NUMA zone, as the configuration of the kubelets requires.",
-        plugins={"multiPoint": {"enabled": [{"name": "NodeResourceTopologyMatch", "weight": Value("weight")}]}},
+        plugins={
+            "multiPoint": {"enabled": [{"name": "NodeResourceTopologyMatch", "weight": Value("weight")}]},
+            # Else these spread what the plugin packs.
+            "score": Value("scoring_strategy", {"MostAllocated": {"disabled": [{"name": "NodeResourcesBalancedAllocation"}]}}),
+        },
         args={
             "NodeResourceTopologyMatch": {
                 "scoringStrategy": {"type": Value("scoring_strategy"), "resources": Value("resources")},
                 "cacheResyncPeriodSeconds": Value("cache_resync_period_seconds"),
             },
+            "NodeResourcesFit": Value("scoring_strategy", {"MostAllocated": {"scoringStrategy": {"type": "MostAllocated"}}}),
+            "PodTopologySpread": Value("scoring_strategy", {"MostAllocated": _NO_DEFAULT_SPREADING}),
         },
         parameters={
             "scoring_strategy": Parameter(
                 "str",
                 "LeastAllocated",
-                "The preferred zones.",
+                "How the plugin ranks nodes by the free resources of their NUMA zones; the kubelet chooses the zone. V(LeastNUMANodes) prefers nodes "
+                "where the pod needs the fewest zones. The others rank only nodes with the topology manager policy single-numa-node. V(MostAllocated) "
+                "also prefers nodes that are filled by requests, and no longer spreads the replicas of a workload.",
                 choices=("LeastAllocated", "MostAllocated", "BalancedAllocation", "LeastNUMANodes"),
             ),
             "resources": Parameter(
                 "list", None, "The scored resources, each with C(name) and C(weight). Default: CPU and memory with equal weight."
             ),
             "cache_resync_period_seconds": Parameter(
-                "int", None, "Interval of the comparison of the scheduler's cache of the zones with the nodes, in seconds."
+                "int",
+                None,
+                "Interval of the comparison of the scheduler's cache of the zones with the nodes, in seconds. Not set or 0: no cache; pods that arrive "
+                "within one update of the agent can then be placed for the same free zone. Set 5 or more to use the cache, which requires an agent that "
+                "publishes pod fingerprints.",
+                minimum=0,
             ),
             "weight": _WEIGHT,
         },
@@ -299,7 +317,7 @@ PRESETS = {
     ),
     "gpu_packing": Preset(
         "Packs pods that request GPUs onto as few nodes as possible, so that nodes stay free for pods that request many. "
-        "Pods without GPUs are placed as by default.",
+        "Pods without GPUs are neither spread nor placed by free resources: use this scheduler only for pods that request GPUs.",
         plugins={"score": {"enabled": [{"name": "NodeResourcesFit", "weight": Value("weight")}]}},
         args={
             "NodeResourcesFit": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": Value("resource"), "weight": 1}]}},
@@ -346,7 +364,8 @@ PRESETS = {
         gates=("GenericWorkload",),
     ),
     "no_scoring": Preset(
-        "Selects the first node that fits: the fastest placement.",
+        "Selects the first node that fits: the fastest placement. Before Kubernetes 1.30, kube-scheduler filters as many nodes as for scoring, and selects "
+        "one of those that fit at random.",
         plugins={"preScore": {"disabled": _ALL}, "score": {"disabled": _ALL}},
         args={},
         parameters={},

@@ -51,8 +51,8 @@ def verdict(name, minor, **given):
 
 
 def args(name, **given):
-    (entry,) = profile(name, {**NEEDED.get(name, {}), **given})["pluginConfig"]
-    return entry["args"]
+    """Of the plugin that the preset is about."""
+    return profile(name, {**NEEDED.get(name, {}), **given})["pluginConfig"][0]["args"]
 
 
 def message(name, given) -> str:
@@ -124,6 +124,38 @@ def test_plugins_that_score_by_requests_do_not_run_beside_a_load_aware_one():
     scores = dict(verdict("trimaran_target_load_packing", 34, weight=7).effective["secondary-scheduler"]["score"])
     assert scores["TargetLoadPacking"] == 7
     assert not {"NodeResourcesFit", "NodeResourcesBalancedAllocation"} & set(scores)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("packing", {}),
+        ("gpu_packing", {}),
+        ("trimaran_target_load_packing", {}),
+        ("node_resource_topology", {"scoring_strategy": "MostAllocated"}),
+    ],
+)
+def test_presets_that_pack_do_not_spread_the_replicas_of_a_workload(name, given):
+    assert {"name": "PodTopologySpread", "args": {"defaultingType": "List"}} in profile(name, given)["pluginConfig"]
+    assert verdict(name, max(RELEASES), **given).starts
+
+
+def test_node_resource_topology_packs_by_requests_as_its_strategy_packs():
+    """Else NodeResourcesFit and NodeResourcesBalancedAllocation outweigh the plugin, and the emptiest node is chosen."""
+    packing = profile("node_resource_topology", {"scoring_strategy": "MostAllocated"})
+    assert {"name": "NodeResourcesFit", "args": {"scoringStrategy": {"type": "MostAllocated"}}} in packing["pluginConfig"]
+    scores = running("node_resource_topology", scoring_strategy="MostAllocated")["score"]
+    assert (scores["NodeResourcesFit"], "NodeResourcesBalancedAllocation" in scores) == (1, False)
+    others = PRESETS["node_resource_topology"].parameters["scoring_strategy"].choices
+    for strategy in set(others) - {"MostAllocated"}:
+        made = profile("node_resource_topology", {"scoring_strategy": strategy})
+        assert ([entry["name"] for entry in made["pluginConfig"]], list(made["plugins"])) == (["NodeResourceTopologyMatch"], ["multiPoint"])
+
+
+@pytest.mark.parametrize("minor", releases("node_resource_topology"))
+def test_each_release_accepts_a_strategy_that_packs_without_findings(minor):
+    result = verdict("node_resource_topology", minor, scoring_strategy="MostAllocated")
+    assert (result.starts, result.findings) == (True, ())
 
 
 def test_spreading_is_what_kube_scheduler_does_anyway():
