@@ -397,6 +397,7 @@ asks_prometheus:
   description:
     - The enabled plugins that query Prometheus for the nodes' load, in the form of O(osso.scheduler.prometheus_info#module:plugins). Empty if the
       configuration is no mapping.
+    - Includes those that query the load-watcher of the operator, by the placeholder C(${LOAD_WATCHER_URL}).
   returned: always
   type: list
   elements: str

@@ -20,6 +20,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors imp
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.unicode import replaced
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.check import check
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure, normalize
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import LOAD_WATCHER_URL
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import alerts, node_metrics, prometheus, prometheus_clients, tokens
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring import endpoint as endpoints
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.discovery import Discovery
@@ -320,7 +321,8 @@ def _readers(options: Options) -> tuple[Readers, list[Finding]]:
     if not plugins:
         message = "No plugin of the configuration queries Prometheus, so no metrics were checked"
         findings.append(warning("nothing-asks", message, "enable one with metricProvider.type Prometheus, if that was meant"))
-    return Readers(plugins, target_utilization=prometheus_clients.target_utilization(checked.config)), findings
+    through_service = bool(prometheus_clients.watched_by(checked.config, LOAD_WATCHER_URL))
+    return Readers(plugins, through_service, prometheus_clients.target_utilization(checked.config)), findings
 
 
 def _read(path: str) -> str:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which plugins of a KubeSchedulerConfiguration ask Prometheus themselves. No I/O.
+"""Which plugins of a KubeSchedulerConfiguration ask Prometheus, themselves or by a load-watcher service. No I/O.
 
 ``config`` is everywhere a configuration as plain data, as it was written (``kube_scheduler.result.Result.tree``) or completed.
 """
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.redaction import secret_texts
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.plain_data import as_list, as_mapping
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import PROM_TOKEN
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import LOAD_WATCHER_URL, PROM_TOKEN
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.validation_args import second_watchers
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.findings import Finding, error
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.node_metrics import DEFAULT_TARGET_UTILIZATION, load_aware
@@ -37,12 +37,15 @@ class Asked(NamedTuple):
 
 
 def queried_prometheus(config: Mapping[str, Any]) -> Asked | None:
-    """Whom the plugins of a configuration ask, None where none asks Prometheus. One process has one load-watcher, so there is one answer."""
-    found = next((args["metricProvider"] for _profile, _name, args in _instances(config) if _asks_prometheus(args)), None)
-    if found is None:
+    """Whom the plugins of a configuration ask themselves, None where none asks Prometheus. One process has one load-watcher, so there is one answer."""
+    asking = [(name, args["metricProvider"]) for _profile, name, args in _instances(config) if _asks_itself(args)]
+    if not asking:
         return None
+    found = asking[0][1]
     skip = found.get("insecureSkipVerify") is True
-    return Asked(str(found.get("address") or DEFAULT_ADDRESS), str(found.get("token") or ""), skip, asking_prometheus(config))
+    return Asked(
+        str(found.get("address") or DEFAULT_ADDRESS), str(found.get("token") or ""), skip, sorted({name for name, _provider in asking})
+    )
 
 
 def watched_by(config: Mapping[str, Any], address: str) -> list[str]:
@@ -75,16 +78,18 @@ def _is_logged(value: Any, field: str = "") -> bool:
     return isinstance(value, str) and (bool(credentials_in(value)) or (PROM_TOKEN in value and field != "token"))
 
 
-def _asks_prometheus(args: Mapping[str, Any]) -> bool:
+def _asks_itself(args: Mapping[str, Any]) -> bool:
     return as_mapping(args.get("metricProvider")).get("type") == "Prometheus" and not args.get("watcherAddress")
 
 
 def asking_prometheus(config: Mapping[str, Any]) -> list[str]:
     """Names of the load-aware plugins that are enabled in a profile and configured to query Prometheus; each once.
 
-    Plugins that query a load-watcher service or another provider are not included.
+    So are those that query the load-watcher service of the operator, by its placeholder: it queries Prometheus. Plugins that query another
+    load-watcher service or another provider are not included.
     """
-    return sorted({name for _profile, name, args in _instances(config) if _asks_prometheus(args)})
+    itself = {name for _profile, name, args in _instances(config) if _asks_itself(args)}
+    return sorted(itself.union(watched_by(config, LOAD_WATCHER_URL)))
 
 
 def target_utilization(config: Mapping[str, Any]) -> float:

@@ -114,7 +114,7 @@ class ValidationResult:
 
     @property
     def asks_prometheus(self) -> list[str]:
-        """The enabled plugins that query Prometheus themselves."""
+        """The enabled plugins that query Prometheus, themselves or by the operator's load-watcher service."""
         return prometheus_clients.asking_prometheus(self.config) if isinstance(self.config, dict) else []
 
     @property

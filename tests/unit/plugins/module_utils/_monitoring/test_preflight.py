@@ -15,6 +15,8 @@ import pytest
 import yaml
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.errors import ApiError, ClusterError, InputError
 from ansible_collections.osso.scheduler.plugins.module_utils._cluster.resources import KNOWN
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import configuration
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import LOAD_WATCHER_URL
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.preflight import Options, inspect_prometheus
 from ansible_collections.osso.scheduler.plugins.modules import prometheus_info
 from support.api_server import ApiServer
@@ -235,6 +237,14 @@ def test_a_configuration_whose_plugins_query_nothing_is_a_warning():
     config = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
     found = inspected(url="https://p", ask=False, plugins=None, config=config)
     assert (found["plugins"], [one["code"] for one in found["findings"]]) == ([], ["nothing-asks"])
+
+
+def test_values_that_the_operators_load_watcher_cannot_send_are_errors(server):
+    server.answers = [vector(n_1="NaN")] * 6
+    config = configuration("low_risk_overcommitment", {"watcher_address": LOAD_WATCHER_URL})
+    found = inspected(url=server.url, plugins=None, config=config)
+    assert found["plugins"] == ["LowRiskOverCommitment"]
+    assert "metric-invalid" in [one["code"] for one in found["findings"]]
 
 
 @pytest.mark.parametrize(("content", "said"), [(None, "No such file or directory"), (b"\xff", "it is no text")])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import configuration
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import LOAD_WATCHER_URL
 from ansible_collections.osso.scheduler.plugins.module_utils._monitoring.prometheus_clients import (
     Asked,
     asking_prometheus,
@@ -32,6 +33,9 @@ def profiles(*presets):
     [
         ([(PACKING, {})], ["TargetLoadPacking"]),
         ([(PACKING, {"watcher_address": "http://w:2020"})], []),
+        ([(PACKING, {"watcher_address": LOAD_WATCHER_URL})], ["TargetLoadPacking"]),
+        ([("peaks", {"watcher_address": LOAD_WATCHER_URL, "node_power_model": {"n": {}}})], ["Peaks"]),
+        ([(PACKING, {}), (BALANCING, {"watcher_address": LOAD_WATCHER_URL})], ["LoadVariationRiskBalancing", "TargetLoadPacking"]),
         ([(PACKING, {"metric_provider": "KubernetesMetricsServer"})], []),
         ([("high_node_utilization", {})], []),
         ([(PACKING, {}), ("low_risk_overcommitment", {})], ["LowRiskOverCommitment", "TargetLoadPacking"]),
@@ -40,6 +44,13 @@ def profiles(*presets):
 )
 def test_plugins_that_query_prometheus_are_listed(presets, plugins):
     assert asking_prometheus(profiles(*presets)) == plugins
+
+
+def test_plugins_of_the_operators_load_watcher_do_not_query_prometheus_themselves():
+    config = profiles((PACKING, {}), (BALANCING, {"watcher_address": LOAD_WATCHER_URL}))
+    asked = queried_prometheus(config)
+    assert asked is not None
+    assert asked.plugins == ["TargetLoadPacking"]
 
 
 def test_plugin_that_is_only_configured_does_not_ask():
