@@ -111,8 +111,9 @@ def requirements_of(effective: Effective, facts: ClusterFacts) -> Needs:
     """The objects to create for the enabled plugins, and the missing requirements."""
     release = _release(facts)
     names = [name for name in plugins(effective) if release is None or release >= _NEEDS[name].since]
-    if names and release is not None and release < FIRST:
-        return {"cluster_roles": [], "controller": None, "missing": [_unsupported(name) for name in names]}
+    unsupported = [_unsupported(name) for name in names if _NEEDS[name].kinds] if release is not None and release < FIRST else []
+    if unsupported:
+        return {"cluster_roles": [], "controller": None, "missing": unsupported}
     missing = [
         _undefined(name, kind, f"the plugin {name} cannot work")
         for name in names

@@ -15,7 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 FIRST = 26
-"""Before v0.26 the kinds have other groups or versions, or the scheduler writes to them: nothing of it is brought."""
+"""Up to v0.24 the kinds have other groups or versions, and in v0.25 Coscheduling writes to PodGroups: the rules below are too few. Plugins without kinds
+need the same in all releases."""
 
 ROLE_PREFIX = "osso-scheduler:plugin:"
 """The ClusterRole of a plugin is this and its name."""

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from .needs import FIRST
+
 
 class Value(NamedTuple):
     """Stands in a profile for the value of a parameter. A field whose parameter is not set is left out.
@@ -49,7 +51,8 @@ class Parameter(NamedTuple):
 
 
 class Preset(NamedTuple):
-    """plugins, args: as in a profile, ``args`` by plugin. since: the first minor of Kubernetes whose kube-scheduler can run it.
+    """plugins, args: as in a profile, ``args`` by plugin. since: the first minor of Kubernetes whose kube-scheduler can run it, and for
+    whose plugins the operator has kinds and permissions.
 
     image: ``in-tree`` or ``scheduler-plugins``, the required plugins of the image. load: the plugin among ``args`` whose source of the nodes' load
     ``LOAD_PARAMETERS`` sets; empty if there is none. gates: the feature gates that the scheduler needs for it.
@@ -215,10 +218,9 @@ PRESETS = {
         },
         parameters={
             "permit_waiting_time_seconds": Parameter("int", 10, "How long a pod waits for the others of its group, in seconds.", minimum=1),
-            "pod_group_backoff_seconds": Parameter(
-                "int", None, "How long a failed group is not retried, in seconds. Since scheduler-plugins v0.26.", minimum=0
-            ),
+            "pod_group_backoff_seconds": Parameter("int", None, "How long a failed group is not retried, in seconds.", minimum=0),
         },
+        since=FIRST,
     ),
     "capacity_scheduling": Preset(
         "Shares the cluster among namespaces by their ElasticQuotas: others can use an unused quota, and preemption returns it to its owner. The "
@@ -229,6 +231,7 @@ PRESETS = {
         },
         args={},
         parameters={},
+        since=FIRST,
     ),
     "node_resource_topology": Preset(
         "Places pods on nodes where their resources come from one NUMA zone, as the configuration of the kubelets requires.",
@@ -267,6 +270,7 @@ PRESETS = {
             ),
             "weight": _WEIGHT,
         },
+        since=FIRST,
     ),
     "node_resources_allocatable": Preset(
         "Places pods on the smallest nodes that have enough resources for them, or on the largest.",

@@ -14,6 +14,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tab
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.releases import NEWEST
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.scheduler_plugins import RELEASES
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import IN_TREE, SCHEDULER_PLUGINS
+from ansible_collections.osso.scheduler.plugins.module_utils._operand.plugin_requirements import requirements_of
 from ansible_collections.osso.scheduler.plugins.module_utils._operand.rollout import flags
 
 FLAGS = tuple(flags("secondary-scheduler", "default"))
@@ -50,6 +51,13 @@ def verdict(name, minor, **given):
     )
 
 
+def is_supported(effective, minor):
+    """Whether the operator has kinds and permissions for the plugins in this release."""
+    facts = {"annotations": {"osso.scheduler/kubernetes-version": f"1.{minor}"}, "image": "", "served": set(), "cluster_roles": set()}
+    missing = requirements_of(effective, {**facts, "controller": None})["missing"]
+    return "ReleaseUnsupported" not in {one["reason"] for one in missing}
+
+
 def args(name, **given):
     """Of the plugin that the preset is about."""
     return profile(name, {**NEEDED.get(name, {}), **given})["pluginConfig"][0]["args"]
@@ -73,9 +81,9 @@ def test_each_release_accepts_its_presets_without_findings(name, minor):
 # 1.35 and 1.36 run gangs, too, but of other versions of the API.
 @pytest.mark.parametrize("name", sorted(PRESETS.keys() - {"gang_scheduling"}))
 def test_the_release_before_the_first_does_not_run_the_preset(name):
-    preset = PRESETS[name]
-    result = check(from_structure(configuration(name, NEEDED.get(name))), f"1.{preset.since - 1}", preset.image, FLAGS)
-    assert not result.valid
+    preset, minor = PRESETS[name], PRESETS[name].since - 1
+    result = check(from_structure(configuration(name, NEEDED.get(name))), f"1.{minor}", preset.image, FLAGS)
+    assert not result.valid or not is_supported(result.effective, minor)
 
 
 @pytest.mark.parametrize("name", [name for name, preset in PRESETS.items() if preset.image == SCHEDULER_PLUGINS])
@@ -118,6 +126,11 @@ def test_a_load_watcher_service_needs_no_token():
         "safeVarianceSensitivity": 2,
         "watcherAddress": "http://w:2020",
     }
+
+
+@pytest.mark.parametrize(("name", "minor"), [(name, minor) for name in PRESETS for minor in releases(name)])
+def test_the_operator_supports_the_plugins_of_each_release_of_a_preset(name, minor):
+    assert is_supported(verdict(name, minor).effective, minor)
 
 
 def test_plugins_that_score_by_requests_do_not_run_beside_a_load_aware_one():

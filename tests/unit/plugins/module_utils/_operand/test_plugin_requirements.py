@@ -213,6 +213,15 @@ def test_releases_of_other_apis_are_left_to_their_users():
     assert plugin_requirements.requirements_of(effective, unreadable)["missing"] == []
 
 
+def test_a_plugin_without_kinds_works_in_old_releases_too():
+    effective = enabled("TargetLoadPacking")
+    found = plugin_requirements.requirements_of(effective, facts(effective, kubernetes_version="v1.25.3"))
+    assert found == {"cluster_roles": [plugin_requirements.role("TargetLoadPacking")], "controller": None, "missing": []}
+    both = enabled("TargetLoadPacking", "Coscheduling")
+    found = plugin_requirements.requirements_of(both, facts(both, kubernetes_version="v1.25.3"))
+    assert [(entry["plugin"], entry["reason"]) for entry in found["missing"]] == [("Coscheduling", "ReleaseUnsupported")]
+
+
 def test_an_old_image_without_such_plugins_needs_nothing():
     effective = enabled("NodeResourcesAllocatable")
     assert (
