@@ -438,11 +438,27 @@ def _arguments(case: _Case, profile: _Profile) -> None:
         if "metricProvider" in written:
             _metric_provider(case, as_mapping(written["metricProvider"]), (*path, "metricProvider"))
         _ranges(case, name, written, path)
+        if name == "PodTopologySpread":
+            _spreading(case, profile, written, path)
         strategy = as_mapping(written.get("scoringStrategy")) if name == "NodeResourcesFit" and case.target.minor <= 35 else {}
         if strategy.get("requestedToCapacityRatio") is not None and strategy.get("type") != "RequestedToCapacityRatio":
             message = "without effect: the strategy has another type; 1.36 and later reject it"
             where = (*path, "scoringStrategy", "requestedToCapacityRatio")
             case.report.warning("ignored-field", where, message, "set type: RequestedToCapacityRatio, or remove it", at_key=True)
+
+
+def _spreading(case: _Case, profile: _Profile, written: Mapping[str, Any], path: Path) -> None:
+    """Constraints that count nodes on which addedAffinity places no pod (podtopologyspread/filtering.go regards the affinity of the pod alone)."""
+    if not as_mapping(profile.args.get("NodeAffinity", {}).get("addedAffinity")).get("requiredDuringSchedulingIgnoredDuringExecution"):
+        return
+    for number, constraint in enumerate(as_list(written.get("defaultConstraints"))):
+        if as_mapping(constraint).get("whenUnsatisfiable") == "DoNotSchedule":
+            message = (
+                "also counts nodes outside of the addedAffinity of NodeAffinity: if a domain has nodes there only, pods stay pending, because it never"
+                " gets any"
+            )
+            hint = "write ScheduleAnyway, or give the pods the node affinity themselves"
+            case.report.warning("spread-beyond-affinity", (*path, "defaultConstraints", number, "whenUnsatisfiable"), message, hint)
 
 
 def _ranges(case: _Case, name: Any, written: Mapping[str, Any], path: Path) -> None:

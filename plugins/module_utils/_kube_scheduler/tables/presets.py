@@ -350,7 +350,8 @@ PRESETS = {
             "when_unsatisfiable": Parameter(
                 "str",
                 "ScheduleAnyway",
-                "V(DoNotSchedule) leaves pods pending when no zone is left for them.",
+                "V(DoNotSchedule) leaves pods pending when no zone is left for them. In a pool, this is the case if a zone has no node of the "
+                "pool, unless the pods select the nodes of the pool themselves: all zones count that a pod may use by its own affinity.",
                 choices=("ScheduleAnyway", "DoNotSchedule"),
             ),
             "weight": _FIRST_WEIGHT,

@@ -67,6 +67,13 @@ FOUR_SCORES = ", ".join(
     f"{{name: {name}, weight: 2}}" for name in ("NodeResourcesFit", "ImageLocality", "TaintToleration", "InterPodAffinity")
 )
 
+POOL = "{nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: Exists}]}]}"
+SPREADING = """
+pluginConfig:
+  - {name: NodeAffinity, args: {addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: POOL}}}
+  - name: PodTopologySpread
+    args: {defaultingType: List, defaultConstraints: [{topologyKey: zone, maxSkew: 1, whenUnsatisfiable: WHEN}]}
+""".replace("POOL", POOL)
 LOAD_POINTS = "score: {enabled: [{name: PLUGIN}], disabled: [{name: NodeResourcesFit}, {name: NodeResourcesBalancedAllocation}]}"
 
 RULES = [
@@ -424,6 +431,13 @@ RULES = [
         ),
         args("LowRiskOverCommitment", "watcherAddress: 'http://x'", "plugins: {score: {enabled: [{name: LowRiskOverCommitment}]}}"),
         plugins=SIGS,
+    ),
+    Rule(
+        "domains outside of the added affinity",
+        "spread-beyond-affinity",
+        "profiles[0].pluginConfig[1].args.defaultConstraints[0].whenUnsatisfiable",
+        profile(SPREADING.replace("WHEN", "DoNotSchedule")),
+        profile(SPREADING.replace("WHEN", "ScheduleAnyway")),
     ),
     *(
         Rule(
