@@ -11,6 +11,7 @@ Sources: the methods of the plugins, which read at one point the state that they
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 
@@ -63,7 +64,7 @@ CONTRARY = {
     "TargetLoadPacking": ("NodeResourcesFit", "NodeResourcesLeastAllocated", "NodeResourcesBalancedAllocation"),
     "LoadVariationRiskBalancing": ("NodeResourcesFit", "NodeResourcesLeastAllocated", "NodeResourcesBalancedAllocation"),
 }
-RANGES = {
+RANGES: Mapping[str, Mapping[str, tuple[float, float]]] = {
     # plugin -> argument, a number or a mapping of numbers -> lowest and highest that count (apis/config/v1/defaults.go of scheduler-plugins)
     "TargetLoadPacking": {"targetUtilization": (1, 100)},
     "LoadVariationRiskBalancing": {"safeVarianceMargin": (0, math.inf), "safeVarianceSensitivity": (0, math.inf)},
