@@ -148,7 +148,7 @@ options:
       - Name of the set, a lower-case DNS label. Each object that the set creates gets the labels C(osso.scheduler/set) with this value and, with
         O(set_namespace), C(osso.scheduler/set-namespace).
       - An object that exists without these labels was not created by the set. The task fails before its first write and names all of them,
-        unless O(adopt).
+        unless O(adopt). A Lease in the inventory is an exception, because its clients create it again without the labels.
       - A Namespace or CustomResourceDefinition that existed before the set is applied all the same, but does not become a member,
         so it is never deleted with the set.
     type: str

@@ -43,6 +43,7 @@ _RETRY_PAUSE = 0.2
 _MAX_RACES = 5
 # A definition takes this long at most to reach each of the API servers.
 _SPREADING_SECONDS = 5
+_LEASE = ("coordination.k8s.io", "Lease")
 
 
 class Options(NamedTuple):
@@ -237,7 +238,10 @@ class Run:
         return any(identity.key == member.key for member in self._members)
 
     def _standing(self, identity: Identity) -> Standing:
-        return membership.standing(self._live[identity], self._set, not self._has_inventory or self._is_recorded(identity))
+        live = self._live[identity]
+        if live and (identity.group, identity.kind) == _LEASE and self._is_replaced(identity, live):
+            return Standing.CREATED
+        return membership.standing(live, self._set, not self._has_inventory or self._is_recorded(identity))
 
     def _claim(self) -> list[Identity]:
         """The identities that are members of the set. What existed before becomes one only where the options allow that.
@@ -285,9 +289,12 @@ class Run:
         return mine
 
     def _is_replaced(self, identity: Identity, live: Object) -> bool:
-        """Is this in the place of an object that the set created, without saying that it belongs to any set?"""
+        """Is this in the place of an object that the set created, without saying that it belongs to any set?
+
+        Not only a repair replaces a Lease: the clients that elect a leader by it create it again, and it has no content that could be lost.
+        """
         belongs = self._has_inventory and self._is_recorded(identity) and identity.key not in self._adopted
-        return self._options.repair and belongs and membership.set_of(live) is None
+        return (self._options.repair or (identity.group, identity.kind) == _LEASE) and belongs and membership.set_of(live) is None
 
     def _is_returned(self, identity: Identity, live: Object) -> bool:
         """Is this an adopted object, or in the place of one, that its owner wrote without the labels of the set?"""
@@ -837,7 +844,7 @@ class Run:
         """Delete members that are no longer in the set, and return those that have to stay in the inventory."""
         self._locate(stale)
         self._read(stale)
-        mine = [one for one in map(self._doomed, stale) if one.live and membership.set_of(one.live) == self._set]
+        mine = [one for one in map(self._doomed, stale) if one.live and self._standing(one.identity) is not Standing.FOREIGN]
         adopted = [one for one in mine if membership.former_manager(one.present) is not None]
         orphaned = self._orphaned(one for one in mine if one not in adopted)
         doomed = [one for one in mine if one not in adopted + orphaned]
