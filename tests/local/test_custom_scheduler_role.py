@@ -30,7 +30,7 @@ OLD = {
 def rendered(*schedulers, succeed=True):
     """The objects of the first of these schedulers, and the run: the role's check, then the templates that it names."""
     paths = [f"roles/operand/templates/{name}.yaml.j2" for name in ("scheduler", "permissions")]
-    paths.append("roles/custom_scheduler/templates/configuration.yaml.j2")
+    paths += [f"roles/custom_scheduler/templates/{name}.yaml.j2" for name in ("configuration", "plugins")]
     role = {"name": "osso.scheduler.custom_scheduler", "tasks_from": "check", "public": True}
     tasks = [
         {"name": "Check", "ansible.builtin.include_role": role},
@@ -181,16 +181,29 @@ def test_all_options_of_a_custom_scheduler_are_rendered():
     ]
 
 
+def test_the_permissions_of_plugins_are_rendered():
+    image = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7"
+    objects, run = rendered({"name": "batch", "namespace": "jobs", "image": image, "preset": "coscheduling"})
+    name = "jobs:batch-plugins"
+    assert objects["ClusterRole", name]["rules"] == [
+        {"apiGroups": ["scheduling.x-k8s.io"], "resources": ["podgroups"], "verbs": ["get", "list", "watch"]}
+    ]
+    binding = objects["ClusterRoleBinding", name]
+    assert (binding["roleRef"]["kind"], binding["roleRef"]["name"]) == ("ClusterRole", name)
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "batch", "namespace": "jobs"}]
+    assert "the controller of scheduler-plugins" in run.output()
+
+
 def test_only_new_content_changes_the_pod_template():
     (item,) = complete([{"image": IMAGE}])["items"]
     target = {"plugins": "in-tree"}
-    pods = [json.dumps(operand(item, {"hash": text, "target": target}), sort_keys=True) for text in ("a", "a", "b")]
+    pods = [json.dumps(operand(item, {"hash": text, "target": target, "effective": {}}), sort_keys=True) for text in ("a", "a", "b")]
     assert pods[0] == pods[1] != pods[2]
 
 
 def test_own_arguments_replace_all_arguments():
     (item,) = complete([{"image": "example.com/other:1", "command": ["/other"], "args": ["serve"]}])["items"]
-    made = operand(item, {"hash": "a", "target": {"plugins": None}})
+    made = operand(item, {"hash": "a", "target": {"plugins": None}, "effective": {}})
     assert (made["rollout"]["overrides"]["command"], made["shape"]["args"]) == (["/other"], ["serve"])
 
 
@@ -256,7 +269,13 @@ def test_templates_are_found_in_an_installed_tarball(tmp_path):
     install = ["ansible-galaxy", "collection", "install", "--no-deps", "--offline", "--force", f"--collections-path={collections}", tarball]
     subprocess.run(install, capture_output=True, check=True)
     (item,) = complete([{"image": IMAGE}])["items"]
-    checked = {"hash": "a", "target": {"plugins": "in-tree"}, "text": "kind: KubeSchedulerConfiguration\n", "scheduler_names": []}
+    checked = {
+        "hash": "a",
+        "target": {"plugins": "in-tree"},
+        "effective": {},
+        "text": "kind: KubeSchedulerConfiguration\n",
+        "scheduler_names": [],
+    }
     variables = {"custom_schedulers": [item], "custom_scheduler_checked": {"results": [checked]}}
     role = {"name": "osso.scheduler.custom_scheduler", "tasks_from": "apply"}
     paths = {"ANSIBLE_COLLECTIONS_PATH": f"{collections}:{ROOT / '.cache/collections'}", "KUBECONFIG": "/dev/null"}

@@ -17,7 +17,8 @@ from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler imp
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.configuration_text import from_structure
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.images import identify
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.presets import PresetError, configuration
-from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ERROR, WARNING, Finding
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import ERROR, WARNING, Effective, Finding, plugins_of
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import NEEDS
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import is_later_openshift
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling import config_validation, devices, gangs, pool_items, pool_policies
 from ansible_collections.osso.scheduler.plugins.module_utils._scheduling.config_validation import Target, ValidationResult
@@ -122,6 +123,7 @@ def validate_configuration(
         "completed": None,
         "effective": {},
         "asks_prometheus": [],
+        "missing_kinds": [],
         "conversion": None,
         "image_answer": None,
         "found": found.text is not None,
@@ -165,6 +167,7 @@ def validate_configuration(
         hash=validated.hash,
         effective={name: _points(points) for name, points in validated.effective.items()} if validated.valid else {},
         asks_prometheus=validated.asks_prometheus,
+        missing_kinds=_missing_kinds(cluster.client, validated.effective) if options.compare_cluster else [],
     )
     _fail(options.fail_on, validated, source, result)
     if options.fail_on != "never":
@@ -274,6 +277,19 @@ def _about_cluster(client: Client, validated: ValidationResult, target: Target) 
     """What the cluster lacks for the plugins that run: the API of gangs, and all that devices need."""
     groups = client.groups()
     return [*gangs.unserved(validated.effective, target.kubernetes, groups), *_about_devices(client, validated, target, groups)]
+
+
+def _missing_kinds(client: Client, effective: Effective) -> list[str]:
+    """Of the kinds that the enabled plugins of scheduler-plugins read, those that the API server does not serve, as ``<apiVersion>/<kind>``."""
+    missing = set()
+    for kind in {kind for plugin in plugins_of(effective) & set(NEEDS) for kind in NEEDS[plugin].kinds}:
+        try:
+            client.resource(kind.api_version, kind.kind)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            missing.add(f"{kind.api_version}/{kind.kind}")
+    return sorted(missing)
 
 
 def _about_devices(client: Client, validated: ValidationResult, target: Target, groups: dict[str, list[str]]) -> list[Finding]:

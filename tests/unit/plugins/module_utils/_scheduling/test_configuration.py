@@ -206,6 +206,7 @@ def test_the_result_of_the_module_has_all_its_fields():
         "api_version": "kubescheduler.config.k8s.io/v1",
         "text": TEXT,
         "asks_prometheus": [],
+        "missing_kinds": [],
         "conversion": None,
         "image_answer": None,
         "found": True,
@@ -315,6 +316,25 @@ def test_unknown_presets_and_conflicting_options_are_rejected():
     assert run(Client(), content=TEXT, image=IMAGE, ask_image=True, check_mode=True)[1] == [
         "ask_image: check mode creates no Job, so the image did not validate it."
     ]
+
+
+class Bare(Client):
+    """Serves no kind with a CustomResourceDefinition."""
+
+    def groups(self):
+        return {"resource.k8s.io": ["v1"]}
+
+    def resource(self, api_version, kind):
+        if (api_version, kind) not in KNOWN:
+            raise ApiError(404, "NotServed", "no")
+        return KNOWN[api_version, kind]
+
+
+def test_kinds_of_plugins_that_the_cluster_does_not_serve_are_returned():
+    options = {"preset": "coscheduling", "kubernetes_version": "1.34", "plugins": "scheduler-plugins"}
+    result, _warnings = run(Bare(), compare_cluster=True, **options)
+    assert result["missing_kinds"] == ["scheduling.x-k8s.io/v1alpha1/PodGroup"]
+    assert run(**options)[0]["missing_kinds"] == [], "nothing was compared"
 
 
 class Devices(Client):

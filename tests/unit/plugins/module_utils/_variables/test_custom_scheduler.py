@@ -6,11 +6,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.custom_scheduler import complete, operand
 
+ROOT = Path(__file__).parents[5]
 IMAGE = "registry.k8s.io/kube-scheduler:v1.34.7"
-CHECKED = {"hash": "h", "target": {"plugins": "in-tree"}}
+CHECKED = {"hash": "h", "target": {"plugins": "in-tree"}, "effective": {}}
 
 
 def only(**item):
@@ -56,6 +60,7 @@ def test_the_defaults_are_the_scheduler_of_the_openshift_documentation():
         "service_account": "custom-scheduler",
         "kube_scheduler_binding": "custom-scheduler-as-kube-scheduler",
         "volume_scheduler_binding": "custom-scheduler-as-volume-scheduler",
+        "plugins_role": "custom-scheduler-plugins",
         "authentication_reader": True,
         "authentication_reader_binding": "custom-scheduler-extension-apiserver-authentication-reader",
         "replicas": 1,
@@ -93,12 +98,20 @@ def test_the_defaults_are_the_scheduler_of_the_openshift_documentation():
 
 def test_names_follow_from_name_and_namespace():
     item = only(name="batch", namespace="jobs", replicas="2", port="10260", flags=["-v=4"], preset="no_scoring")
-    derived = ("config_map", "service_account", "kube_scheduler_binding", "volume_scheduler_binding", "authentication_reader_binding")
+    derived = (
+        "config_map",
+        "service_account",
+        "kube_scheduler_binding",
+        "volume_scheduler_binding",
+        "plugins_role",
+        "authentication_reader_binding",
+    )
     assert [item[key] for key in derived] == [
         "batch-config",
         "batch",
         "jobs:batch-as-kube-scheduler",
         "jobs:batch-as-volume-scheduler",
+        "jobs:batch-plugins",
         "jobs:batch-extension-apiserver-authentication-reader",
     ]
     labels = {"component": "batch", "tier": "control-plane"}
@@ -193,7 +206,14 @@ def test_a_malformed_image_is_an_error():
 
 def test_schedulers_share_no_objects():
     same = {"image": IMAGE, "labels": {"app": "x"}}
-    names = ("config_map", "service_account", "kube_scheduler_binding", "volume_scheduler_binding", "authentication_reader_binding")
+    names = (
+        "config_map",
+        "service_account",
+        "kube_scheduler_binding",
+        "volume_scheduler_binding",
+        "plugins_role",
+        "authentication_reader_binding",
+    )
     shared = {**same, **dict.fromkeys(names, "s")}
     found = complete([{**shared, "name": "a"}, {**shared, "name": "b"}, {**shared, "name": "c", "state": "absent"}])["errors"]
     assert found == [
@@ -245,10 +265,12 @@ def test_the_templates_get_every_value_of_a_scheduler():
         "labels": item["labels"],
         "authentication_reader": True,
         "elects_leader": False,
+        "plugin_rules": [],
         "names": {
             "workload": "batch",
             "namespace": "kube-system",
             "service_account": "batch",
+            "plugins": "batch-plugins",
             "bindings": {
                 "system:kube-scheduler": "batch-as-kube-scheduler",
                 "system:volume-scheduler": "batch-as-volume-scheduler",
@@ -300,10 +322,85 @@ def test_the_templates_get_every_value_of_a_scheduler():
     ],
 )
 def test_the_program_is_where_the_image_has_it(plugins, command, expected):
-    made = operand(only(command=command), {"hash": "h", "target": {"plugins": plugins}})
+    made = operand(only(command=command), {**CHECKED, "target": {"plugins": plugins}})
     assert made["rollout"]["overrides"]["command"] == expected
 
 
 def test_given_arguments_and_affinity_reach_the_deployment():
     made = operand(only(args=["--config=/x"], affinity={"nodeAffinity": {}}), CHECKED)
     assert (made["shape"]["args"], made["rollout"]["overrides"]["affinity"]) == (["--config=/x"], {"nodeAffinity": {}})
+
+
+def running(*plugins, minor=34, **fields):
+    """The result of the check of a configuration that runs these plugins."""
+    effective = {"gangs": {"permit": [[plugin, 0] for plugin in plugins]}}
+    target = {"plugins": "scheduler-plugins", "kubernetes_version": f"1.{minor}"}
+    return {"hash": "h", "target": target, "effective": effective, "missing_kinds": [], **fields}
+
+
+def read(group, resources, verbs=("get", "list", "watch")):
+    return {"apiGroups": [group], "resources": [resources], "verbs": list(verbs)}
+
+
+@pytest.mark.parametrize(
+    ("checked", "rules"),
+    [
+        (running("NodeResourcesFit"), []),
+        (running("Coscheduling"), [read("scheduling.x-k8s.io", "podgroups")]),
+        (running("Peaks", "TargetLoadPacking"), [read("metrics.k8s.io", "nodes", ("get", "list"))]),
+        (running("Coscheduling", minor=25), []),
+    ],
+)
+def test_a_scheduler_gets_the_permissions_of_its_plugins(checked, rules):
+    made = operand(only(name="batch", namespace="jobs"), checked)
+    assert (made["plugin_rules"], made["names"]["plugins"]) == (rules, "jobs:batch-plugins")
+    assert operand(only(plugins_role=""), checked)["plugin_rules"] == []
+
+
+@pytest.mark.parametrize(
+    ("checked", "errors", "warnings"),
+    [
+        (running("NodeResourceTopologyMatch", "NodeResourcesFit"), [], []),
+        (
+            running("SySched", missing_kinds=["security-profiles-operator.x-k8s.io/v1beta1/SeccompProfile"]),
+            [
+                (
+                    f"{WHERE}: the plugin SySched reads security-profiles-operator.x-k8s.io/v1beta1 SeccompProfile, which the API server does not serve: "
+                    "install the Security Profiles Operator."
+                )
+            ],
+            [],
+        ),
+        (
+            running("Coscheduling", missing_kinds=["scheduling.x-k8s.io/v1alpha1/PodGroup"]),
+            [
+                (
+                    f"{WHERE}: the plugin Coscheduling reads scheduling.x-k8s.io/v1alpha1 PodGroup, which the API server does not serve: apply its "
+                    "CustomResourceDefinition, roles/operator/files/plugins/podgroups.scheduling.x-k8s.io.crd.yaml of this collection, or run the role "
+                    "osso.scheduler.operator with operator_plugins that name the plugin."
+                )
+            ],
+            [
+                (
+                    f"{WHERE}: Coscheduling: only the controller of scheduler-plugins updates the status of PodGroups and ElasticQuotas, and the role does not "
+                    "run it. Install it if the cluster does not have it."
+                )
+            ],
+        ),
+        (
+            running("Coscheduling", minor=25, missing_kinds=["scheduling.x-k8s.io/v1alpha1/PodGroup"]),
+            [],
+            [
+                (
+                    f"{WHERE}: Coscheduling of scheduler-plugins before v0.26 need CRDs and permissions that the role does not create: use an image of v0.26 "
+                    "or newer, or create them yourself."
+                )
+            ],
+        ),
+    ],
+)
+def test_what_plugins_lack_is_reported_before_the_first_write(checked, errors, warnings):
+    found = complete([{"state": "absent", "name": "gone"}, {"image": IMAGE}], checked=[checked])
+    expected = [text.replace("[0]", "[1]") for text in errors], [text.replace("[0]", "[1]") for text in warnings]
+    assert (found["errors"], found["warnings"]) == expected
+    assert all((ROOT / path).is_file() for error in errors for path in re.findall(r"roles/\S+[.]yaml", error))

@@ -1,0 +1,59 @@
+# Copyright: (c) 2026, osso.scheduler contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The role custom_scheduler on an API server: what it writes and removes. No scheduler runs: that is not the question here."""
+
+from __future__ import annotations
+
+import pytest
+
+PLAYBOOK = "osso.scheduler.custom_scheduler"
+IMAGE = "registry.k8s.io/kube-scheduler:v1.34.7"
+WITH_PLUGINS = "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7"
+
+
+@pytest.fixture
+def deploy(play, namespace):
+    """Run the playbook with these schedulers, in the namespace of the test. They are removed after it."""
+    known = {}
+
+    def run(*schedulers, **options):
+        items = [{"namespace": namespace, "image": IMAGE, **one} for one in schedulers]
+        if not options.get("check"):
+            known.update({(one["namespace"], one["name"]): {**one, "state": "absent"} for one in items})
+        variables = {"custom_schedulers": items, "custom_scheduler_wait": False, "custom_scheduler_probe": "never"}
+        return play(PLAYBOOK, variables=variables, **options)
+
+    yield run
+    if known:
+        run(*known.values())
+
+
+def rights(kubectl, name) -> list[dict]:
+    """The rules of the ClusterRole of this name that is bound by a ClusterRoleBinding of the same name."""
+    found = kubectl.json("get", "clusterroles,clusterrolebindings")["items"]
+    found = {one["kind"]: one for one in found if one["metadata"]["name"] == name}
+    assert len(found) in (0, 2)
+    return found["ClusterRole"]["rules"] if found else []
+
+
+def test_a_plugin_without_its_kind_ends_the_run_before_the_first_write(deploy, audit):
+    with audit:
+        failed = deploy({"name": "gangs", "image": WITH_PLUGINS, "preset": "coscheduling"}, succeed=False)
+    assert audit.writes() == []
+    assert "the plugin Coscheduling reads scheduling.x-k8s.io/v1alpha1 PodGroup, which the API server does not serve" in failed.output()
+
+
+def test_permissions_of_plugins_are_removed_also_without_the_inventory(deploy, kubectl, namespace, kinds):
+    gangs = {"name": "gangs", "image": WITH_PLUGINS, "preset": "coscheduling"}
+    deploy(gangs)
+    name = f"{namespace}:gangs-plugins"
+    assert [rule["resources"] for rule in rights(kubectl, name)] == [["podgroups"]]
+    assert deploy(gangs).changed == []
+    deploy({**gangs, "preset": "no_scoring"})
+    assert rights(kubectl, name) == []
+    deploy(gangs)
+    kubectl("delete", "configmap", "osso-set-custom-gangs", f"--namespace={namespace}")
+    deploy({**gangs, "state": "absent"})
+    assert rights(kubectl, name) == []
