@@ -57,3 +57,27 @@ def test_permissions_of_plugins_are_removed_also_without_the_inventory(deploy, k
     kubectl("delete", "configmap", "osso-set-custom-gangs", f"--namespace={namespace}")
     deploy({**gangs, "state": "absent"})
     assert rights(kubectl, name) == []
+
+
+def test_pods_are_replaced_when_their_edited_configuration_is_restored(deploy, kubectl, namespace):
+    """once: a pod that was started after the edit has read it, and the hash of the declared text does not change"""
+    scheduler = {"name": "batch"}
+    deploy(scheduler)
+    patch = '--patch={"data":{"scheduler-config.yaml":"edited"}}'
+    revisions = []
+    for _edit in range(2):
+        before = kubectl.get("deployment", "batch", namespace)["metadata"]["generation"]
+        kubectl("patch", "configmap", "batch-config", f"--namespace={namespace}", "--type=merge", patch)
+        predicted, done = deploy(scheduler, check=True), deploy(scheduler)
+        for run, would in ((predicted, "Would be"), (done, "Are being")):
+            assert f"what others wrote into ConfigMap batch-config. {would} replaced." in " ".join(run.output().split())
+        live = kubectl.get("deployment", "batch", namespace)
+        assert live["metadata"]["generation"] == before + 1
+        revisions.append(live["spec"]["template"]["metadata"]["annotations"]["osso.scheduler/restored"])
+        assert deploy(scheduler).changed == []
+    assert revisions[0] != revisions[1]
+    before = kubectl.get("deployment", "batch", namespace)["metadata"]["generation"]
+    run = deploy({**scheduler, "preset": "no_scoring"})
+    assert "may have read" not in run.output()
+    live = kubectl.get("deployment", "batch", namespace)
+    assert live["metadata"]["generation"] == before + 1

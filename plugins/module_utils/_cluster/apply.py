@@ -21,6 +21,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._cluster import (
     diff,
     live_objects,
     membership,
+    mounted_config_maps,
     mounted_secrets,
     ownership,
     prune,
@@ -62,6 +63,7 @@ class Options(NamedTuple):
     takeover_field_managers: Sequence[str] = ()
     revert_additions: bool = False
     track_accounts: bool = False
+    track_config_maps: bool = False
     set_name: str | None = None
     set_namespace: str | None = None
     set_kinds: Sequence[Mapping[str, str]] = ()
@@ -122,6 +124,8 @@ class Run:
         self._announced: list[str] = []
         # Deployments whose ServiceAccount was recreated
         self._cut_off: set[Identity] = set()
+        # Deployments whose pods may have read ConfigMaps that others edited, with the names of these
+        self._misled: dict[Identity, str] = {}
         # When this run changed a definition, by the kind that it defines
         self._defined: dict[tuple[str, str], float] = {}
         # When this run changed permissions
@@ -565,8 +569,12 @@ class Run:
         self._report.add(identity, done, live, after, with_status="status" in wanted)
         if fresh:
             self._warn(f"{identity}: others added to its pod template: {additions.listing(fresh)}. {self._would} removed.")
+        replaced = "Would be" if options.check else "Are being"
+        if identity in self._misled:
+            self._warn(
+                f"{identity}: its pods may have read what others wrote into ConfigMap {self._misled[identity]}. {replaced} replaced."
+            )
         if identity in self._cut_off:
-            replaced = "Would be" if options.check else "Are being"
             self._warn(
                 f"{identity}: the API server rejects the tokens of its pods, since their ServiceAccount was recreated. {replaced} replaced."
             )
@@ -591,13 +599,31 @@ class Run:
         return live
 
     def _record_on_workloads(self) -> None:
-        """Have the manifests of workloads record the uid of their ServiceAccount, and which additions of others are removed."""
+        """Have the manifests of workloads record the uid of their ServiceAccount, what their pods are replaced for, and which additions of others
+        are removed."""
         for identity, wanted in self._wanted.items():
-            wanted = self._wanted[identity] = self._with_secrets(identity, self._with_account(identity, wanted))
+            wanted = self._with_account(identity, self._with_config_maps(identity, wanted))
+            wanted = self._wanted[identity] = self._with_secrets(identity, wanted)
             live = self._live[identity]
             judged = self._judge_additions(live, wanted) if live and not self._is_dying(live) else None
             if judged:
                 self._wanted[identity] = additions.with_record(wanted, judged.record)
+
+    def _with_config_maps(self, identity: Identity, wanted: Object) -> Object:
+        """The manifest of a Deployment, whose pods are replaced if this run restores a ConfigMap that they may have read as others edited it."""
+        live = self._live[identity]
+        if not self._options.track_config_maps or wanted["kind"] != "Deployment" or live is None or self._is_dying(live):
+            return wanted
+        edited: dict[str, Object] = {}
+        for name in mounted_config_maps.names(wanted):
+            one = Identity("v1", "ConfigMap", identity.namespace, name)
+            found = self._live[one] if one in self._wanted else None
+            if found and mounted_config_maps.is_edited(self._wanted[one], found) and mounted_config_maps.is_rolled_out(wanted, live):
+                edited[name] = found
+        if edited:
+            self._misled[identity] = ", ".join(edited)
+        versions = ".".join(found["metadata"]["resourceVersion"] for found in edited.values())
+        return mounted_config_maps.with_restored(wanted, live, versions)
 
     def _with_account(self, identity: Identity, wanted: Object) -> Object:
         """The manifest of a Deployment with the record of its ServiceAccount, if that is a member of the set.
