@@ -194,6 +194,14 @@ def test_the_permissions_of_plugins_are_rendered():
     assert "the controller of scheduler-plugins" in run.output()
 
 
+def test_a_load_aware_preset_without_an_address_is_refused():
+    load_aware = {"image": "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7", "preset": "trimaran_target_load_packing"}
+    _objects, run = rendered(load_aware, succeed=False)
+    (failure,) = run.failures
+    assert "the configuration holds ${PROM_URL}, which only the operator fills: set preset_parameters.address." in failure.result["msg"]
+    rendered({**load_aware, "preset_parameters": {"address": "https://prometheus.example.com", "token": ""}})
+
+
 def test_only_new_content_changes_the_pod_template():
     (item,) = complete([{"image": IMAGE}])["items"]
     target = {"plugins": "in-tree"}

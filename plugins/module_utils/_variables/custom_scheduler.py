@@ -17,6 +17,7 @@ from typing import Any
 from ansible_collections.osso.scheduler.plugins.module_utils._images import reference
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.result import plugins_of
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.needs import FIRST, NEEDS, Need
+from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.tables.presets import LOAD_WATCHER_URL, PROM_TOKEN, PROM_URL
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.target import parse_release
 from ansible_collections.osso.scheduler.plugins.module_utils._kube_scheduler.value_syntax import dns1123_label
 from ansible_collections.osso.scheduler.plugins.module_utils._variables.items import completed, default_scheduler, duplicates, shared_names
@@ -97,6 +98,13 @@ SOURCES = ("config", "config_text", "config_file", "preset")
 CONFIG_HASH = "osso.scheduler/config"
 """On the pods: the hash of their configuration's content. A new one is a rollout, an edit that changes nothing is none."""
 
+_UNFILLED = {
+    # placeholder: the parameter of a preset in its place
+    PROM_URL: "address",
+    PROM_TOKEN: "token, to an empty text if Prometheus requires none",
+    LOAD_WATCHER_URL: "watcher_address",
+}
+
 _INSTALL = (
     "apply its CustomResourceDefinition, roles/operator/files/plugins/{0}.crd.yaml of this collection, or run the role osso.scheduler.operator with "
     "operator_plugins that name the plugin."
@@ -117,7 +125,7 @@ def complete(given: list[dict[str, Any]], names: Sequence[Sequence[str]] = (), c
     errors = [error for item in items for error in _errors(item)] + (duplicates(items) or _collisions(present))
     remedy = ": use another name, or set allow_default_scheduler to true."
     errors += default_scheduler(present, names, lambda item: bool(item["allow_default_scheduler"]), remedy) + shared_names(present, names)
-    errors += [error for item, result in zip(present, checked) for error in _missing_kinds(item, result)]
+    errors += [error for item, result in zip(present, checked) for error in [*_missing_kinds(item, result), *_unfilled(item, result)]]
     warnings = [warning for item, result in zip(present, checked) for warning in _advice_on_plugins(item, result)]
     return {"items": items, "errors": errors, "warnings": warnings if items else [f"{VARIABLE} is empty: no scheduler is configured."]}
 
@@ -253,6 +261,18 @@ def _advice_on_plugins(item: Mapping[str, Any], checked: Mapping[str, Any]) -> l
             "the role does not run it. Install it if the cluster does not have it."
         )
     ] * bool(controlled)
+
+
+def _unfilled(item: Mapping[str, Any], checked: Mapping[str, Any]) -> list[str]:
+    """The placeholders in the configuration of a scheduler, which kube-scheduler would use literally. In a comment they do no harm."""
+    if not any(finding["code"] == "placeholder" for finding in checked["findings"]):
+        return []
+    return [
+        f"{_place(item)}: the configuration holds {name}, which only the operator fills: "
+        + (f"set preset_parameters.{parameter}." if item["preset"] else "write the value itself.")
+        for name, parameter in _UNFILLED.items()
+        if name in (checked["text"] or "")
+    ]
 
 
 def _collisions(present: list[dict[str, Any]]) -> list[str]:

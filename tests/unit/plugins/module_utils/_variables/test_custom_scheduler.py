@@ -335,7 +335,7 @@ def running(*plugins, minor=34, **fields):
     """The result of the check of a configuration that runs these plugins."""
     effective = {"gangs": {"permit": [[plugin, 0] for plugin in plugins]}}
     target = {"plugins": "scheduler-plugins", "kubernetes_version": f"1.{minor}"}
-    return {"hash": "h", "target": target, "effective": effective, "missing_kinds": [], **fields}
+    return {"hash": "h", "target": target, "effective": effective, "missing_kinds": [], "findings": [], "text": "", **fields}
 
 
 def read(group, resources, verbs=("get", "list", "watch")):
@@ -404,3 +404,29 @@ def test_what_plugins_lack_is_reported_before_the_first_write(checked, errors, w
     expected = [text.replace("[0]", "[1]") for text in errors], [text.replace("[0]", "[1]") for text in warnings]
     assert (found["errors"], found["warnings"]) == expected
     assert all((ROOT / path).is_file() for error in errors for path in re.findall(r"roles/\S+[.]yaml", error))
+
+
+@pytest.mark.parametrize(
+    ("item", "checked", "errors"),
+    [
+        (
+            {"preset": "trimaran_target_load_packing"},
+            {"text": "address: ${PROM_URL}\ntoken: ${PROM_TOKEN}\n"},
+            [
+                "${PROM_URL}, which only the operator fills: set preset_parameters.address.",
+                "${PROM_TOKEN}, which only the operator fills: set preset_parameters.token, to an empty text if Prometheus requires none.",
+            ],
+        ),
+        (
+            {"config_text": "x"},
+            {"text": "watcherAddress: ${LOAD_WATCHER_URL}\n"},
+            ["${LOAD_WATCHER_URL}, which only the operator fills: write the value itself."],
+        ),
+        ({"config_text": "x"}, {"text": "# token: ${PROM_TOKEN}\n", "findings": []}, []),
+        ({"config_text": "x"}, {"text": "token: <token>\n"}, []),
+        ({"config_text": "x"}, {"text": None}, []),
+    ],
+)
+def test_placeholders_of_the_operator_are_rejected(item, checked, errors):
+    found = complete([{"image": IMAGE, **item}], checked=[running(**{"findings": [{"code": "placeholder"}], **checked})])["errors"]
+    assert found == [f"{WHERE}: the configuration holds {error}" for error in errors]
