@@ -94,6 +94,23 @@ DEFAULTS: dict[str, Any] = {
 PROGRAMS = {"scheduler-plugins": "/bin/kube-scheduler"}
 PROGRAM = "/usr/local/bin/kube-scheduler"
 
+_BY_LEADER_ELECT = "leader_elect sets it, with a Lease of the scheduler's own"
+_ENDS = "the scheduler would end at once"
+TAKEN_FLAGS = {
+    # flag of kube-scheduler: what does it instead
+    "config": "config_folder and config_key set it",
+    "leader-elect": _BY_LEADER_ELECT,
+    "leader-elect-resource-lock": _BY_LEADER_ELECT,
+    "leader-elect-resource-name": _BY_LEADER_ELECT,
+    "leader-elect-resource-namespace": _BY_LEADER_ELECT,
+    "secure-port": "port sets it, also for the probes",
+    "bind-address": "the probes request the address of the pod; for another one set args and probes",
+    "h": _ENDS,
+    "help": _ENDS,
+    "version": _ENDS,
+    "write-config-to": _ENDS,
+}
+
 SOURCES = ("config", "config_text", "config_file", "preset")
 CONFIG_HASH = "osso.scheduler/config"
 """On the pods: the hash of their configuration's content. A new one is a rollout, an edit that changes nothing is none."""
@@ -157,7 +174,7 @@ def _completed(item: dict[str, Any]) -> dict[str, Any]:
     item["pod_labels"] = {**item["pod_labels"], **item["selector"]}
     if not any(item[source] for source in SOURCES):
         item["config"] = documented_config(name)
-    item["flags"] = [] if item["args"] else [*_flags(item), *item["flags"]]
+    item["flags"] = _flags_of_args(item) if item["args"] else [*_flags(item), *item["flags"]]
     return item
 
 
@@ -187,6 +204,20 @@ def _flags(item: dict[str, Any]) -> list[str]:
     return flags if int(item["port"]) == PORT else [*flags, f"--secure-port={item['port']}"]
 
 
+def _flags_of_args(item: Mapping[str, Any]) -> list[str]:
+    """What of ``args`` a kube-scheduler reads beside its configuration; nothing for another program."""
+    program = (item["command"] or [PROGRAM])[0]
+    args = [str(argument) for argument in item["args"]] if program.rpartition("/")[2] == "kube-scheduler" else []
+    return [argument for before, argument in zip(["", *args], args) if before != "--config" and argument.partition("=")[0] != "--config"]
+
+
+def _taken_flags(item: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the ``flags`` of the user, which follow those of the role."""
+    given = [] if item["args"] else item["flags"][len(_flags(item)) :]
+    names = [flag.lstrip("-").partition("=")[0].replace("_", "-") for flag in map(str, given)]
+    return [f"{_place(item)}: flags has --{name}: {TAKEN_FLAGS[name]}; remove it." for name in names if name in TAKEN_FLAGS]
+
+
 def _errors(item: dict[str, Any]) -> list[str]:
     where, name = _place(item), item["name"]
     found = []
@@ -213,6 +244,7 @@ def _errors(item: dict[str, Any]) -> list[str]:
         found.append(
             f"{where}: replicas is {item['replicas']} and leader_elect false, so all of them would place the same pods: leave leader_elect out."
         )
+    found += _taken_flags(item)
     lacking = {key: value for key, value in item["selector"].items() if item["pod_labels"].get(key) != value}
     if lacking or not item["selector"]:
         found.append(f"{where}: selector is {item['selector']}: give at least one label.")

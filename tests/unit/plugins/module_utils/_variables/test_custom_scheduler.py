@@ -147,6 +147,19 @@ def test_given_values_replace_the_defaults():
     assert only(leader_elect="no")["leader_elect"] is False
 
 
+@pytest.mark.parametrize(
+    ("item", "flags"),
+    [
+        ({"args": ["--config=/x", "--leader-elect=false", "-v", "4"]}, ["--leader-elect=false", "-v", "4"]),
+        ({"args": ["--config", "/x", "--v=4"], "command": ["/bin/kube-scheduler"]}, ["--v=4"]),
+        ({"args": ["--leader-elect=false"], "command": ["/scheduler"]}, []),
+    ],
+)
+def test_arguments_of_a_kube_scheduler_are_validated_as_flags(item, flags):
+    item = only(**item)
+    assert (item["flags"], operand(item, CHECKED)["shape"]["args"]) == (flags, item["args"])
+
+
 def test_without_schedulers_there_is_a_warning():
     assert complete([]) == {"items": [], "errors": [], "warnings": ["custom_schedulers is empty: no scheduler is configured."]}
 
@@ -191,6 +204,22 @@ LONGEST = "a" * 52
         (
             {"replicas": 2, "leader_elect": False},
             [f"{WHERE}: replicas is 2 and leader_elect false, so all of them would place the same pods: leave leader_elect out."],
+        ),
+        ({"flags": ["-v=4", "--leader-elect-lease-duration=60s", "--feature-gates=A=true"]}, []),
+        (
+            {"leader_elect": True, "flags": ["--leader_elect=true", "--leader-elect-resource-name=x"]},
+            [
+                f"{WHERE}: flags has --{flag}: leader_elect sets it, with a Lease of the scheduler's own; remove it."
+                for flag in ("leader-elect", "leader-elect-resource-name")
+            ],
+        ),
+        ({"flags": ["--secure-port", "1"]}, [f"{WHERE}: flags has --secure-port: port sets it, also for the probes; remove it."]),
+        (
+            {"port": 1, "flags": ["--config=/x", "-h"]},
+            [
+                f"{WHERE}: flags has --config: config_folder and config_key set it; remove it.",
+                f"{WHERE}: flags has --h: the scheduler would end at once; remove it.",
+            ],
         ),
         ({"selector": {}}, [f"{WHERE}: selector is {{}}: give at least one label."]),
     ],
