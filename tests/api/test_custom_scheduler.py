@@ -81,3 +81,39 @@ def test_pods_are_replaced_when_their_edited_configuration_is_restored(deploy, k
     assert "may have read" not in run.output()
     live = kubectl.get("deployment", "batch", namespace)
     assert live["metadata"]["generation"] == before + 1
+
+
+def test_check_mode_predicts_a_run_that_removes_and_deploys(deploy, kubectl, namespace):
+    """The second scheduler has the ConfigMap of the first one, and stays in the namespace that the first one created."""
+    home, config_map = f"{namespace}-home", "shared-config"
+    first = {"name": "first", "namespace": home, "create_namespace": True, "config_map": config_map}
+    second = {"name": "second", "namespace": home, "config_map": config_map}
+    try:
+        deploy(first)
+        change = ({**first, "state": "absent"}, second)
+        predicted, done = deploy(*change, check=True), deploy(*change)
+        for run in (predicted, done):
+            (removed,), (applied,) = (run.task(task).result["results"] for task in ("Remove schedulers", "Apply schedulers"))
+            actions = {(one["kind"], one["name"]): one["action"] for one in (*removed["objects"], *applied["objects"])}
+            assert (actions["Namespace", home], actions["ConfigMap", config_map], actions["Deployment", "second"]) == (
+                "updated",
+                "created",
+                "created",
+            )
+        labels = kubectl.get("namespace", home)["metadata"]["labels"]
+        assert [key for key in labels if key.startswith("osso.scheduler/")] == []
+    finally:
+        deploy({**second, "state": "absent"})
+        kubectl("delete", "namespace", home, "--ignore-not-found", "--wait=false")
+
+
+def test_check_mode_knows_the_namespace_that_an_earlier_scheduler_creates(deploy, namespace):
+    home = f"{namespace}-new"
+    first = {"name": "first", "namespace": home, "create_namespace": True}
+    assert home not in missing(deploy(first, {"name": "second", "namespace": home}, check=True))
+    assert home in missing(deploy({"name": "second", "namespace": home}, first, check=True))
+
+
+def missing(run) -> str:
+    """The warnings of a run about what does not exist."""
+    return "".join(line for line in run.output().splitlines() if "does not exist" in line)
