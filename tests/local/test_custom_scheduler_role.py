@@ -194,6 +194,36 @@ def test_the_permissions_of_plugins_are_rendered():
     assert "the controller of scheduler-plugins" in run.output()
 
 
+@pytest.mark.parametrize(("host_network", "expected"), [(False, (0, 1)), (True, (1, 0))])
+def test_a_pod_that_has_the_port_of_its_node_is_deleted_first(host_network, expected):
+    objects, _run = rendered({"image": IMAGE, "host_network": host_network})
+    update = objects["Deployment", "custom-scheduler"]["spec"]["strategy"]["rollingUpdate"]
+    assert (update["maxUnavailable"], update["maxSurge"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "verified"),
+    [
+        ({}, ["running"]),
+        ({"custom_scheduler_wait": "false"}, []),
+        ({"custom_scheduler_wait": "false", "custom_scheduler_probe": "always"}, ["running"]),
+    ],
+)
+def test_only_schedulers_that_can_run_by_now_are_verified(options, verified):
+    schedulers = [{"name": "paused", "image": IMAGE, "replicas": 0}, {"name": "running", "image": IMAGE}]
+    checked = {"results": [{"scheduler_names": [one["name"]]} for one in schedulers]}
+    variables = {"custom_scheduler_checked": checked, "custom_scheduler_applied": {"changed": True}, **options}
+    role = {"name": "osso.scheduler.custom_scheduler", "tasks_from": "probe"}
+    run = play(
+        [{"name": "Probe", "ansible.builtin.include_role": role}],
+        variables={"custom_schedulers": schedulers, **variables},
+        succeed=not verified,
+        env={"KUBECONFIG": "/dev/null"},
+    )
+    tried = [one for task in run.tasks if "Verify each" in task.task for one in task.result.get("results", ())]
+    assert [one["item"] for one in tried if not one.get("skipped")] == verified
+
+
 def test_a_load_aware_preset_without_an_address_is_refused():
     load_aware = {"image": "registry.k8s.io/scheduler-plugins/kube-scheduler:v0.34.7", "preset": "trimaran_target_load_packing"}
     _objects, run = rendered(load_aware, succeed=False)

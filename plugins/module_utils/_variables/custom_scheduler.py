@@ -26,6 +26,7 @@ from ansible_collections.osso.scheduler.plugins.module_utils._variables.typed_va
 VARIABLE = "custom_schedulers"
 PORT = 10259
 LAST_PORT = 65535
+PROGRESS_SECONDS = 300
 DOCUMENTED = "custom-scheduler"
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 
@@ -328,10 +329,11 @@ def _collisions(present: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def operand(item: dict[str, Any], checked: dict[str, Any]) -> dict[str, Any]:
+def operand(item: dict[str, Any], checked: dict[str, Any], wait_timeout: int = PROGRESS_SECONDS) -> dict[str, Any]:
     """The values for the templates of the role operand for a scheduler (`completed`), with the result of its configuration's check.
 
-    ``checked``: ``hash``, ``target`` and ``effective`` as the module kube_scheduler_config returns them.
+    ``checked``: ``hash``, ``target`` and ``effective`` as the module kube_scheduler_config returns them. ``wait_timeout``: seconds that a run waits
+    for the rollout, which must not be given up earlier.
     """
     needs = _needs(checked) if item["plugins_role"] else {}
     rules = dict.fromkeys(rule for need in needs.values() for rule in need.rules if not _is_unsupported(checked))
@@ -342,6 +344,7 @@ def operand(item: dict[str, Any], checked: dict[str, Any]) -> dict[str, Any]:
         "imagePullPolicy": item["image_pull_policy"],
         "imagePullSecrets": [{"name": name} for name in item["pull_secrets"]],
         "podAnnotations": {**item["pod_annotations"], CONFIG_HASH: checked["hash"]},
+        "progressDeadlineSeconds": max(PROGRESS_SECONDS, int(wait_timeout)),
         "priorityClassName": item["priority_class"],
         "topologySpreadConstraints": item["topology_spread_constraints"],
         "resources": item["resources"],

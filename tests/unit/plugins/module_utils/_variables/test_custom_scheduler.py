@@ -317,6 +317,7 @@ def test_the_templates_get_every_value_of_a_scheduler():
                 "imagePullSecrets": [{"name": "p"}],
                 "podAnnotations": {"own": "1", "osso.scheduler/config": "h"},
                 "priorityClassName": "high",
+                "progressDeadlineSeconds": 300,
                 "topologySpreadConstraints": [{"maxSkew": 1}],
                 "resources": {"requests": {"cpu": "100m"}},
                 "volumes": [{"name": "v"}],
@@ -340,6 +341,11 @@ def test_the_templates_get_every_value_of_a_scheduler():
             "host_pid": False,
         },
     }
+
+
+@pytest.mark.parametrize(("timeout", "expected"), [(60, 300), (301, 301), ("900", 900)])
+def test_a_rollout_is_not_given_up_before_the_wait_ends(timeout, expected):
+    assert operand(only(), CHECKED, timeout)["rollout"]["overrides"]["progressDeadlineSeconds"] == expected
 
 
 @pytest.mark.parametrize(
