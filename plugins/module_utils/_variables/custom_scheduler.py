@@ -189,7 +189,7 @@ def documented_config(name: str) -> dict[str, Any]:
     }
 
 
-def _flags(item: dict[str, Any]) -> list[str]:
+def _flags(item: Mapping[str, Any]) -> list[str]:
     """The command line without ``--config`` and what the user adds.
 
     kube-scheduler elects a leader unless a flag disables that, with the Lease of the default scheduler: so without these flags many a
@@ -344,7 +344,7 @@ def operand(item: dict[str, Any], checked: dict[str, Any], wait_timeout: int = P
         "imagePullPolicy": item["image_pull_policy"],
         "imagePullSecrets": [{"name": name} for name in item["pull_secrets"]],
         "podAnnotations": {**item["pod_annotations"], CONFIG_HASH: checked["hash"]},
-        "progressDeadlineSeconds": max(PROGRESS_SECONDS, int(wait_timeout)),
+        "progressDeadlineSeconds": max(PROGRESS_SECONDS, wait_timeout),
         "priorityClassName": item["priority_class"],
         "topologySpreadConstraints": item["topology_spread_constraints"],
         "resources": item["resources"],
